@@ -54,6 +54,32 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.mark_restricted_account()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_table_name = 'budgets' and new.customer_id = '00000000-0000-0000-0000-000000000000' then
+    return null;
+  end if;
+  perform from accounts a where a.customer_id = new.customer_id for no key update;
+  if not found then
+    raise exception 'there is no account of %', new.customer_id
+      using errcode = 'foreign_key_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  update accounts a
+  set restricted_at = case
+    when a.customer_id <> '00000000-0000-0000-0000-000000000000'
+        and exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
+      or exists (select from customers c where c.customer_id = a.customer_id and c.suspended_at is not null)
+    then greatest(clock_timestamp(), a.restricted_at + interval '1 microsecond') end
+  where a.customer_id = new.customer_id;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.note_suspension()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -112,6 +138,20 @@ AS $function$
 begin
   raise exception 'the journal of records does not go from % to %', old.last_number, new.last_number
     using errcode = 'restrict_violation';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_over_limit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.used > (select b.credits from budgets b where b.customer_id = new.customer_id and b.budget_id = new.budget_id) then
+    raise exception 'the budget % is exceeded', new.budget_id
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return new;
 end
 $function$;
 
@@ -426,29 +466,34 @@ end
 $function$;
 
 create table customers (
-  customer_id uuid                     not null,
-  name        text,
-  created_at  timestamp with time zone not null default now(),
+  customer_id  uuid                     not null,
+  name         text,
+  created_at   timestamp with time zone not null default now(),
+  suspended_at timestamp with time zone,
   constraint customers_pkey PRIMARY KEY (customer_id),
   constraint customers_name_key UNIQUE (name)
 );
 
 CREATE INDEX customers_by_lower_name ON customers USING btree (lower(name) text_pattern_ops);
 CREATE INDEX customers_in_time ON customers USING btree (created_at, customer_id);
+CREATE INDEX customers_suspended ON customers USING btree (suspended_at) WHERE suspended_at IS NOT NULL;
 
 CREATE TRIGGER customers_changes_journalled AFTER UPDATE ON customers REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('customer_id');
 CREATE TRIGGER customers_journalled AFTER INSERT ON customers REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('customer_id');
+CREATE TRIGGER customers_mark_the_account AFTER UPDATE OF suspended_at ON customers FOR EACH ROW WHEN (old.suspended_at IS DISTINCT FROM new.suspended_at) EXECUTE FUNCTION mark_restricted_account();
 
 create table accounts (
-  customer_id uuid                     not null,
-  balance     bigint                   not null default 0,
-  held        bigint                   not null default 0,
-  last_entry  bigint                   not null default 0,
-  last_hash   bytea                    not null default '\x'::bytea,
-  moved_at    timestamp with time zone not null default '-infinity'::timestamp with time zone,
-  last_event  bigint                   not null default 0,
-  low_credits bigint,
-  adjusted    bigint                   not null default 0,
+  customer_id   uuid                     not null,
+  balance       bigint                   not null default 0,
+  held          bigint                   not null default 0,
+  last_entry    bigint                   not null default 0,
+  last_hash     bytea                    not null default '\x'::bytea,
+  moved_at      timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  last_event    bigint                   not null default 0,
+  low_credits   bigint,
+  adjusted      bigint                   not null default 0,
+  restricted_at timestamp with time zone,
+  low_steps     bigint[],
   constraint accounts_pkey PRIMARY KEY (customer_id),
   constraint accounts_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id),
   constraint accounts_balance_is_exact_in_json CHECK (balance <= '9007199254740991'::bigint),
@@ -457,6 +502,7 @@ create table accounts (
 ) with (fillfactor=70);
 
 alter table accounts add constraint accounts_adjusted_is_not_negative CHECK (adjusted >= 0) NOT VALID;
+alter table accounts add constraint accounts_low_steps CHECK (0 < ALL (low_steps)) NOT VALID;
 
 CREATE TRIGGER accounts_adjusted_within_balance BEFORE UPDATE ON accounts FOR EACH ROW WHEN (new.adjusted > new.balance) EXECUTE FUNCTION lower_adjusted();
 CREATE TRIGGER accounts_are_at_their_last_entry AFTER UPDATE ON accounts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_last_entry();
@@ -613,6 +659,49 @@ CREATE INDEX audits_by_time ON audits USING btree (ended_at, audit_id);
 CREATE TRIGGER audits_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audits FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER audits_journalled AFTER INSERT ON audits REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('audit_id');
 
+create table budgets (
+  customer_id uuid                     not null,
+  budget_id   uuid                     not null,
+  scope       text                     not null,
+  value       text,
+  period      text                     not null,
+  credits     bigint                   not null,
+  warn_at     bigint                   not null,
+  created_at  timestamp with time zone not null default now(),
+  removed_at  timestamp with time zone,
+  constraint budgets_pkey PRIMARY KEY (customer_id, budget_id),
+  constraint budgets_credits CHECK (credits >= 0 AND credits <= '9007199254740991'::bigint AND warn_at >= 1 AND warn_at <= GREATEST(credits, 1::bigint)),
+  constraint budgets_of_all_customers CHECK (customer_id <> '00000000-0000-0000-0000-000000000000'::uuid OR scope = 'SERVICE'::text),
+  constraint budgets_period CHECK (period = ANY (ARRAY['HOUR'::text, 'DAY'::text, 'MONTH'::text])),
+  constraint budgets_scope CHECK (scope = ANY (ARRAY['CUSTOMER'::text, 'SERVICE'::text, 'KEY'::text, 'USER'::text])),
+  constraint budgets_value CHECK (CASE scope WHEN 'CUSTOMER'::text THEN value IS NULL WHEN 'SERVICE'::text THEN COALESCE(value, ''::text) <> ''::text ELSE value <> ''::text END)
+);
+
+CREATE UNIQUE INDEX budgets_id_once ON budgets USING btree (budget_id);
+CREATE UNIQUE INDEX budgets_once_per_subject ON budgets USING btree (customer_id, scope, COALESCE(value, ''::text), period) WHERE removed_at IS NULL;
+
+CREATE TRIGGER budgets_changes_journalled AFTER UPDATE ON budgets REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('customer_id', 'budget_id');
+CREATE TRIGGER budgets_journalled AFTER INSERT ON budgets REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('customer_id', 'budget_id');
+CREATE TRIGGER budgets_keep_their_subject BEFORE UPDATE ON budgets FOR EACH ROW WHEN (old.customer_id IS DISTINCT FROM new.customer_id OR old.budget_id IS DISTINCT FROM new.budget_id OR old.scope IS DISTINCT FROM new.scope OR old.value IS DISTINCT FROM new.value OR old.period IS DISTINCT FROM new.period OR old.created_at IS DISTINCT FROM new.created_at OR old.removed_at IS NOT NULL) EXECUTE FUNCTION refuse_write('a budget keeps its subject, and a removed one does not come back');
+CREATE TRIGGER budgets_mark_the_account AFTER INSERT OR UPDATE ON budgets FOR EACH ROW EXECUTE FUNCTION mark_restricted_account();
+CREATE TRIGGER budgets_never_deleted BEFORE DELETE OR TRUNCATE ON budgets FOR EACH STATEMENT EXECUTE FUNCTION refuse_write('a budget keeps its row');
+
+create table budget_usage (
+  customer_id  uuid                     not null,
+  budget_id    uuid                     not null,
+  value        text                     not null default ''::text,
+  period_start timestamp with time zone not null,
+  used         bigint                   not null,
+  is_warned    boolean                  not null default false,
+  constraint budget_usage_pkey PRIMARY KEY (customer_id, budget_id, value),
+  constraint budget_usage_customer_id_budget_id_fkey FOREIGN KEY (customer_id, budget_id) REFERENCES budgets(customer_id, budget_id),
+  constraint budget_usage_never_negative CHECK (used >= 0)
+) with (fillfactor=50);
+
+CREATE TRIGGER budget_usage_begins_within_limit BEFORE INSERT ON budget_usage FOR EACH ROW EXECUTE FUNCTION refuse_over_limit();
+CREATE TRIGGER budget_usage_goes_forward BEFORE UPDATE ON budget_usage FOR EACH ROW WHEN (new.period_start < old.period_start OR old.customer_id IS DISTINCT FROM new.customer_id OR old.budget_id IS DISTINCT FROM new.budget_id OR old.value IS DISTINCT FROM new.value) EXECUTE FUNCTION refuse_write('a period does not go back');
+CREATE TRIGGER budget_usage_stays_within_limit BEFORE UPDATE ON budget_usage FOR EACH ROW WHEN (new.used > old.used OR new.period_start > old.period_start) EXECUTE FUNCTION refuse_over_limit();
+
 create table orders (
   customer_id      uuid                     not null,
   order_id         text                     not null,
@@ -758,7 +847,7 @@ create table events (
   constraint events_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id)
 );
 
-alter table events add constraint events_type CHECK (type = ANY (ARRAY['order.confirmed'::text, 'order.failed'::text, 'order.cancelled'::text, 'order.refunded'::text, 'credits.low'::text, 'credits.reversed'::text, 'credits.adjusted'::text])) NOT VALID;
+alter table events add constraint events_type CHECK (type = ANY (ARRAY['order.confirmed'::text, 'order.failed'::text, 'order.cancelled'::text, 'order.refunded'::text, 'credits.low'::text, 'credits.reversed'::text, 'credits.adjusted'::text, 'credits.empty'::text, 'budget.low'::text])) NOT VALID;
 
 create table dead_events (
   customer_id  uuid                     not null,
@@ -857,6 +946,7 @@ create table holds (
   part_entry        bigint,
   requested         bigint,
   extended_at       timestamp with time zone,
+  charged           jsonb,
   constraint holds_pkey PRIMARY KEY (customer_id, hold_id),
   constraint holds_customer_id_closing_entry_fkey FOREIGN KEY (customer_id, closing_entry) REFERENCES ledger_entries(customer_id, entry_number),
   constraint holds_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id),

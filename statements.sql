@@ -54,8 +54,10 @@ select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id
 select name from customers where customer_id = $1;
 
 -- console.findCustomerPage
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt",
-    coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", a.low_credits as "lowCredits",
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(
+      (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
+       where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
        select from orders o where o.customer_id = c.customer_id and o.status = 'PENDING' limit $2) pending
     ) as "pendingOrders",
@@ -200,7 +202,7 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
   limit $1;
 
 -- console.listCustomersByName
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt",
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
     coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held"
   from (
     select lower($3) as begins, case when $1::uuid is null then lower($3)
@@ -247,7 +249,7 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
     ) as "isOnlyUnread" from audits a order by a.ended_at desc, a.audit_id desc limit $1;
 
 -- console.listNewestCustomers
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt",
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
     coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held"
   from (
     select case when $1::uuid is null then 'infinity'
@@ -442,7 +444,8 @@ with recursive target as (
       and not exists (select from adjustment_requests where adjustment_id = $2)
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
     cross join lateral (
@@ -477,7 +480,7 @@ with recursive target as (
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -490,21 +493,31 @@ with recursive target as (
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -550,11 +563,16 @@ with recursive target as (
            moved_at
     from moved
     union all
-    select customer_id, last_event as event_number, 'credits.low' as type,
-           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
            moved_at
     from moved
-    where is_low
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
   ),
   emitted as (
     insert into events (customer_id, event_number, type, data, created_at)
@@ -582,7 +600,8 @@ with recursive target as (
     where adjustment_id = $1 and state = 'PENDING' and requested_by <> $2
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
     cross join lateral (
@@ -624,7 +643,7 @@ with recursive target as (
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -637,21 +656,31 @@ with recursive target as (
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -697,11 +726,16 @@ with recursive target as (
            moved_at
     from moved
     union all
-    select customer_id, last_event as event_number, 'credits.low' as type,
-           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
            moved_at
     from moved
-    where is_low
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
   ),
   emitted as (
     insert into events (customer_id, event_number, type, data, created_at)
@@ -749,7 +783,8 @@ with recursive input as (
     from locked_hold
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -761,7 +796,7 @@ with recursive input as (
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -774,21 +809,31 @@ with recursive input as (
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -836,7 +881,7 @@ with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality as i (customer_id, hold_id, ending, captured, service_id, ordinal)
   ),
   locked_hold as (
-    select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits,
+    select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits, h.charged,
            case i.ending when 'CAPTURE' then coalesce(i.captured, h.credits) else 0 end as captured
     from (select * from input order by customer_id, hold_id) i
     cross join lateral (
@@ -852,7 +897,8 @@ with recursive input as (
     from locked_hold
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -864,7 +910,7 @@ with recursive input as (
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -877,21 +923,31 @@ with recursive input as (
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -921,6 +977,31 @@ with recursive input as (
     from moved
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  given_back as (
+    select g.customer_id, g.budget_id, g.value, greatest(u.used - g.credits, 0) as used
+    from (
+      select c.customer_id, c.budget_id, c.value, c.period_start, sum(l.credits - l.captured) as credits
+      from locked_hold l
+      join moved m using (customer_id, hold_id)
+      cross join (select count(*) from account) all_locked
+      cross join lateral jsonb_to_recordset(l.charged)
+        as c (customer_id uuid, budget_id uuid, value text, period_start timestamptz)
+      where l.charged is not null and l.credits > l.captured
+      group by c.customer_id, c.budget_id, c.value, c.period_start
+      order by c.customer_id, c.budget_id, c.value
+    ) g
+    cross join lateral (
+      select * from budget_usage u
+      where u.customer_id = g.customer_id and u.budget_id = g.budget_id and u.value = g.value limit 1 for no key update
+    ) u
+    where u.period_start = g.period_start
+  ),
+  uncounted as (
+    update budget_usage u
+    set used = g.used
+    from given_back g
+    where u.customer_id = g.customer_id and u.budget_id = g.budget_id and u.value = g.value
   )
   update holds h
   set state = case l.ending when 'CAPTURE' then 'CAPTURED' when 'RELEASE' then 'RELEASED' else 'EXPIRED' end,
@@ -967,12 +1048,12 @@ select (select balance - held from accounts where customer_id = $1) as "availabl
      join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number
      where a.customer_id = $1 and a.adjustment_id = $2) as "done";
 
--- credits.findAvailable
-select balance - held as "available" from accounts where customer_id = $1;
-
 -- credits.findBalances
 select balance_after as "balance", held_after as "held", balance_after - held_after as "available"
   from ledger_entries where customer_id = $1 and entry_number = $2;
+
+-- credits.findBudget
+select customer_id as "customerId", removed_at is not null as "isRemoved" from budgets where budget_id = $1;
 
 -- credits.findEntryAt
 with recursive search (low, high) as (
@@ -1066,6 +1147,9 @@ select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else abs(e.d
   left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
   left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry;
 
+-- credits.hasAccount
+select from accounts where customer_id = $1;
+
 -- credits.listAccounts
 select customer_id as "customerId" from accounts where customer_id > $1 order by customer_id limit $2;
 
@@ -1080,6 +1164,37 @@ select a.adjustment_id as "adjustmentId", a.entry_number as "entryNumber", a.kin
   where a.customer_id = $1 and ($2::bigint is null or a.entry_number < $2)
   order by a.entry_number desc
   limit $3;
+
+-- credits.listBudgets
+select b.budget_id as "budgetId", b.scope, b.value, b.period, b.credits, b.warn_at as "warnAt",
+    (now_in.period_start at time zone 'Asia/Seoul' + ('1 ' || b.period)::interval) at time zone 'Asia/Seoul' as "renewsAt",
+    case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
+         else json_build_array(json_build_object(
+           'value', b.value, 'used', one.used, 'left', greatest(b.credits - one.used, 0))) end as "uses",
+    b.customer_id as "customerId", c.name as "customerName", b.created_at as "createdAt"
+  from budgets b
+  left join customers c on c.customer_id = b.customer_id
+  cross join lateral (select date_trunc(lower(b.period), now(), 'Asia/Seoul') as period_start) now_in
+  cross join lateral (
+    select coalesce(max(u.used) filter (where u.period_start >= now_in.period_start), 0) as used
+    from budget_usage u
+    where u.customer_id = b.customer_id and u.budget_id = b.budget_id and u.value = ''
+  ) one
+  cross join lateral (
+    select coalesce(json_agg(json_build_object(
+             'value', u.value, 'used', u.used, 'left', greatest(b.credits - u.used, 0)) order by u.used desc, u.value), '[]')
+             as uses
+    from (
+      select * from budget_usage u
+      where u.customer_id = b.customer_id and u.budget_id = b.budget_id and u.value <> ''
+        and u.period_start >= now_in.period_start and u.used > 0
+      order by u.used desc, u.value
+      limit $3
+    ) u
+  ) each
+  where b.removed_at is null and ($1::uuid is null or b.customer_id = $1)
+  order by b.customer_id, b.scope, b.value nulls first, b.period, b.budget_id
+  limit $2;
 
 -- credits.listDueHolds
 select customer_id as "customerId", hold_id as "holdId"
@@ -1238,7 +1353,14 @@ select r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind,
 
 -- credits.openHolds
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::boolean[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, at_most, ordinal)
+    select i.*,
+           limited.names is not null
+             and (select t.name from service_tokens t where t.service_id = i.service_id) = any (limited.names) as has_service_budget
+    from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::boolean[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, at_most, ordinal)
+    cross join (
+      select array_agg(b.value) as names from budgets b
+      where b.customer_id = '00000000-0000-0000-0000-000000000000' and b.removed_at is null
+    ) limited
   ),
   known as (
     select i.ordinal, h.hold_id, e.held_delta as credits, h.requested, h.expires_at,
@@ -1254,10 +1376,11 @@ with recursive input as (
            0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
            null::timestamptz as not_before, at_most
     from input
-    where ordinal not in (select ordinal from known)
+    where ordinal not in (select ordinal from known) and not has_service_budget
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -1269,7 +1392,7 @@ with recursive input as (
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -1282,21 +1405,31 @@ with recursive input as (
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select case when m.at_most then greatest(least(m.held_delta, s.balance - s.held), 1) else m.held_delta end as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -1336,11 +1469,16 @@ with recursive input as (
     returning customer_id, hold_id, credits, requested, expires_at
   ),
   event as (
-    select customer_id, last_event as event_number, 'credits.low' as type,
-           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
            moved_at
     from moved
-    where is_low
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
   ),
   emitted as (
     insert into events (customer_id, event_number, type, data, created_at)
@@ -1366,12 +1504,358 @@ with recursive input as (
          coalesce(k.expires_at, o.expires_at) as "expiresAt",
          coalesce(k.available, s.balance - s.held) as "available",
          nullif(k.kind, 'HOLD') as "usedFor",
-         o.hold_id is not null as "isNew"
+         o.hold_id is not null as "isNew",
+         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id
   left join step s on s.customer_id = i.customer_id and s.hold_id = i.hold_id
   order by i.ordinal;
+
+-- credits.openRestrictedHold
+with recursive input as (
+    select *, null::timestamptz as not_before from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::boolean[], $8::text[], $9::text[]) as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, at_most, key_id, user_id)
+  ),
+  known as (
+    select h.hold_id, e.held_delta as credits, h.requested, h.expires_at,
+           e.balance_after - coalesce(e.held_after, 0) as available, e.kind
+    from input i
+    cross join lateral (
+      select * from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference limit 1
+    ) e
+    left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id and e.kind = 'HOLD'
+  ),
+  wanted as (
+    select * from input where not exists (select from known)
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, false as is_restricted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from wanted group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  subject as (
+    select b.customer_id, b.budget_id, b.scope, b.period, b.credits as most, b.warn_at,
+           coalesce(b.value, nullif(label.value, '')) as shown_value,
+           case when b.value is null then label.value else '' end as value,
+           date_trunc(lower(b.period), a.moved_at, 'Asia/Seoul') as begins
+    from wanted w
+    join account a using (customer_id)
+    cross join lateral (
+      select * from budgets b
+      where b.customer_id = any (array[w.customer_id, '00000000-0000-0000-0000-000000000000']) and b.removed_at is null
+    ) b
+    cross join lateral (
+      select case b.scope
+        when 'SERVICE' then (select t.name from service_tokens t where t.service_id = w.service_id)
+        when 'KEY' then w.key_id
+        when 'USER' then w.user_id
+        else '' end as value
+    ) label
+    where coalesce(b.value, label.value) = label.value
+  ),
+  present_usage as (
+    select s.*, u.budget_id is not null as is_there, now_used.*,
+           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul'
+             as renews_at
+    from (select * from subject order by customer_id, budget_id, value) s
+    left join lateral (
+      select * from budget_usage u
+      where u.customer_id = s.customer_id and u.budget_id = s.budget_id and u.value = s.value limit 1 for no key update
+    ) u on true
+    cross join lateral (
+      select greatest(u.period_start, s.begins) as period_start,
+             case when u.period_start >= s.begins then u.used else 0 end as used,
+             coalesce(u.period_start >= s.begins and u.is_warned, false) as is_warned
+    ) now_used
+  ),
+  sized as (
+    select w.customer_id,
+           case when w.at_most
+                then greatest(least(w.credits, a.available, (select min(u.most - u.used) from present_usage u)), 1)
+                else w.credits end as credits
+    from wanted w
+    join account a using (customer_id)
+  ),
+  usage as (
+    select u.*, g.credits, not u.is_warned and u.used + g.credits >= u.warn_at as is_low
+    from present_usage u
+    cross join (select credits from sized) g
+  ),
+  verdict as (
+    select a.customer_id, g.credits as granted,
+           (select p.restricted_at is distinct from a.restricted_at from accounts p where p.customer_id = a.customer_id)
+             as is_stale,
+           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id) as is_suspended,
+           (select json_build_object(
+              'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
+              'left', greatest(u.most - u.used, 0),
+              'renewsAt', to_char(u.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+            from usage u
+            where u.used + u.credits > u.most
+            order by u.most - u.used, u.renews_at desc, u.budget_id
+            limit 1) as exceeded,
+           (select count(*) from usage u where u.is_low) as low_budgets
+    from account a
+    join sized g using (customer_id)
+  ),
+  allowed as (
+    select w.*, v.granted, v.low_budgets
+    from wanted w
+    join verdict v using (customer_id)
+    where not v.is_stale and not v.is_suspended and v.exceeded is null
+  ),
+  movement as (
+    select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, granted as held_delta, null::text as order_id, reference,
+           hold_id, service_id, low_budgets as events, null::timestamptz as not_before
+    from allowed
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
+    cross join lateral (
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        adjusted = s.adjusted,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash, adjusted_after)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash, adjusted_after
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  counted as (
+    update budget_usage u
+    set used = c.used + c.credits,
+        period_start = c.period_start,
+        is_warned = c.is_warned or c.is_low
+    from usage c
+    cross join moved
+    where c.is_there and u.customer_id = c.customer_id and u.budget_id = c.budget_id and u.value = c.value
+  ),
+  first_counted as (
+    insert into budget_usage (customer_id, budget_id, value, period_start, used, is_warned)
+    select c.customer_id, c.budget_id, c.value, c.period_start, c.credits, c.is_low
+    from usage c
+    cross join moved
+    where not c.is_there
+    order by c.customer_id, c.budget_id, c.value
+  ),
+  opened as (
+    insert into holds (customer_id, hold_id, credits, requested, service_id, expires_at, opening_entry, charged)
+    select i.customer_id, i.hold_id, m.held_delta, case when i.at_most then i.credits end, i.service_id,
+           now() + i.expires_in_seconds * interval '1 second', m.last_entry,
+    (select jsonb_agg(jsonb_build_object('customer_id', c.customer_id, 'budget_id', c.budget_id, 'value', c.value,
+                                         'period_start', c.period_start))
+     from usage c)
+    from moved m
+    join input i using (customer_id, hold_id)
+    returning hold_id, credits, requested, expires_at
+  ),
+  event as (
+    select m.customer_id, m.first_event + c.place - 1 as event_number, 'budget.low' as type,
+           json_build_object(
+             'customerId', m.customer_id, 'allCustomers', c.customer_id <> m.customer_id, 'budgetId', c.budget_id,
+             'scope', c.scope, 'value', c.shown_value, 'period', c.period, 'credits', c.most,
+             'used', c.used + c.credits, 'left', c.most - c.used - c.credits,
+             'renewsAt', to_char(c.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as data,
+           m.moved_at
+    from moved m
+    cross join (
+      select *, row_number() over (order by customer_id, budget_id) as place from usage where is_low
+    ) c
+    union all
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
+           moved_at
+    from moved
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  )
+  select coalesce(k.hold_id, o.hold_id) as "holdId",
+         case when k.hold_id is not null then k.credits else o.credits end as "credits",
+         coalesce(k.requested, o.requested) as "requested",
+         coalesce(k.expires_at, o.expires_at) as "expiresAt",
+         coalesce(k.available, m.available, a.available) as "available",
+         nullif(k.kind, 'HOLD') as "usedFor",
+         o.hold_id is not null as "isNew",
+         false as "isRestricted",
+         coalesce(v.is_suspended, false) as "isSuspended",
+         v.exceeded,
+         coalesce(v.is_stale, false) as "isStale"
+  from input
+  left join known k on true
+  left join account a on true
+  left join verdict v on true
+  left join moved m on true
+  left join opened o on true;
+
+-- credits.previewMovement
+with wanted as (
+    select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[]) as i (customer_id, credits, service_id, key_id, user_id, at_most)
+  ),
+  account as (
+    select a.customer_id, a.balance - a.held as available, a.restricted_at, greatest(a.moved_at, clock_timestamp()) as moved_at
+    from wanted
+    join accounts a using (customer_id)
+  ),
+  subject as (
+    select b.customer_id, b.budget_id, b.scope, b.period, b.credits as most, b.warn_at,
+           coalesce(b.value, nullif(label.value, '')) as shown_value,
+           case when b.value is null then label.value else '' end as value,
+           date_trunc(lower(b.period), a.moved_at, 'Asia/Seoul') as begins
+    from wanted w
+    join account a using (customer_id)
+    cross join lateral (
+      select * from budgets b
+      where b.customer_id = any (array[w.customer_id, '00000000-0000-0000-0000-000000000000']) and b.removed_at is null
+    ) b
+    cross join lateral (
+      select case b.scope
+        when 'SERVICE' then (select t.name from service_tokens t where t.service_id = w.service_id)
+        when 'KEY' then w.key_id
+        when 'USER' then w.user_id
+        else '' end as value
+    ) label
+    where coalesce(b.value, label.value) = label.value
+  ),
+  present_usage as (
+    select s.*, u.budget_id is not null as is_there, now_used.*,
+           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul'
+             as renews_at
+    from (select * from subject order by customer_id, budget_id, value) s
+    left join lateral (
+      select * from budget_usage u
+      where u.customer_id = s.customer_id and u.budget_id = s.budget_id and u.value = s.value limit 1
+    ) u on true
+    cross join lateral (
+      select greatest(u.period_start, s.begins) as period_start,
+             case when u.period_start >= s.begins then u.used else 0 end as used,
+             coalesce(u.period_start >= s.begins and u.is_warned, false) as is_warned
+    ) now_used
+  ),
+  sized as (
+    select w.customer_id,
+           case when w.at_most
+                then greatest(least(w.credits, a.available, (select min(u.most - u.used) from present_usage u)), 1)
+                else w.credits end as credits
+    from wanted w
+    join account a using (customer_id)
+  ),
+  usage as (
+    select u.*, g.credits, not u.is_warned and u.used + g.credits >= u.warn_at as is_low
+    from present_usage u
+    cross join (select credits from sized) g
+  ),
+  verdict as (
+    select a.customer_id, g.credits as granted,
+           (select p.restricted_at is distinct from a.restricted_at from accounts p where p.customer_id = a.customer_id)
+             as is_stale,
+           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id) as is_suspended,
+           (select json_build_object(
+              'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
+              'left', greatest(u.most - u.used, 0),
+              'renewsAt', to_char(u.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+            from usage u
+            where u.used + u.credits > u.most
+            order by u.most - u.used, u.renews_at desc, u.budget_id
+            limit 1) as exceeded,
+           (select count(*) from usage u where u.is_low) as low_budgets
+    from account a
+    join sized g using (customer_id)
+  ),
+  allowed as (
+    select w.*, v.granted, v.low_budgets
+    from wanted w
+    join verdict v using (customer_id)
+    where not v.is_stale and not v.is_suspended and v.exceeded is null
+  )
+  select a.available, v.granted, v.is_suspended as "isSuspended", v.exceeded, false as "isStale"
+  from account a
+  join verdict v using (customer_id);
 
 -- credits.readAccount
 select a.balance, a.held, a.adjusted, a.last_entry as "lastEntry", (
@@ -1405,6 +1889,9 @@ select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
 update adjustment_requests set state = 'REJECTED', decided_by = $2, decided_at = now()
   where adjustment_id = $1 and state = 'PENDING'
   returning adjustment_id;
+
+-- credits.removeBudget
+update budgets set removed_at = now() where budget_id = $1 and removed_at is null returning customer_id as "customerId";
 
 -- credits.requestAdjustment
 with covered as (
@@ -1450,7 +1937,8 @@ with recursive input as (
     where e.kind in ('SPEND', 'HOLD') and i.ordinal not in (select ordinal from known)
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
     cross join lateral (
@@ -1479,7 +1967,7 @@ with recursive input as (
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -1492,21 +1980,31 @@ with recursive input as (
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -1584,9 +2082,27 @@ with recursive input as (
   left join moved m on m.customer_id = i.customer_id and m.reference = i.reference
   order by i.ordinal;
 
+-- credits.setBudget
+insert into budgets as b (customer_id, budget_id, scope, value, period, credits, warn_at)
+  select $1::uuid, $2::uuid, $3, $4, $5, $6::bigint, $7::bigint
+  where $8::int > (select count(*) from budgets other where other.customer_id = $1::uuid and other.removed_at is null)
+    or exists (select from budgets same
+               where same.customer_id = $1::uuid and same.scope = $3 and coalesce(same.value, '') = coalesce($4, '')
+                 and same.period = $5 and same.removed_at is null)
+  on conflict (customer_id, scope, coalesce(value, ''), period) where removed_at is null
+  do update set credits = excluded.credits, warn_at = excluded.warn_at
+  returning budget_id as "budgetId", warn_at as "warnAt";
+
 -- credits.spend
 with recursive input as (
-    select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) with ordinality as i (customer_id, credits, reference, service_id, ordinal)
+    select i.*,
+           limited.names is not null
+             and (select t.name from service_tokens t where t.service_id = i.service_id) = any (limited.names) as has_service_budget
+    from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) with ordinality as i (customer_id, credits, reference, service_id, ordinal)
+    cross join (
+      select array_agg(b.value) as names from budgets b
+      where b.customer_id = '00000000-0000-0000-0000-000000000000' and b.removed_at is null
+    ) limited
   ),
   known as (
     select i.ordinal, -e.delta as credits, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -1600,10 +2116,11 @@ with recursive input as (
            -credits as delta, 0 as held_delta, null::text as order_id, reference, null::uuid as hold_id, service_id,
            0 as events, null::timestamptz as not_before
     from input
-    where ordinal not in (select ordinal from known)
+    where ordinal not in (select ordinal from known) and not has_service_budget
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -1615,7 +2132,7 @@ with recursive input as (
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -1628,21 +2145,31 @@ with recursive input as (
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -1674,11 +2201,16 @@ with recursive input as (
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
   event as (
-    select customer_id, last_event as event_number, 'credits.low' as type,
-           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
            moved_at
     from moved
-    where is_low
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
   ),
   emitted as (
     insert into events (customer_id, event_number, type, data, created_at)
@@ -1701,14 +2233,259 @@ with recursive input as (
          case when k.ordinal is not null then k.credits when s.is_moved then -s.delta else 0 end as "spent",
          coalesce(k.available, s.balance - s.held) as "available",
          nullif(k.kind, 'SPEND') as "usedFor",
-         k.ordinal is null and coalesce(s.is_moved, false) as "isNew"
+         k.ordinal is null and coalesce(s.is_moved, false) as "isNew",
+         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join step s on s.customer_id = i.customer_id and s.reference = i.reference
   order by i.ordinal;
 
+-- credits.spendRestricted
+with recursive input as (
+    select *, false as at_most, null::timestamptz as not_before from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[]) as i (customer_id, credits, reference, service_id, key_id, user_id)
+  ),
+  known as (
+    select -e.delta as credits, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
+    from input i
+    cross join lateral (
+      select * from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference limit 1
+    ) e
+  ),
+  wanted as (
+    select * from input where not exists (select from known)
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, false as is_restricted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from wanted group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  subject as (
+    select b.customer_id, b.budget_id, b.scope, b.period, b.credits as most, b.warn_at,
+           coalesce(b.value, nullif(label.value, '')) as shown_value,
+           case when b.value is null then label.value else '' end as value,
+           date_trunc(lower(b.period), a.moved_at, 'Asia/Seoul') as begins
+    from wanted w
+    join account a using (customer_id)
+    cross join lateral (
+      select * from budgets b
+      where b.customer_id = any (array[w.customer_id, '00000000-0000-0000-0000-000000000000']) and b.removed_at is null
+    ) b
+    cross join lateral (
+      select case b.scope
+        when 'SERVICE' then (select t.name from service_tokens t where t.service_id = w.service_id)
+        when 'KEY' then w.key_id
+        when 'USER' then w.user_id
+        else '' end as value
+    ) label
+    where coalesce(b.value, label.value) = label.value
+  ),
+  present_usage as (
+    select s.*, u.budget_id is not null as is_there, now_used.*,
+           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul'
+             as renews_at
+    from (select * from subject order by customer_id, budget_id, value) s
+    left join lateral (
+      select * from budget_usage u
+      where u.customer_id = s.customer_id and u.budget_id = s.budget_id and u.value = s.value limit 1 for no key update
+    ) u on true
+    cross join lateral (
+      select greatest(u.period_start, s.begins) as period_start,
+             case when u.period_start >= s.begins then u.used else 0 end as used,
+             coalesce(u.period_start >= s.begins and u.is_warned, false) as is_warned
+    ) now_used
+  ),
+  sized as (
+    select w.customer_id,
+           case when w.at_most
+                then greatest(least(w.credits, a.available, (select min(u.most - u.used) from present_usage u)), 1)
+                else w.credits end as credits
+    from wanted w
+    join account a using (customer_id)
+  ),
+  usage as (
+    select u.*, g.credits, not u.is_warned and u.used + g.credits >= u.warn_at as is_low
+    from present_usage u
+    cross join (select credits from sized) g
+  ),
+  verdict as (
+    select a.customer_id, g.credits as granted,
+           (select p.restricted_at is distinct from a.restricted_at from accounts p where p.customer_id = a.customer_id)
+             as is_stale,
+           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id) as is_suspended,
+           (select json_build_object(
+              'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
+              'left', greatest(u.most - u.used, 0),
+              'renewsAt', to_char(u.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+            from usage u
+            where u.used + u.credits > u.most
+            order by u.most - u.used, u.renews_at desc, u.budget_id
+            limit 1) as exceeded,
+           (select count(*) from usage u where u.is_low) as low_budgets
+    from account a
+    join sized g using (customer_id)
+  ),
+  allowed as (
+    select w.*, v.granted, v.low_budgets
+    from wanted w
+    join verdict v using (customer_id)
+    where not v.is_stale and not v.is_suspended and v.exceeded is null
+  ),
+  movement as (
+    select customer_id, 1 as turn, 'SPEND' as kind, -granted as delta, 0 as held_delta, null::text as order_id, reference,
+           null::uuid as hold_id, service_id, low_budgets as events, null::timestamptz as not_before
+    from allowed
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
+    cross join lateral (
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        adjusted = s.adjusted,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash, adjusted_after)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash, adjusted_after
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  counted as (
+    update budget_usage u
+    set used = c.used + c.credits,
+        period_start = c.period_start,
+        is_warned = c.is_warned or c.is_low
+    from usage c
+    cross join moved
+    where c.is_there and u.customer_id = c.customer_id and u.budget_id = c.budget_id and u.value = c.value
+  ),
+  first_counted as (
+    insert into budget_usage (customer_id, budget_id, value, period_start, used, is_warned)
+    select c.customer_id, c.budget_id, c.value, c.period_start, c.credits, c.is_low
+    from usage c
+    cross join moved
+    where not c.is_there
+    order by c.customer_id, c.budget_id, c.value
+  ),
+  event as (
+    select m.customer_id, m.first_event + c.place - 1 as event_number, 'budget.low' as type,
+           json_build_object(
+             'customerId', m.customer_id, 'allCustomers', c.customer_id <> m.customer_id, 'budgetId', c.budget_id,
+             'scope', c.scope, 'value', c.shown_value, 'period', c.period, 'credits', c.most,
+             'used', c.used + c.credits, 'left', c.most - c.used - c.credits,
+             'renewsAt', to_char(c.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as data,
+           m.moved_at
+    from moved m
+    cross join (
+      select *, row_number() over (order by customer_id, budget_id) as place from usage where is_low
+    ) c
+    union all
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
+           moved_at
+    from moved
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  )
+  select coalesce(k.credits, -m.delta, 0) as "spent",
+         coalesce(k.available, m.available, a.available) as "available",
+         nullif(k.kind, 'SPEND') as "usedFor",
+         m.customer_id is not null as "isNew",
+         false as "isRestricted",
+         coalesce(v.is_suspended, false) as "isSuspended",
+         v.exceeded,
+         coalesce(v.is_stale, false) as "isStale"
+  from input
+  left join known k on true
+  left join account a on true
+  left join verdict v on true
+  left join moved m on true;
+
 -- credits.updateLowCredits
-update accounts set low_credits = $2 where customer_id = $1 returning customer_id;
+update accounts set low_credits = $2, low_steps = $3 where customer_id = $1 returning customer_id;
 
 -- customers.countKeys
 select count(*) as "count" from api_keys;
@@ -1746,13 +2523,19 @@ select customer_id as "customerId" from customers where customer_id = $1 or name
 select customer_id as "customerId", status from api_keys where key_id = $1;
 
 -- customers.findKeys
-select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash", k.status
+select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash",
+    case when c.suspended_at is null then k.status else 'SUSPENDED' end as "status"
   from unnest($1::int[], $2::bytea[]) with ordinality as i (pepper_version, key_hash, ordinal)
-  join api_keys k using (pepper_version, key_hash);
+  join api_keys k using (pepper_version, key_hash)
+  join customers c using (customer_id);
 
 -- customers.findSuspendedKeys
 select key_id as "keyId" from api_keys
   where status = 'SUSPENDED' and suspended_at > now() - $1 * interval '1 ms'
+  union all
+  select k.key_id from customers c
+  join api_keys k using (customer_id)
+  where c.suspended_at > now() - $1 * interval '1 ms'
   limit $2;
 
 -- customers.findSuspendedTokens
@@ -1776,8 +2559,8 @@ insert into service_tokens (service_id, name, pepper_version, token_hash, last_f
   on conflict (service_id) do nothing;
 
 -- customers.listKeys
-select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName", k.last_four as "lastFour",
-    k.status, k.pepper_version as "secretVersion", k.created_at as "createdAt"
+select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName",
+    c.suspended_at is not null as "customerSuspended", k.last_four as "lastFour", k.status, k.pepper_version as "secretVersion", k.created_at as "createdAt"
   from api_keys k
   join customers c using (customer_id)
   order by k.created_at desc, k.key_id
@@ -1807,6 +2590,11 @@ with replaced as (
 
 -- customers.updateKeyStatus
 update api_keys set status = $2 where key_id = $1 returning key_id;
+
+-- customers.updateSuspension
+update customers set suspended_at = case when $2 then coalesce(suspended_at, clock_timestamp()) end
+  where customer_id = $1
+  returning customer_id;
 
 -- customers.updateTokenStatus
 update service_tokens set status = $2 where service_id = $1 returning service_id;
@@ -2379,15 +3167,19 @@ with page as materialized (
           select max(d.entry_number) from adjustments d
           where d.customer_id = a.customer_id and d.entry_number < a.last_entry + 1)
       order by k.entry_number desc limit 1), 0))) is not true then 8 end,
-             case when (a.last_event = coalesce(newest_event.event_number, 0)) is not true then 9 end,
-             case when (coalesce(queued.in_order, true)) is not true then 10 end,
+             case when ((a.restricted_at is not null) = (
+      a.customer_id <> '00000000-0000-0000-0000-000000000000'
+        and exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
+      or exists (select from customers c where c.customer_id = a.customer_id and c.suspended_at is not null))) is not true then 9 end,
+             case when (a.last_event = coalesce(newest_event.event_number, 0)) is not true then 10 end,
+             case when (coalesce(queued.in_order, true)) is not true then 11 end,
              case when (not exists (
       select from event_endpoints n
       where n.status <> 'REMOVED' and (n.types = '{}' or newest_event.type = any (n.types))
         and n.created_at < newest_event.created_at - interval '1 day'
         and not exists (select from event_queues q
                         where q.customer_id = a.customer_id and q.endpoint_id = n.endpoint_id
-                          and q.last_event >= newest_event.event_number))) is not true then 11 end], null) as broken
+                          and q.last_event >= newest_event.event_number))) is not true then 12 end], null) as broken
     from (
       select a.*, coalesce(aside.by_operations, 0) as held_by_operations, coalesce(aside.by_holds, 0) as held_by_holds
       from page a
@@ -2441,12 +3233,12 @@ with page as materialized (
       'requestState', r.state) as detail,
            array_remove(array[
              case when ((e.kind, e.delta, e.created_at) = (d.kind, d.credits, d.created_at)
-      and e.service_id is not distinct from d.service_id) is not true then 35 end,
-             case when (d.kind <> 'REVERSAL' or credits_left_to_reverse(d.customer_id, d.reversed_entry) >= 0) is not true then 36 end,
+      and e.service_id is not distinct from d.service_id) is not true then 37 end,
+             case when (d.kind <> 'REVERSAL' or credits_left_to_reverse(d.customer_id, d.reversed_entry) >= 0) is not true then 38 end,
              case when (d.approved_by is null and r.adjustment_id is null
       or (r.state, r.kind, r.credits, r.requested_by, r.decided_by)
         = ('APPROVED', d.kind, d.credits, d.actor, d.approved_by)
-        and d.approved_by <> d.actor) is not true then 37 end], null) as broken
+        and d.approved_by <> d.actor) is not true then 39 end], null) as broken
     from page d
     left join lateral (
       select * from ledger_entries e
@@ -2480,7 +3272,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 70 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 75 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -2513,7 +3305,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 75 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 80 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -2535,6 +3327,39 @@ with page as materialized (
           from found where place <= $3::int) as "listed"
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
+-- payments.auditBudgets
+with page as materialized (
+    select *, $2::boolean or (customer_id, budget_id) > ($4::uuid, $5::uuid) as fresh
+    from (select * from budgets where (customer_id, budget_id) >= ($4::uuid, $5::uuid)
+          order by customer_id, budget_id limit 10001) bounded
+    order by customer_id, budget_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'budgets ' || r.customer_id::text || ' ' || r.budget_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 81 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from budgets t where t.customer_id = r.customer_id and t.budget_id = r.budget_id limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'budgets' and j.row_key = r.customer_id::text || ' ' || r.budget_id::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(customer_id, budget_id) from page order by customer_id desc, budget_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
 -- payments.auditCustomers
 with page as materialized (
     select *, $2::boolean or (customer_id) > ($4::uuid) as fresh
@@ -2546,7 +3371,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 69 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 74 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -2579,7 +3404,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 74 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 79 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -2616,21 +3441,21 @@ with page as materialized (
       'adjustedAfter', e.adjusted_after, 'previousAdjusted', e.previous_adjusted) as detail,
            array_remove(array[
              case when (e.previous_number is not null
-      or (select true from accounts a where a.customer_id = e.customer_id)) is not true then 12 end,
-             case when (e.entry_number = coalesce(e.previous_number, 0) + 1) is not true then 13 end,
-             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.balance_after = coalesce(e.previous_balance, 0) + e.delta) is not true then 14 end,
+      or (select true from accounts a where a.customer_id = e.customer_id)) is not true then 13 end,
+             case when (e.entry_number = coalesce(e.previous_number, 0) + 1) is not true then 14 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.balance_after = coalesce(e.previous_balance, 0) + e.delta) is not true then 15 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or case
       when e.previous_number is null then e.held_after is not distinct from e.held_delta
       when e.previous_held is null then true
-      else e.held_after = e.previous_held + e.held_delta end) is not true then 15 end,
-             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.previous_held is null or e.created_at >= e.previous_time) is not true then 16 end,
+      else e.held_after = e.previous_held + e.held_delta end) is not true then 16 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.previous_held is null or e.created_at >= e.previous_time) is not true then 17 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1
       or e.entry_hash = case when e.adjusted_after is null then ledger_entry_hash(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind, e.delta, e.balance_after,
                                e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id)
                              else ledger_entry_hash_adjusted(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind, e.delta, e.balance_after,
-                               e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id, e.adjusted_after) end) is not true then 17 end,
-             case when (e.balance_after between 0 and 9007199254740991) is not true then 18 end,
-             case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 19 end,
+                               e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id, e.adjusted_after) end) is not true then 18 end,
+             case when (e.balance_after between 0 and 9007199254740991) is not true then 19 end,
+             case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 20 end,
              case when (case e.kind
       when 'GRANT' then e.delta > 0 and coalesce(e.held_delta, 0) = 0 and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
@@ -2677,7 +3502,7 @@ with page as materialized (
       when 'REVERSAL' then e.delta > 0 and coalesce(e.held_delta = 0, false) and e.adjusted_after is not null and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
-                       case when e.service_id is not null then 'service' end) in ('reference service') end) is not true then 20 end,
+                       case when e.service_id is not null then 'service' end) in ('reference service') end) is not true then 21 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.adjusted_after is null or e.adjusted_after = greatest(0, least(e.balance_after,
       case when e.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then e.delta else 0 end
       + coalesce(e.previous_adjusted, coalesce((
@@ -2689,35 +3514,35 @@ with page as materialized (
         and k.entry_number >= (
           select max(d.entry_number) from adjustments d
           where d.customer_id = e.customer_id and d.entry_number < e.entry_number)
-      order by k.entry_number desc limit 1), 0))))) is not true then 21 end,
+      order by k.entry_number desc limit 1), 0))))) is not true then 22 end,
              case when (not e.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') or (
       select (d.kind, d.credits) = (e.kind, e.delta) from adjustments d
-      where d.customer_id = e.customer_id and d.entry_number = e.entry_number)) is not true then 22 end,
+      where d.customer_id = e.customer_id and d.entry_number = e.entry_number)) is not true then 23 end,
              case when ((e.held_after is null) = (e.held_delta is null)
-      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 23 end,
+      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 24 end,
              case when (e.order_id is null or e.delta = 0 or e.entry_number = (
       select case e.kind when 'GRANT' then o.grant_entry when 'ROLLBACK' then o.rollback_entry
                          when 'REFUND' then o.refund_entry end
-      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 24 end,
+      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 25 end,
              case when (e.reference is null or 1 = (
-      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 25 end,
+      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 26 end,
              case when (e.hold_id is null or e.order_id is not null or (
       select case when e.kind = 'HOLD' then e.entry_number = h.opening_entry
                   when e.reference is null then e.entry_number = h.closing_entry
                   else e.entry_number = h.closing_entry
                     or e.entry_number > h.opening_entry and e.entry_number <= h.part_entry end
-      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 26 end,
+      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 27 end,
              case when (e.hold_id is null or e.order_id is null or (
       select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
         and case e.kind when 'HOLD' then p.kind in ('CANCEL', 'REFUND')
                         when 'ROLLBACK' then p.kind = 'CANCEL' and p.state = 'APPROVED'
                         when 'REFUND' then p.kind = 'REFUND' and p.state = 'APPROVED'
                         else p.kind in ('CANCEL', 'REFUND') and p.state = 'REJECTED' end
-      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 27 end,
+      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 28 end,
              case when (e.hold_id is null or e.kind = 'CAPTURE' and e.reference is not null or 1 = (
       select count(*) from ledger_entries twin
       where twin.customer_id = e.customer_id and twin.hold_id = e.hold_id
-        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))) is not true then 28 end], null) as broken
+        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))) is not true then 29 end], null) as broken
     from (
       select *, lag(entry_number) over chain as previous_number, lag(balance_after) over chain as previous_balance,
              lag(held_after) over chain as previous_held, lag(created_at) over chain as previous_time,
@@ -2751,19 +3576,25 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 62 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 63 end,
+             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 64 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 65 end,
              case when (case when v.type not like 'order.%' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 64 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 66 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 65 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 67 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 66 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 67 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 68 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 69 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 68 end], null) as broken
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 70 end,
+             case when (case v.type when 'credits.empty' then v.data ->> 'credits' = '0'
+      when 'budget.low' then case
+        when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'used') = 'number'
+          and json_typeof(v.data -> 'left') = 'number'
+        then (v.data ->> 'used')::numeric + (v.data ->> 'left')::numeric = (v.data ->> 'credits')::numeric end
+      else true end) is not true then 71 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -2806,21 +3637,26 @@ with page as materialized (
       'openingKind', opening.kind, 'openingHeldDelta', opening.held_delta, 'closingKind', closing.kind,
       'closingDelta', closing.delta, 'closingHeldDelta', closing.held_delta) as detail,
            array_remove(array[
+             case when (h.charged is null or not exists (
+      select from jsonb_to_recordset(h.charged) as c (customer_id uuid, budget_id uuid)
+      where (select true from budgets b
+             where b.customer_id = c.customer_id and b.budget_id = c.budget_id
+               and b.customer_id in (h.customer_id, '00000000-0000-0000-0000-000000000000')) is null)) is not true then 30 end,
              case when ((opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
-      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null) is not true then 29 end,
+      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null) is not true then 31 end,
              case when (case h.state when 'ACTIVE' then h.closing_entry is null
                          when 'CAPTURED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('CAPTURE', -h.captured, -h.credits, h.hold_id)
                          when 'RELEASED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('RELEASE', 0, -h.credits, h.hold_id)
                          when 'EXPIRED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('EXPIRE', 0, -h.credits, h.hold_id) end
-      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)) is not true then 30 end,
+      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)) is not true then 32 end,
              case when (h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
-                                           else h.captured is null end) is not true then 31 end,
+                                           else h.captured is null end) is not true then 33 end,
              case when (h.captured_in_parts + coalesce(h.captured, 0) = (
       select coalesce(sum(-e.delta), 0) from ledger_entries e
-      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')) is not true then 32 end,
+      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')) is not true then 34 end,
              case when (coalesce(
-      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '604860 seconds', true)) is not true then 33 end,
-             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 34 end], null) as broken
+      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '604860 seconds', true)) is not true then 35 end,
+             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 36 end], null) as broken
     from page h
     left join lateral (
       select * from ledger_entries e
@@ -2855,16 +3691,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 76 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 82 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 77 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 83 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 78 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 84 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 79 end,
+      order by b.record_number desc limit 1)) is not true then 85 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -2880,7 +3716,9 @@ with page as materialized (
         then (select true from discrepancies r where r.discrepancy_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
       when 'audits' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from audits r where r.audit_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
-      else true end) is not true then 80 end], null) as broken
+      when 'budgets' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        then (select true from budgets r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid and r.budget_id = split_part(j.row_key, ' ', 2)::uuid limit 1) end
+      else true end) is not true then 86 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -2916,34 +3754,34 @@ with page as materialized (
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.payment_key = p.payment_key
-        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 51 end,
+        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 53 end,
              case when (p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
       select twin.customer_id from payment_operations twin
-      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 52 end,
-             case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 53 end,
+      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 54 end,
+             case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 55 end,
              case when (p.kind <> 'REFUND' or p.amount = o.amount
       or p.amount = o.amount - (o.credits - p.credits_held) * 1000
-      or p.gateway_code = 'CANCELLED_AT_GATEWAY' and p.amount between 1 and o.amount) is not true then 54 end,
-             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 55 end,
+      or p.gateway_code = 'CANCELLED_AT_GATEWAY' and p.amount between 1 and o.amount) is not true then 56 end,
+             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 57 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
-                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 56 end,
+                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 58 end,
              case when (p.kind not in ('CANCEL', 'REFUND') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
-        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 57 end,
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 59 end,
              case when (case p.kind when 'CANCEL' then p.credits_held = o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
-                        else p.credits_held = 0 end) is not true then 58 end,
+                        else p.credits_held = 0 end) is not true then 60 end,
              case when (p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
-        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 59 end,
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 61 end,
              case when (num_nonnulls(p.receipt_url, p.card_number, p.approval_number) = 0
       or p.kind = 'CONFIRM' and p.state = 'APPROVED'
-        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 60 end,
+        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 62 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 61 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 63 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -2973,7 +3811,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 73 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 78 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -3006,7 +3844,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 72 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 77 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -3042,29 +3880,29 @@ with page as materialized (
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
       'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits) as detail,
            array_remove(array[
-             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 38 end,
-             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 39 end,
+             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 40 end,
+             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 41 end,
              case when (o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
-      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 40 end,
-             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 41 end,
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 42 end,
+             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 43 end,
              case when (o.status <> 'REFUNDED' or o.refund_shortfall between 0 and o.credits
-      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 42 end,
-             case when (booked.grants <= 1) is not true then 43 end,
-             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 44 end,
+      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 44 end,
+             case when (booked.grants <= 1) is not true then 45 end,
+             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 46 end,
              case when ((o.confirmed_at is not null) = (o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED'))
-      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 45 end,
-             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 46 end,
-             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 47 end,
+      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 47 end,
+             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 48 end,
+             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 49 end,
              case when (o.status <> 'FAILED' or done.operations = 'CONFIRM EXPIRED' or (
       select true from payment_operations c
       where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
-      limit 1)) is not true then 48 end,
+      limit 1)) is not true then 50 end,
              case when (o.idempotency_key is null or 1 = (
       select count(*) from orders twin
-      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 49 end,
+      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 51 end,
              case when (o.status not in ('CONFIRMED', 'CANCELLED', 'REFUNDED') or case
       when booked.granted_held is null then done.total_credits between 0 and booked.granted_balance
-      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 50 end], null) as broken
+      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 52 end], null) as broken
     from page o
     cross join lateral (
       select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
@@ -3106,7 +3944,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 71 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 76 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (
@@ -3122,6 +3960,38 @@ with page as materialized (
   )
   select paged.*,
          (select jsonb_build_array(service_id) from page order by service_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
+-- payments.auditUsage
+with page as materialized (
+    select *, $2::boolean or (customer_id, budget_id, value) > ($4::uuid, $5::uuid, $6::text) as fresh
+    from (select * from budget_usage where (customer_id, budget_id, value) >= ($4::uuid, $5::uuid, $6::text)
+          order by customer_id, budget_id, value limit 10001) bounded
+    order by customer_id, budget_id, value
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('customerId', u.customer_id) as identity, jsonb_build_object('budgetId', u.budget_id, 'value', u.value, 'used', u.used, 'periodStart', u.period_start, 'scope', b.scope,
+      'period', b.period, 'credits', b.credits) as detail,
+           array_remove(array[
+             case when (u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)) is not true then 72 end,
+             case when (u.period_start = date_trunc(lower(b.period), u.period_start, 'Asia/Seoul') and u.period_start < now() + interval '1 day') is not true then 73 end], null) as broken
+    from page u
+    left join lateral (
+      select * from budgets b where b.customer_id = u.customer_id and b.budget_id = u.budget_id limit 1) b on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(customer_id, budget_id, value) from page order by customer_id desc, budget_id desc, value desc limit 1) as "last",
          (select coalesce(jsonb_object_agg(rule, count), '{}')
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
@@ -3155,7 +4025,8 @@ with recursive input as (
     for no key update of o
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from locked_order group by customer_id order by customer_id) named
     cross join lateral (
@@ -3194,7 +4065,7 @@ with recursive input as (
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -3207,21 +4078,31 @@ with recursive input as (
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -3253,11 +4134,16 @@ with recursive input as (
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
   event as (
-    select customer_id, last_event as event_number, 'credits.low' as type,
-           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
            moved_at
     from moved
-    where is_low
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
   ),
   emitted as (
     insert into events (customer_id, event_number, type, data, created_at)
@@ -3509,7 +4395,8 @@ with recursive due as (
     from expired
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -3521,7 +4408,7 @@ with recursive due as (
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -3534,21 +4421,31 @@ with recursive due as (
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -3872,7 +4769,8 @@ with recursive input as (
     where effect <> 'none' or from_status <> to_status
   ),
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
@@ -3884,7 +4782,7 @@ with recursive input as (
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -3897,21 +4795,31 @@ with recursive input as (
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select m.held_delta as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))

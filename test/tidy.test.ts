@@ -61,8 +61,10 @@ const writers: Record<string, string[]> = {
   api_keys: ['src/customers/customers.sql.ts'],
   service_tokens: ['src/customers/service-tokens.sql.ts'],
   accounts: ['src/credits/ledger.sql.ts', 'src/credits/accounts.sql.ts'],
+  budgets: ['src/credits/budgets/budgets.sql.ts'],
+  budget_usage: ['src/credits/budgets/usage.sql.ts'],
   ledger_entries: ['src/credits/ledger.sql.ts'],
-  holds: ['src/credits/holds/holds.sql.ts'],
+  holds: ['src/credits/holds/holds.sql.ts', 'src/credits/budgets/restricted.sql.ts'],
   events: ['src/events/outbox.sql.ts'],
   event_endpoints: ['src/events/endpoints.sql.ts'],
   event_queues: ['src/events/outbox.sql.ts', 'src/events/queues.sql.ts'],
@@ -112,10 +114,12 @@ const sqlFragments = [
   /^(lotsOfAccounts|lotsNow|lotColumns)$/,
   /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
   /^(isUnused|moveByCause|requestColumns)$/,
+  /^(servicesWithBudget|hasServiceBudget|judgeRestrictions|previewRestrictions)$/,
+  /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
   new RegExp(
-    `^(lockAccountsOf|recordAdjustments|chargeDay|operationJson|orderEventData|slipColumns|slipMembers|iso)\\(${literals}\\)$`,
+    `^(lockAccountsOf|recordAdjustments|chargeDay|operationJson|orderEventData|slipColumns|slipMembers|iso)\\(${literals}(, ${literals})?\\)$`,
   ),
 ]
 const fragmentsOfTheAudit =

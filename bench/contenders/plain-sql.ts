@@ -67,5 +67,6 @@ export async function spend(database: Database, input: SpendInput): Promise<Spen
   const { customerId, credits, reference, serviceId } = input
   const values = [customerId, credits, reference, serviceId]
   const [row] = await database.run<{ available: number }>(spendStatement, values)
-  return { spent: row ? credits : 0, available: row?.available ?? 0, usedFor: null, isNew: row !== undefined }
+  const isNew = row !== undefined
+  return { spent: isNew ? credits : 0, available: row?.available ?? 0, usedFor: null, isNew, isRestricted: false }
 }

@@ -23,6 +23,11 @@ export async function checkEvents({ books, consumer }: World, evidence: Evidence
     },
     {
       id: 'I-17',
+      title: 'every fall of the credits of a customer to none is an event',
+      violations: ofEmptyAccounts(evidence, events),
+    },
+    {
+      id: 'I-17',
       title: 'every event was delivered, as it is in the books',
       violations: delivered(deliveries, events, settledAt),
     },
@@ -79,6 +84,17 @@ function ofLowCredits({ shop, courses }: Evidence, events: BookedEvent[]): strin
     const expected = course.filter(isFall).map((credits) => `${credits} of ${lowCredits}`)
     const found = (written.get(customerId) ?? []).map(({ data }) => `${data.credits} of ${data.threshold}`)
     return found.join() === expected.join() ? [] : [`customer ${index}: events ${found}, fell to ${expected}`]
+  })
+}
+
+/** From the ledger: a fall to nothing that can be spent. */
+function ofEmptyAccounts({ shop, courses }: Evidence, events: BookedEvent[]): string[] {
+  const written = events.filter(({ type }) => type === 'credits.empty')
+  return shop.customers.flatMap(({ customerId, index }) => {
+    const course = (courses.get(customerId) ?? []).map(({ available }) => available)
+    const falls = course.filter((after, place) => after === 0 && (course[place - 1] ?? 0) > 0).length
+    const found = written.filter((event) => event.customerId === customerId).length
+    return found === falls ? [] : [`customer ${index}: ${found} events credits.empty, fell to 0 ${falls} times`]
   })
 }
 

@@ -58,7 +58,7 @@ export async function openShop({ postgres, peppers }: World, size: number) {
   for (let index = 0; index < size; index += 1) {
     const { customerId, ...key } = await issueKey(database, peppers, `customer ${index}`)
     const threshold = lowCredits[index % lowCredits.length] ?? null
-    await updateLowCredits(database, customerId, threshold)
+    await updateLowCredits(database, customerId, threshold === null ? [] : [threshold])
     customers.push({ index, customerId, key, formerKeys: [], lowCredits: threshold })
   }
   const siblings: IssuedToken[] = []

@@ -25,6 +25,9 @@ export {
 } from './spending-client.ts'
 export type {
   Balance,
+  Budget,
+  BudgetLowEvent,
+  Budgets,
   Cancellation,
   CancelRequest,
   CapturedPart,
@@ -35,6 +38,7 @@ export type {
   ConfirmRequest,
   CreditPackage,
   CreditsAdjustedEvent,
+  CreditsEmptyEvent,
   CreditsEvent,
   CreditsLowEvent,
   CreditsReversedEvent,

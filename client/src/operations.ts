@@ -12,6 +12,7 @@ export const operations: Record<OperationId, { work: Work }> = {
   getStatement: { work: 'read' },
   listLots: { work: 'read' },
   quoteRefund: { work: 'read' },
+  getBudgets: { work: 'read' },
 
   // With the same X-Idempotency-Key the service returns the original order and creates no second one, for as long as
   // the order exists. Every purchase has a key, and all its attempts have the same.

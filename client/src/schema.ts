@@ -136,7 +136,7 @@ export interface paths {
         put?: never;
         /**
          * Spend credits
-         * @description Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits gets the first answer, and is spent once. `balance` is what the customer can spend afterwards. With `dryRun` the answer, or the refusal, is that of the request now, and nothing is changed.
+         * @description Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits gets the first answer, and is spent once. `balance` is what the customer can spend afterwards. `keyId` and `userId` are labels of the caller: budgets of keys and users count by them. With `dryRun` the answer, or the refusal, is that of the request now, and nothing is changed.
          */
         post: operations["spendCredits"];
         delete?: never;
@@ -285,6 +285,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/internal/v1/customers/{customerId}/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the budgets of a customer
+         * @description How many credits may be spent in an hour, a day or a month of Korean time, and what is used of that now. Operators set budgets; one over all customers together is not listed.
+         */
+        get: operations["getBudgets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/internal/v1/customers/{customerId}/orders/{orderId}/refund-quote": {
         parameters: {
             query?: never;
@@ -372,6 +392,20 @@ export interface components {
             metadata: {
                 requested: number;
                 available: number;
+                /** @description The budget that has too little left. Omitted when it is the balance. */
+                limit?: {
+                    /** Format: uuid */
+                    budgetId: string;
+                    /** @enum {string} */
+                    scope: "CUSTOMER" | "SERVICE" | "KEY" | "USER";
+                    value: string | null;
+                    /** @enum {string} */
+                    period: "HOUR" | "DAY" | "MONTH";
+                    credits: number;
+                    left: number;
+                    /** Format: date-time */
+                    renewsAt: string;
+                };
             };
         };
         Balance: {
@@ -388,6 +422,65 @@ export interface components {
             balance: number;
             held: number | null;
             available: number | null;
+        };
+        Budget: {
+            /** Format: uuid */
+            budgetId: string;
+            scope: components["schemas"]["BudgetScope"];
+            value: string | null;
+            period: components["schemas"]["BudgetPeriod"];
+            credits: number;
+            warnAt: number;
+            /** Format: date-time */
+            renewsAt: string;
+            /** @description What is used in the present period. One use, but where each key or user has the limit for itself: then the hundred that have used the most. */
+            uses: components["schemas"]["BudgetUse"][];
+        };
+        /** @description What was used of a budget reached its warning; once in a period. */
+        BudgetLowEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "budget.low";
+            /**
+             * Format: date-time
+             * @description When it happened, UTC.
+             */
+            timestamp: string;
+            /** @description Counts the events of the customer, over all types. */
+            sequence: number;
+            data: {
+                /** Format: uuid */
+                customerId: string;
+                allCustomers: boolean;
+                /** Format: uuid */
+                budgetId: string;
+                /** @enum {string} */
+                scope: "CUSTOMER" | "SERVICE" | "KEY" | "USER";
+                value: string | null;
+                /** @enum {string} */
+                period: "HOUR" | "DAY" | "MONTH";
+                credits: number;
+                used: number;
+                left: number;
+                /** Format: date-time */
+                renewsAt: string;
+            };
+        };
+        /** @enum {string} */
+        BudgetPeriod: "HOUR" | "DAY" | "MONTH";
+        /** @enum {string} */
+        BudgetScope: "CUSTOMER" | "SERVICE" | "KEY" | "USER";
+        BudgetUse: {
+            value: string | null;
+            used: number;
+            left: number;
+        };
+        Budgets: {
+            /** Format: uuid */
+            customerId: string;
+            budgets: components["schemas"]["Budget"][];
         };
         CancelRequest: {
             /** @description 1 to 200 visible ASCII characters. */
@@ -475,7 +568,28 @@ export interface components {
                 available: number;
             };
         };
-        /** @description What a customer can spend fell below its threshold. */
+        /** @description A customer has no credits left to spend. */
+        CreditsEmptyEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "credits.empty";
+            /**
+             * Format: date-time
+             * @description When it happened, UTC.
+             */
+            timestamp: string;
+            /** @description Counts the events of the customer, over all types. */
+            sequence: number;
+            data: {
+                /** Format: uuid */
+                customerId: string;
+                /** @constant */
+                credits: 0;
+            };
+        };
+        /** @description What a customer can spend fell below one of its thresholds. */
         CreditsLowEvent: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -543,7 +657,7 @@ export interface components {
         /** @description Every refusal of every endpoint, distinguished by its code. */
         ErrorEnvelope: components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"] | components["schemas"]["AUTH003"] | components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"] | components["schemas"]["BUS002"] | components["schemas"]["PAYMENT_CANCEL_FAILED"] | components["schemas"]["NOT000"] | components["schemas"]["SVC001"] | components["schemas"]["INT001"];
         /** @description Every event, distinguished by its type. */
-        Event: components["schemas"]["OrderConfirmedEvent"] | components["schemas"]["OrderFailedEvent"] | components["schemas"]["OrderCancelledEvent"] | components["schemas"]["OrderRefundedEvent"] | components["schemas"]["CreditsLowEvent"] | components["schemas"]["CreditsReversedEvent"] | components["schemas"]["CreditsAdjustedEvent"];
+        Event: components["schemas"]["OrderConfirmedEvent"] | components["schemas"]["OrderFailedEvent"] | components["schemas"]["OrderCancelledEvent"] | components["schemas"]["OrderRefundedEvent"] | components["schemas"]["CreditsLowEvent"] | components["schemas"]["CreditsReversedEvent"] | components["schemas"]["CreditsAdjustedEvent"] | components["schemas"]["CreditsEmptyEvent"] | components["schemas"]["BudgetLowEvent"];
         ExtendRequest: {
             /** @description The UUID of a customer. */
             customerId: string;
@@ -569,6 +683,10 @@ export interface components {
             expiresInSeconds?: number;
             /** @description True or false; true holds what is available, up to credits, and at least 1. */
             atMost?: boolean;
+            /** @description 1 to 200 visible ASCII characters. */
+            keyId?: string;
+            /** @description 1 to 200 visible ASCII characters. */
+            userId?: string;
             /** @description True or false; true changes nothing and answers what would happen now. */
             dryRun?: boolean;
         };
@@ -933,6 +1051,10 @@ export interface components {
             credits: number;
             /** @description 1 to 200 visible ASCII characters. */
             reference: string;
+            /** @description 1 to 200 visible ASCII characters. */
+            keyId?: string;
+            /** @description 1 to 200 visible ASCII characters. */
+            userId?: string;
             /** @description True or false; true changes nothing and answers what would happen now. */
             dryRun?: boolean;
         };
@@ -2224,6 +2346,91 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"];
+                };
+            };
+            /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
+                };
+            };
+            /** @description AUTH003: The token is suspended. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AUTH003"];
+                };
+            };
+            /** @description NOT000: Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NOT000"];
+                };
+            };
+            /** @description INT001: Unexpected server error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INT001"];
+                };
+            };
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SVC001"];
+                };
+            };
+        };
+    };
+    getBudgets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The UUID of a customer. */
+                customerId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Budgets"];
+                        message: string;
+                        /** @constant */
+                        code: "SUCCESS";
+                        metadata: null;
+                    };
+                };
+            };
+            /** @description VAL001: The request cannot be parsed. VAL004: The request exceeds the size limit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL004"];
                 };
             };
             /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */

@@ -4,6 +4,7 @@ import { queryOf, segment } from './path.ts'
 import { send } from './send.ts'
 import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
 import type {
+  Budgets,
   CapturedPart,
   CapturePartRequest,
   CaptureRequest,
@@ -71,6 +72,8 @@ export type SpendingClient = {
   quoteRefund(request: OrderOfCustomer, options?: CallOptions): Promise<RefundQuote>
   /** Refunds the unused part, exactly as it was quoted. The money goes back once. */
   refundUnused(request: RefundRequest, options?: CallOptions): Promise<Refund>
+  /** The budgets of a customer, and what is used of them. */
+  getBudgets(request: { customerId: string }, options?: CallOptions): Promise<Budgets>
   /** One page, newest entry first. */
   getStatement(request: StatementRequest, options?: CallOptions): Promise<Statement>
   /** All pages, each requested when it is needed. A page can be empty and not be the last. */
@@ -159,6 +162,11 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
     async refundUnused({ customerId, orderId, ...body }, callOptions) {
       const path = `${orderPath({ customerId, orderId })}/refund`
       return send(settings, 'refundUnused', { path, body }, callOptions)
+    },
+
+    async getBudgets({ customerId }, callOptions) {
+      const path = `${customerPath(customerId)}/budgets`
+      return send(settings, 'getBudgets', { path }, callOptions)
     },
 
     getStatement,

@@ -69,6 +69,7 @@ const samples: Record<string, Sample> = {
     query: '?limit=3&kind=GRANT,SPEND&from=2026-01-31T09:00:00Z',
     data: ['entries', 'nextCursor'],
   },
+  'GET /internal/v1/customers/:customerId/budgets': { data: ['customerId', 'budgets'] },
   'GET /livez': {},
   'GET /readyz': {},
 }

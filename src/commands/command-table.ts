@@ -5,6 +5,7 @@ import { databaseCommands } from './database/database-commands.ts'
 import { actionCommands } from './nouns/action-commands.ts'
 import { adjustmentCommands } from './nouns/adjustment-commands.ts'
 import { bookCommands } from './nouns/book-commands.ts'
+import { budgetCommands } from './nouns/budget-commands.ts'
 import { customerCommands } from './nouns/customer-commands.ts'
 import { eventCommands } from './nouns/event-commands.ts'
 import { keyCommands } from './nouns/key-commands.ts'
@@ -15,7 +16,7 @@ import { shellCommands } from './nouns/shell-commands.ts'
 
 const serviceGroups: CommandGroup[] = [
   { title: 'Keys and tokens', commands: [...keyCommands, ...serviceCommands] },
-  { title: 'Customers', commands: [...customerCommands, ...adjustmentCommands] },
+  { title: 'Customers', commands: [...customerCommands, ...adjustmentCommands, ...budgetCommands] },
   { title: 'Orders', commands: orderCommands },
   { title: 'The books', commands: [...bookCommands, ...actionCommands] },
   { title: 'Events', commands: eventCommands },

@@ -18,6 +18,10 @@ export type Values = {
   types?: string
   kind?: string
   credits?: string
+  scope?: string
+  value?: string
+  period?: string
+  'warn-at'?: string
   endpoint?: string
   at?: string
   reason?: string

@@ -37,11 +37,14 @@ import {
   RunsQuery,
 } from './books/contract.ts'
 import {
+  BudgetListData,
+  BudgetParams,
   CreateCustomerBody,
   CreatedCustomerData,
   CustomerData,
   CustomerLotsData,
   CustomerLotsQuery,
+  CustomerStatusData,
   CustomersData,
   CustomersQuery,
   HoldsData,
@@ -50,7 +53,10 @@ import {
   KeyStatusData,
   LowCreditsBody,
   LowCreditsData,
+  RemovedBudgetData,
   RotatedKeyData,
+  SetBudgetBody,
+  SetBudgetData,
 } from './customers/contract.ts'
 import type { EndpointName } from './endpoints.ts'
 import { HomeData, HomeQuery } from './home/contract.ts'
@@ -162,6 +168,35 @@ export const contract = {
     params: AdjustmentParams,
     body: ReasonBody,
     data: AdjustedData,
+  },
+  budgets: { for: 'read', params: CustomerParams, data: BudgetListData },
+  setBudget: {
+    for: 'manage customers',
+    action: 'budgets set',
+    params: CustomerParams,
+    body: SetBudgetBody,
+    data: SetBudgetData,
+  },
+  removeBudget: {
+    for: 'manage customers',
+    action: 'budgets remove',
+    params: BudgetParams,
+    body: ReasonBody,
+    data: RemovedBudgetData,
+  },
+  suspendCustomer: {
+    for: 'suspend keys',
+    action: 'customers suspend',
+    params: CustomerParams,
+    body: ReasonBody,
+    data: CustomerStatusData,
+  },
+  activateCustomer: {
+    for: 'issue keys',
+    action: 'customers activate',
+    params: CustomerParams,
+    body: ReasonBody,
+    data: CustomerStatusData,
   },
   setLowCredits: {
     for: 'manage customers',

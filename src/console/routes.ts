@@ -105,6 +105,7 @@ const idPatterns: Record<string, RegExp> = {
   reconciliationId: uuidPattern,
   auditId: uuidPattern,
   adjustmentId: uuidPattern,
+  budgetId: uuidPattern,
 }
 
 /** A path parameter without the form of an id is refused before anything is looked up or written to the action log. */

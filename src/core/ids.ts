@@ -59,6 +59,10 @@ export function newCustomerId(): string {
   return randomUUID()
 }
 
+export function newBudgetId(): string {
+  return randomUUID()
+}
+
 /** A secret: its prefix and 43 letters and digits, 256 random bits. */
 export function newSecretText(prefix: string): string {
   return `${prefix}${randomLettersAndDigits(43)}`

@@ -22,27 +22,30 @@ export async function readBalances(database: Database, customerIds: string[]): P
   return rows.map((row) => row.available)
 }
 
-const findAvailableStatement = statement(
-  'credits.findAvailable',
-  'select balance - held as "available" from accounts where customer_id = $1',
-)
+const hasAccountStatement = statement('credits.hasAccount', 'select from accounts where customer_id = $1')
 
-/** For a dry run: the available credits; null when there is no such customer. */
-export async function findAvailable(database: Database, customerId: string): Promise<number | null> {
-  const [row] = await database.run<{ available: number }>(findAvailableStatement, [customerId])
-  return row?.available ?? null
+/** Whether there is such a customer. */
+export async function hasAccount(database: Database, customerId: string): Promise<boolean> {
+  return (await database.run(hasAccountStatement, [customerId])).length > 0
 }
 
 const updateLowCreditsStatement = statement(
   'credits.updateLowCredits',
-  'update accounts set low_credits = $2 where customer_id = $1 returning customer_id',
+  'update accounts set low_credits = $2, low_steps = $3 where customer_id = $1 returning customer_id',
 )
 
-/** The threshold of `credits.low` events; null: none are sent. False when there is no such customer. */
+/**
+ * The thresholds of `credits.low` events; none: none are sent. The highest is low_credits, as in versions that have only that.
+ * Returns them, the highest first, or undefined when there is no such customer.
+ */
 export async function updateLowCredits(
   database: Database,
   customerId: string,
-  lowCredits: number | null,
-): Promise<boolean> {
-  return (await database.run(updateLowCreditsStatement, [customerId, lowCredits])).length > 0
+  thresholds: number[],
+): Promise<number[] | undefined> {
+  const steps = [...new Set(thresholds)].sort((one, other) => other - one)
+  const [highest = null, ...others] = steps
+  const values = [customerId, highest, others.length > 0 ? others : null]
+  const updated = await database.run(updateLowCreditsStatement, values)
+  return updated.length > 0 ? steps : undefined
 }

@@ -6,6 +6,8 @@ import { type Database, retryScopeOf } from '../db/database.ts'
 import { readBalances } from './accounts.sql.ts'
 import type { ReversalInput, ReversalOutput } from './adjustments/reverse.sql.ts'
 import { createReverse } from './adjustments/reverse.ts'
+import { openRestrictedHold } from './budgets/restricted.sql.ts'
+import { createRestricted } from './budgets/restricted.ts'
 import {
   captureParts,
   endHolds,
@@ -21,6 +23,7 @@ import {
   type HoldPart,
   openHolds,
   type PartCaptured,
+  withResultOfUsedHolds,
 } from './holds/holds.sql.ts'
 import { findUses, type ReferenceKey, type ReferenceUse } from './references.sql.ts'
 import { retryOnUniqueViolation } from './retry-on-unique-violation.ts'
@@ -45,6 +48,29 @@ export type Credits = {
 
 const customer = (input: { customerId: string }) => input.customerId
 const holdOf = ({ customerId, holdId }: HoldKey) => `${customerId}/${holdId}`
+
+function createOpenHold(database: Database, tallies: Tallies): Credits['openHold'] {
+  const openTogether = createBatch<HoldOpening, HoldOpened>({
+    retryScopeOf,
+    sizes: batchSizesOf(tallies, 'credits.openHolds'),
+    conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
+    rowKey: customer,
+    run: async (inputs) => counted(await retryOnUniqueViolation(() => openHolds(database, inputs))),
+  })
+  const openAlone = createRestricted((input: HoldOpening) => openRestrictedHold(database, input))
+
+  function counted(opened: HoldOpened[]): HoldOpened[] {
+    for (const { isNew, credits } of opened) if (isNew) tallies.credits.held += credits ?? 0
+    return opened
+  }
+
+  return async (input) => {
+    const output = await openTogether(input)
+    if (!output.isRestricted) return output
+    const [judged] = await withResultOfUsedHolds(database, [input], counted([await openAlone(input)]))
+    return judged as HoldOpened
+  }
+}
 
 /** A hold ends once: two requests to end it do not share a statement. */
 export function createEndHold(database: Database, tallies: Tallies): Credits['endHold'] {
@@ -77,17 +103,7 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
     }),
     spend: createSpend(database, tallies),
     reverse: createReverse(database, tallies),
-    openHold: createBatch<HoldOpening, HoldOpened>({
-      retryScopeOf,
-      sizes: batchSizesOf(tallies, 'credits.openHolds'),
-      conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
-      rowKey: customer,
-      run: async (inputs) => {
-        const opened = await retryOnUniqueViolation(() => openHolds(database, inputs))
-        for (const { isNew, credits } of opened) if (isNew) tallies.credits.held += credits ?? 0
-        return opened
-      },
-    }),
+    openHold: createOpenHold(database, tallies),
     extendHold: createBatch<HoldExtension, HoldExtended | null>({
       retryScopeOf,
       sizes: batchSizesOf(tallies, 'credits.extendHolds'),

@@ -9,6 +9,7 @@ import {
   holdRefusals,
   insufficientCredits,
   referenceRefusals,
+  restrictionRefusals,
   reversalRefusals,
   statementRefusals,
 } from './refusals.ts'
@@ -41,6 +42,19 @@ const tooLittle: Refused = refused(
   'the customer has too little; nothing was done, and the reference can be used again',
   insufficientCredits(5, 3),
 )
+const overBudget: Refused = refused(
+  'a budget has too little left until it renews; nothing was done, and the reference can be used again',
+  restrictionRefusals.budgetExceeded(5, 27, {
+    budgetId: '3f0c8a52-9d1e-4b67-8c34-6a1f5e2d7b90',
+    scope: 'KEY',
+    value: 'key-17',
+    period: 'DAY',
+    credits: 100,
+    left: 2,
+    renewsAt: '2026-11-15T15:00:00.000Z',
+  }),
+)
+const suspended: Refused = refused('the customer is suspended', restrictionRefusals.customerSuspended())
 const busy: Refused = refused(
   'the service is busy, or it is not known whether it happened: repeat the request, nothing is done twice',
   refuse('SVC001'),
@@ -55,9 +69,10 @@ export const documentedCredits = {
     summary: 'Spend credits',
     description:
       'Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits ' +
-      'gets the first answer, and is spent once. `balance` is what the customer can spend afterwards. With `dryRun` the ' +
-      'answer, or the refusal, is that of the request now, and nothing is changed.',
-    body: { customerId, credits: 5, reference },
+      'gets the first answer, and is spent once. `balance` is what the customer can spend afterwards. `keyId` and `userId` ' +
+      'are labels of the caller: budgets of keys and users count by them. With `dryRun` the answer, or the refusal, is ' +
+      'that of the request now, and nothing is changed.',
+    body: { customerId, credits: 5, reference, keyId: 'key-17', userId: 'user-4711' },
     answers: { 200: success({ reference, credits: 5, balance: 27 }, 'The credits are spent.') },
     refusals: [
       missing('reference'),
@@ -67,6 +82,8 @@ export const documentedCredits = {
       refused('the reference was used for a hold', referenceRefusals.usedFor('HOLD')),
       refused('the reference was used for a part of a hold', referenceRefusals.usedFor('CAPTURE')),
       refused('the reference was used for a reversal', referenceRefusals.usedFor('REVERSAL')),
+      suspended,
+      overBudget,
       tooLittle,
       busy,
     ],
@@ -121,6 +138,8 @@ export const documentedCredits = {
       refused('the reference was used to spend', referenceRefusals.usedFor('SPEND')),
       refused('the reference was used for a part of a hold', referenceRefusals.usedFor('CAPTURE')),
       refused('the reference was used for a reversal', referenceRefusals.usedFor('REVERSAL')),
+      suspended,
+      overBudget,
       tooLittle,
       busy,
     ],
@@ -186,6 +205,35 @@ export const documentedCredits = {
       refused('the hold has ended otherwise', holdRefusals.endedOtherwise(captured)),
       busy,
     ],
+  },
+  budgets: {
+    operationId: 'getBudgets',
+    tag: 'Credits',
+    summary: 'Get the budgets of a customer',
+    description:
+      'How many credits may be spent in an hour, a day or a month of Korean time, and what is used of that now. Operators ' +
+      'set budgets; one over all customers together is not listed.',
+    answers: {
+      200: success(
+        {
+          customerId,
+          budgets: [
+            {
+              budgetId: '3f0c8a52-9d1e-4b67-8c34-6a1f5e2d7b90',
+              scope: 'KEY',
+              value: null,
+              period: 'DAY',
+              credits: 100,
+              warnAt: 80,
+              renewsAt: '2026-11-15T15:00:00.000Z',
+              uses: [{ value: 'key-17', used: 98, left: 2 }],
+            },
+          ],
+        },
+        'The budgets of the customer.',
+      ),
+    },
+    refusals: [noCustomer],
   },
   statement: {
     operationId: 'getStatement',

@@ -6,8 +6,10 @@
 // `movement` needs the columns customer_id, turn, kind, delta, held_delta, order_id, reference, hold_id, service_id, events,
 // not_before.
 // Movements of one customer are applied one after the other, by `turn` from 1 on, as if each had its own statement: one that
-// the remaining credits do not cover is refused, and the next is tried. `events` is the number of events that the statement
-// writes for the movement, `credits.low` not counted; a movement of no credits that has events writes no entry.
+// the remaining credits do not cover is refused, and the next is tried. A spend or a hold of a restricted account, one with
+// budgets or of a suspended customer, is refused too: budgets/restricted.sql.ts judges those. `events` is the number of events
+// that the statement writes for the movement, `credits.low` and `credits.empty` not counted; a movement of no credits that has
+// events writes no entry.
 // `not_before` is the time of the movement's cause, such as its order; null where there is none.
 //
 // Of the balance, `adjusted` are credits that come from adjustments and are not used. An adjustment changes it by its credits;
@@ -24,12 +26,16 @@ const adjustmentKinds = `'GOODWILL', 'CORRECTION', 'REVERSAL'`
  * Everywhere, orders and holds are locked before accounts. The time of an account never goes back, nor before `not_before`:
  * a server that takes over may have a clock that is behind. Each account is read by its key in a subquery of its own, so no
  * plan can read more of the table. If the row has changed during the wait, PostgreSQL evaluates only that row again; so
- * `source` may be a CTE that writes.
+ * `source` may be a CTE that writes. `judged`: the statement itself looks at budgets and suspension before it moves.
  */
-export function lockAccountsOf(source: 'movement' | 'locked_order' | 'target'): string {
+export function lockAccountsOf(
+  source: 'movement' | 'locked_order' | 'target' | 'wanted',
+  restrictions: 'refused' | 'judged' = 'refused',
+): string {
   return `
   account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.adjusted,
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, ${restrictions === 'refused' ? 'a.restricted_at is not null' : 'false'} as is_restricted,
            a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from ${source} group by customer_id order by customer_id) named
     cross join lateral (
@@ -61,7 +67,7 @@ function applyWith(heldDelta: string): string {
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
            null::text as reference, null::uuid as hold_id, null::text as service_id,
            balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           0::bigint as first_event, last_event, false as is_low
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
     from account
     union all
     select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
@@ -74,21 +80,31 @@ function applyWith(heldDelta: string): string {
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.last_event + 1,
-           s.last_event + case when would.fits then m.events + n.is_low::int else 0 end, n.is_low
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
     from step s
     join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
     cross join lateral (select ${heldDelta} as held_delta) w
     cross join lateral (
-      select l.available, l.available >= 0 as fits
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             coalesce(would.fits and would.available < s.low_credits and s.balance - s.held >= s.low_credits, false)
-               as is_low) n
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in (${adjustmentKinds}) then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -122,12 +138,18 @@ function applyWith(heldDelta: string): string {
 }
 
 /**
- * Rows of a CTE `event`: customers whose available credits fell below their threshold. Of the events of a movement it has
- * the last number. For the statements that lower the available credits: spends, holds, cancels and refunds that begin.
+ * Rows of a CTE `event`: customers whose available credits fell below a step, with the lowest step that they fell below, and
+ * customers who have none left. Of the events of a movement they have the last numbers. For the statements that lower the
+ * available credits: spends, holds, corrections, cancels and refunds that begin.
  */
 export const lowCreditsEvents = `
-    select customer_id, last_event as event_number, 'credits.low' as type,
-           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_credits) as data,
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
            moved_at
     from moved
-    where is_low`
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty`

@@ -1,6 +1,7 @@
 // Every refusal of a spend, a reversal, an adjustment, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
 // use cases throw them, and the examples of the API document are made of them.
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
+import type { ExceededBudget, Verdict } from './budgets/usage.sql.ts'
 import type { Hold } from './holds/holds.sql.ts'
 import type { ReferenceKind } from './references.sql.ts'
 
@@ -12,6 +13,25 @@ export const customerNotFound = () => refuse('NOT000')
 
 export const insufficientCredits = (requested: number, available: number) =>
   refuse('BUS002', { metadata: { requested, available } })
+
+export const restrictionRefusals = {
+  customerSuspended: () =>
+    refuseFields('VAL003', [{ field: 'customerId', rule: 'the customer is suspended' }], 'The customer is suspended.'),
+  budgetExceeded(requested: number, available: number, exceeded: ExceededBudget): Refusal {
+    const { scope, value, period, credits, left, renewsAt } = exceeded
+    const whose = value === null ? scope.toLowerCase() : `${scope.toLowerCase()} ${value}`
+    return refuse('BUS002', {
+      message: `The budget of the ${whose} allows ${left} more of ${credits} credits until ${renewsAt}, by ${period.toLowerCase()}.`,
+      metadata: { requested, available, limit: exceeded },
+    })
+  },
+}
+
+/** Throws the refusal of a movement that suspension or a budget has not allowed. */
+export function requireAllowed(requested: number, available: number, verdict: Partial<Verdict>): void {
+  if (verdict.isSuspended) throw restrictionRefusals.customerSuspended()
+  if (verdict.exceeded) throw restrictionRefusals.budgetExceeded(requested, available, verdict.exceeded)
+}
 
 const usesOfReference: Record<ReferenceKind, string> = {
   SPEND: 'to spend credits',

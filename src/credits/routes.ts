@@ -8,7 +8,9 @@ import type { Refusal } from '../core/errors.ts'
 import { uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
+import { hasAccount } from './accounts.sql.ts'
 import { reverseSpend } from './adjustments/reverse.ts'
+import { listBudgets } from './budgets/budgets.sql.ts'
 import type { Credits } from './credits.ts'
 import { documentedCredits } from './document.ts'
 import { dryRunHold, dryRunSpend } from './dry-run.ts'
@@ -17,6 +19,7 @@ import type { Lot } from './lots/lots.sql.ts'
 import { readLots } from './lots/lots.ts'
 import { captureRefusals, customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
 import {
+  BudgetsData,
   CaptureBody,
   CustomerPath,
   DryHoldData,
@@ -55,9 +58,9 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       schema: { body: SpendBody, response: { 200: SuccessOf(SpendData) } },
     },
     async ({ serviceId, body }) => {
-      const { customerId, credits: amount, reference } = body
-      const input = { customerId: customerId.toLowerCase(), credits: amount, reference, serviceId }
-      if (body.dryRun) return success(await dryRunSpend(database, input), 'The credits would be spent.')
+      const { dryRun, ...request } = body
+      const input = { ...request, customerId: body.customerId.toLowerCase(), serviceId }
+      if (dryRun) return success(await dryRunSpend(database, input), 'The credits would be spent.')
       return success(await spendCredits(credits.spend, input), 'The credits are spent.')
     },
   )
@@ -90,7 +93,10 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
     async ({ serviceId, body }, reply) => {
       const { expiresInSeconds = defaultHoldSeconds, dryRun, ...rest } = body
       const request = { ...rest, customerId: body.customerId.toLowerCase(), expiresInSeconds }
-      if (dryRun) return reply.send(success(await dryRunHold(database, request), 'The credits would be set aside.'))
+      if (dryRun) {
+        const answer = await dryRunHold(database, { ...request, serviceId })
+        return reply.send(success(answer, 'The credits would be set aside.'))
+      }
       const answer = await openHold(credits, serviceId, request)
       return reply.code(201).send(success(answer, 'The credits are set aside.'))
     },
@@ -168,6 +174,21 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       }
       const { lots, ...rest } = await readLots(database, request)
       return success({ ...rest, lots: lots.map(shownLot) }, 'The lots of the customer.')
+    },
+  )
+
+  typed.get(
+    '/internal/v1/customers/:customerId/budgets',
+    {
+      config: { work: 'read', documented: documentedCredits.budgets },
+      schema: { params: CustomerPath, response: { 200: SuccessOf(BudgetsData) } },
+    },
+    async ({ params }) => {
+      const customerId = idOf(params.customerId, customerNotFound)
+      if (!(await hasAccount(database, customerId))) throw customerNotFound()
+      const budgets = await listBudgets(database, customerId)
+      const shown = budgets.map((budget) => ({ ...budget, renewsAt: budget.renewsAt.toISOString() }))
+      return success({ customerId, budgets: shown }, 'The budgets of the customer.')
     },
   )
 }

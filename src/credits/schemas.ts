@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { uuidPattern } from '../core/ids.ts'
 import { reasonPattern } from '../core/text/one-line.ts'
 import { NullableText } from '../http/envelope.ts'
+import { budgetPeriods, budgetScopes, labelPattern } from './budgets/budgets.sql.ts'
 import { longestHoldSeconds } from './credits.ts'
 import { entryKinds } from './statement/statement.sql.ts'
 
@@ -18,6 +19,9 @@ export const Reference = Type.String({
   description: '1 to 200 visible ASCII characters',
 })
 export const Reason = Type.String({ pattern: reasonPattern.source, description: '1 to 200 characters in one line' })
+const Label = Type.Optional(
+  Type.String({ pattern: labelPattern.source, description: '1 to 200 visible ASCII characters' }),
+)
 export const defaultHoldSeconds = 3_600
 export const ExpiresInSeconds = Type.Integer({
   minimum: 1,
@@ -29,7 +33,14 @@ const Flag = (description: string) => Type.Optional(Type.Boolean({ description }
 const DryRun = Flag('true or false; true changes nothing and answers what would happen now')
 
 export const SpendBody = Type.Object(
-  { customerId: CustomerId, credits: CreditsToMove, reference: Reference, dryRun: DryRun },
+  {
+    customerId: CustomerId,
+    credits: CreditsToMove,
+    reference: Reference,
+    keyId: Label,
+    userId: Label,
+    dryRun: DryRun,
+  },
   { title: 'SpendRequest' },
 )
 export const ReverseBody = Type.Object(
@@ -50,6 +61,8 @@ export const HoldBody = Type.Object(
     reference: Reference,
     expiresInSeconds: Type.Optional(ExpiresInSeconds),
     atMost: Flag('true or false; true holds what is available, up to credits, and at least 1'),
+    keyId: Label,
+    userId: Label,
     dryRun: DryRun,
   },
   { title: 'HoldRequest' },
@@ -135,6 +148,24 @@ export const EndData = Type.Object(
   { holdId: Id, captured: Credits, released: Credits, balance: Credits },
   { title: 'EndedHold' },
 )
+const BudgetData = Type.Object(
+  {
+    budgetId: Id,
+    scope: Type.Enum([...budgetScopes], { title: 'BudgetScope' }),
+    value: NullableText,
+    period: Type.Enum([...budgetPeriods], { title: 'BudgetPeriod' }),
+    credits: Credits,
+    warnAt: Type.Integer({ minimum: 1 }),
+    renewsAt: Moment,
+    uses: Type.Array(Type.Object({ value: NullableText, used: Credits, left: Credits }, { title: 'BudgetUse' }), {
+      description:
+        'What is used in the present period. One use, but where each key or user has the limit for itself: then the ' +
+        'hundred that have used the most.',
+    }),
+  },
+  { title: 'Budget' },
+)
+export const BudgetsData = Type.Object({ customerId: Id, budgets: Type.Array(BudgetData) }, { title: 'Budgets' })
 const BalancesData = Type.Object(
   { balance: Credits, held: CreditsOrNull, available: CreditsOrNull },
   {

@@ -2,22 +2,33 @@
 import { type Database, statement } from '../db/database.ts'
 import { inputs } from '../db/inputs.ts'
 import { emitEvents } from '../events/outbox.sql.ts'
+import { hasServiceBudget, servicesWithBudget, type Verdict } from './budgets/usage.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
 import type { ReferenceKind } from './references.sql.ts'
 
-export type SpendInput = { customerId: string; credits: number; reference: string; serviceId: string }
+export type SpendInput = {
+  customerId: string
+  credits: number
+  reference: string
+  serviceId: string
+  /** Labels of the caller, for budgets. */
+  keyId?: string | null
+  userId?: string | null
+}
 
 /**
  * `spent` is what the reference has spent, now or before; 0 when the available credits did not cover it and nothing
  * moved. `available` is what was left after the spend, or what there is now; null when there is no such customer.
- * `usedFor`: the reference belongs to something else, and nothing moved. `isNew`: it was spent now.
+ * `usedFor`: the reference belongs to something else, and nothing moved. `isNew`: it was spent now. `isRestricted`: nothing
+ * moved, budgets or suspension have to be judged (budgets/restricted.sql.ts); then the output has that verdict.
  */
 export type SpendOutput = {
   spent: number
   available: number | null
   usedFor: Exclude<ReferenceKind, 'SPEND'> | null
   isNew: boolean
-}
+  isRestricted: boolean
+} & Partial<Verdict>
 
 const spends = inputs<SpendInput>({ customerId: 'uuid', credits: 'bigint', reference: 'text', serviceId: 'text' })
 
@@ -27,7 +38,8 @@ const spends = inputs<SpendInput>({ customerId: 'uuid', credits: 'bigint', refer
 const spendStatement = statement(
   'credits.spend',
   `with recursive input as (
-    select * from unnest(${spends.arrays}) with ordinality as i (${spends.columns}, ordinal)
+    select i.*,${hasServiceBudget} as has_service_budget
+    from unnest(${spends.arrays}) with ordinality as i (${spends.columns}, ordinal)${servicesWithBudget}
   ),
   known as (
     select i.ordinal, -e.delta as credits, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -41,7 +53,7 @@ const spendStatement = statement(
            -credits as delta, 0 as held_delta, null::text as order_id, reference, null::uuid as hold_id, service_id,
            0 as events, null::timestamptz as not_before
     from input
-    where ordinal not in (select ordinal from known)
+    where ordinal not in (select ordinal from known) and not has_service_budget
   ),${lockAccountsOf('movement')},${applyMovements},
   event as (${lowCreditsEvents}
   ),${emitEvents}
@@ -49,7 +61,8 @@ const spendStatement = statement(
          case when k.ordinal is not null then k.credits when s.is_moved then -s.delta else 0 end as "spent",
          coalesce(k.available, s.balance - s.held) as "available",
          nullif(k.kind, 'SPEND') as "usedFor",
-         k.ordinal is null and coalesce(s.is_moved, false) as "isNew"
+         k.ordinal is null and coalesce(s.is_moved, false) as "isNew",
+         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join step s on s.customer_id = i.customer_id and s.reference = i.reference

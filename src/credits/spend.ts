@@ -3,32 +3,44 @@
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { type Database, retryScopeOf } from '../db/database.ts'
+import { spendRestricted } from './budgets/restricted.sql.ts'
+import { createRestricted } from './budgets/restricted.ts'
 import { type ReferenceUse, withResultOfUsedReferences } from './references.sql.ts'
-import { customerNotFound, insufficientCredits, referenceRefusals } from './refusals.ts'
+import { customerNotFound, insufficientCredits, referenceRefusals, requireAllowed } from './refusals.ts'
 import { retryOnUniqueViolation } from './retry-on-unique-violation.ts'
 import { type SpendInput, type SpendOutput, spendAll } from './spend.sql.ts'
 
 /** Spends of one customer share a statement, one after the other. Two with one reference do not: the second must see the first. */
 export function createSpend(database: Database, tallies: Tallies): Batch<SpendInput, SpendOutput> {
-  return createBatch<SpendInput, SpendOutput>({
+  const spendTogether = createBatch<SpendInput, SpendOutput>({
     retryScopeOf,
     sizes: batchSizesOf(tallies, 'credits.spend'),
     conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
     rowKey: ({ customerId }) => customerId,
-    run: async (inputs) => {
-      const outputs = await retryOnUniqueViolation(() => spendAll(database, inputs))
-      for (const { isNew, spent } of outputs) if (isNew) tallies.credits.spent += spent
-      return withResultOfUsedReferences(database, inputs, outputs, {
-        isRefused: ({ spent, available, usedFor }) => spent === 0 && available !== null && usedFor === null,
-        outputOf: outputOfUse,
-      })
-    },
+    run: async (inputs) => complete(inputs, await retryOnUniqueViolation(() => spendAll(database, inputs))),
   })
+  const spendAlone = createRestricted((input: SpendInput) => spendRestricted(database, input))
+
+  async function complete(inputs: SpendInput[], outputs: SpendOutput[]): Promise<SpendOutput[]> {
+    for (const { isNew, spent } of outputs) if (isNew) tallies.credits.spent += spent
+    return withResultOfUsedReferences(database, inputs, outputs, {
+      isRefused: ({ spent, available, usedFor, isRestricted }) =>
+        spent === 0 && available !== null && usedFor === null && !isRestricted,
+      outputOf: outputOfUse,
+    })
+  }
+
+  return async (input) => {
+    const output = await spendTogether(input)
+    if (!output.isRestricted) return output
+    const [judged] = await complete([input], [await spendAlone(input)])
+    return judged as SpendOutput
+  }
 }
 
 export function outputOfUse({ kind, credits, available }: ReferenceUse): SpendOutput {
   const isSpend = kind === 'SPEND'
-  return { spent: isSpend ? credits : 0, available, usedFor: isSpend ? null : kind, isNew: false }
+  return { spent: isSpend ? credits : 0, available, usedFor: isSpend ? null : kind, isNew: false, isRestricted: false }
 }
 
 export type SpendAnswer = { reference: string; credits: number; balance: number }
@@ -40,11 +52,14 @@ export async function spendCredits(spend: Batch<SpendInput, SpendOutput>, input:
 
 export function spendAnswerOf(
   { reference, credits }: Pick<SpendInput, 'reference' | 'credits'>,
-  { spent, available, usedFor }: SpendOutput,
+  { spent, available, usedFor, ...verdict }: SpendOutput,
 ): SpendAnswer {
   if (available === null) throw customerNotFound()
   if (usedFor) throw referenceRefusals.usedFor(usedFor)
-  if (spent === 0) throw insufficientCredits(credits, available)
+  if (spent === 0) {
+    requireAllowed(credits, available, verdict)
+    throw insufficientCredits(credits, available)
+  }
   if (spent !== credits) throw referenceRefusals.spentOtherCredits(spent)
   return { reference, credits, balance: available }
 }

@@ -155,6 +155,8 @@ export type ListedKey = {
   keyId: string
   customerId: string
   customerName: string | null
+  /** Then the key is refused, whatever its own status is. */
+  customerSuspended: boolean
   lastFour: string
   status: KeyStatus
   /** The version of the pepper that it is hashed under. */
@@ -164,8 +166,8 @@ export type ListedKey = {
 
 const listKeysStatement = statement(
   'customers.listKeys',
-  `select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName", k.last_four as "lastFour",
-    k.status, k.pepper_version as "secretVersion", k.created_at as "createdAt"
+  `select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName",
+    c.suspended_at is not null as "customerSuspended", k.last_four as "lastFour", k.status, k.pepper_version as "secretVersion", k.created_at as "createdAt"
   from api_keys k
   join customers c using (customer_id)
   order by k.created_at desc, k.key_id
@@ -183,22 +185,43 @@ const hashes = inputs<KeyHash>({ pepperVersion: 'int', keyHash: 'bytea' })
 
 const findKeysStatement = statement(
   'customers.findKeys',
-  `select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash", k.status
+  `select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash",
+    case when c.suspended_at is null then k.status else 'SUSPENDED' end as "status"
   from unnest(${hashes.arrays}) with ordinality as i (${hashes.columns}, ordinal)
-  join api_keys k using (pepper_version, key_hash)`,
+  join api_keys k using (pepper_version, key_hash)
+  join customers c using (customer_id)`,
 )
 
 const findSuspendedKeysStatement = statement(
   'customers.findSuspendedKeys',
   `select key_id as "keyId" from api_keys
   where status = 'SUSPENDED' and suspended_at > now() - $1 * interval '1 ms'
+  union all
+  select k.key_id from customers c
+  join api_keys k using (customer_id)
+  where c.suspended_at > now() - $1 * interval '1 ms'
   limit $2`,
 )
 
-/** The keys that were suspended within that time and still are. */
+/** The keys that were suspended within that time and still are, with all keys of customers that were. */
 export async function findSuspendedKeys(database: Database, withinMs: number, limit: number): Promise<string[]> {
   const rows = await database.run<{ keyId: string }>(findSuspendedKeysStatement, [withinMs, limit])
   return rows.map((row) => row.keyId)
+}
+
+const updateSuspensionStatement = statement(
+  'customers.updateSuspension',
+  `update customers set suspended_at = case when $2 then coalesce(suspended_at, clock_timestamp()) end
+  where customer_id = $1
+  returning customer_id`,
+)
+
+/**
+ * Suspends a customer, or ends that. All keys of a suspended customer are refused, and its spends and holds; a trigger marks the
+ * account. False when there is no such customer.
+ */
+export async function updateSuspension(database: Database, customerId: string, isSuspended: boolean): Promise<boolean> {
+  return (await database.run(updateSuspensionStatement, [customerId, isSuspended])).length > 0
 }
 
 const renewKeyHashStatement = statement(

@@ -13,12 +13,22 @@ export const rightsVersion = 5
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
-  customers: { insert: true },
+  customers: { insert: true, update: ['suspended_at'] },
   api_keys: { insert: true, update: ['status', 'pepper_version', 'key_hash'] },
   service_tokens: { insert: true, update: ['status', 'pepper_version', 'token_hash'] },
   accounts: {
     insert: true,
-    update: ['balance', 'held', 'adjusted', 'last_entry', 'last_hash', 'moved_at', 'last_event', 'low_credits'],
+    update: [
+      'balance',
+      'held',
+      'adjusted',
+      'last_entry',
+      'last_hash',
+      'moved_at',
+      'last_event',
+      'low_credits',
+      'low_steps',
+    ],
   },
   ledger_entries: { insert: true },
   holds: {
@@ -34,6 +44,8 @@ export const rights: Record<string, Rights> = {
       'extended_at',
     ],
   },
+  budgets: { insert: true, update: ['credits', 'warn_at', 'removed_at'] },
+  budget_usage: { insert: true, update: ['period_start', 'used', 'is_warned'] },
   orders: {
     insert: true,
     update: [

@@ -11,6 +11,8 @@ export const eventTypes = [
   'credits.low',
   'credits.reversed',
   'credits.adjusted',
+  'credits.empty',
+  'budget.low',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

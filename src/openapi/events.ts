@@ -2,6 +2,7 @@
 // delivered events against these schemas.
 import Type from 'typebox'
 import type { EventType } from '../events/outbox.sql.ts'
+import { NullableText } from '../http/envelope.ts'
 import type { OrderStatus } from '../payments/kinds.ts'
 import { packageOf } from '../payments/packages.ts'
 import { StatusData } from '../payments/schemas.ts'
@@ -73,7 +74,7 @@ const events: Record<EventType, DocumentedEvent> = {
   }),
   'credits.low': {
     title: 'CreditsLowEvent',
-    summary: 'What a customer can spend fell below its threshold',
+    summary: 'What a customer can spend fell below one of its thresholds',
     data: { ...customer, credits: Type.Integer({ minimum: 0 }), threshold: Type.Integer({ minimum: 1 }) },
     example: { customerId, credits: 3, threshold: 5 },
   },
@@ -99,6 +100,40 @@ const events: Record<EventType, DocumentedEvent> = {
       available: Type.Integer({ minimum: 0, description: 'what the customer could spend then' }),
     },
     example: { customerId, kind: 'GOODWILL', credits: 5, available: 32 },
+  },
+  'credits.empty': {
+    title: 'CreditsEmptyEvent',
+    summary: 'A customer has no credits left to spend',
+    data: { ...customer, credits: Type.Literal(0) },
+    example: { customerId, credits: 0 },
+  },
+  'budget.low': {
+    title: 'BudgetLowEvent',
+    summary: 'What was used of a budget reached its warning; once in a period',
+    data: {
+      ...customer,
+      allCustomers: Type.Boolean(),
+      budgetId: Type.String({ format: 'uuid' }),
+      scope: Type.Enum(['CUSTOMER', 'SERVICE', 'KEY', 'USER']),
+      value: NullableText,
+      period: Type.Enum(['HOUR', 'DAY', 'MONTH']),
+      credits: Type.Integer({ minimum: 0 }),
+      used: Type.Integer({ minimum: 1 }),
+      left: Type.Integer({ minimum: 0 }),
+      renewsAt: Type.String({ format: 'date-time' }),
+    },
+    example: {
+      customerId,
+      allCustomers: false,
+      budgetId: '3f0c8a52-9d1e-4b67-8c34-6a1f5e2d7b90',
+      scope: 'KEY',
+      value: 'key-17',
+      period: 'DAY',
+      credits: 100,
+      used: 80,
+      left: 20,
+      renewsAt: '2026-11-15T15:00:00.000Z',
+    },
   },
 }
 

@@ -15,17 +15,31 @@ const fields = object({
 })
 const credits = { type: 'integer', minimum: 0 }
 
+const budgetLimit = {
+  ...object({
+    budgetId: { type: 'string', format: 'uuid' },
+    scope: { type: 'string', enum: ['CUSTOMER', 'SERVICE', 'KEY', 'USER'] },
+    value: { type: ['string', 'null'] },
+    period: { type: 'string', enum: ['HOUR', 'DAY', 'MONTH'] },
+    credits,
+    left: credits,
+    renewsAt: { type: 'string', format: 'date-time' },
+  }),
+  description: 'The budget that has too little left. Omitted when it is the balance.',
+}
+
 /** The metadata of a code; of the other codes it is null. */
 const metadata: Partial<Record<ErrorCode, JsonSchema>> = {
   VAL002: fields,
   VAL003: fields,
-  BUS002: object({ requested: credits, available: credits }),
+  BUS002: object({ requested: credits, available: credits }, { limit: budgetLimit }),
   PAYMENT_CANCEL_FAILED: object({ paymentKey: { type: 'string' }, reason: { type: 'string' } }),
   INT001: object({ requestId: { type: 'string', description: 'Finds the request in the log.' } }),
 }
 
-function object(properties: Record<string, unknown>): JsonSchema {
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+function object(required: Record<string, unknown>, optional: Record<string, unknown> = {}): JsonSchema {
+  const properties = { ...required, ...optional }
+  return { type: 'object', properties, required: Object.keys(required), additionalProperties: false }
 }
 
 const codes = Object.keys(catalogue) as ErrorCode[]

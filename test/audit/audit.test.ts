@@ -79,7 +79,9 @@ test('books with orders, holds, entries and events of every kind pass, with chun
     holds: ['ACTIVE', 'CAPTURED', 'EXPIRED', 'RELEASED'],
     entries: [...entryKinds].sort(),
     events: [
+      'budget.low',
       'credits.adjusted',
+      'credits.empty',
       'credits.low',
       'credits.reversed',
       'order.cancelled',
@@ -97,6 +99,7 @@ test('books with orders, holds, entries and events of every kind pass, with chun
             (select count(*) from service_tokens) as "serviceTokens", (select count(*) from operators) as operators,
             (select count(*) from operator_actions) as "operatorActions",
             (select count(*) from discrepancies) as discrepancies, (select count(*) from audits) as audits,
+            (select count(*) from budgets) as budgets, (select count(*) from budget_usage) as usage,
             (select count(*) from record_journal) as "journalEntries"`,
   )
   for (const chunkRows of [1, 2, 3, 7, 10_000]) {
@@ -139,7 +142,8 @@ for (const { invariant, rule, when, damage, also = [] } of brokenRules) {
     assert.deepEqual([...broken].sort(), [`${invariant} ${rule}`, ...also].sort())
     const found = result.violations.find((each) => each.invariant === invariant && each.rule === rule)
     assert.ok(
-      found?.record || [books.customer, books.spender, books.visitor, adjusted].includes(found?.customerId ?? ''),
+      found?.record ||
+        [books.customer, books.spender, books.visitor, books.limited, adjusted].includes(found?.customerId ?? ''),
     )
     assert.equal(result.violationCount, result.violations.length)
   })

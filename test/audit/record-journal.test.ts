@@ -152,7 +152,8 @@ test('the migration enters rows that are older than the journal, and later chang
     )
     assert.deepEqual(
       rows.map(({ table }) => table),
-      Object.values(journalled).map(({ table }) => table),
+      // Budgets are journalled from their first row on.
+      Object.values(journalled).flatMap(({ table }) => (table === 'budgets' ? [] : [table])),
     )
     await client.query(`update operators set role = 'viewer'; update api_keys set status = 'ACTIVE'`)
     const { violations, checked } = await audit(createDatabase(old.pool, silentLog))

@@ -38,13 +38,14 @@ export function everyMethod(baseUrl: string): Methods {
     quoteRefund: (options) => spending.quoteRefund(order, options),
     refundUnused: (options) =>
       spending.refundUnused({ ...order, amount: 15_000, credits: 16, reason: 'unused' }, options),
+    getBudgets: (options) => spending.getBudgets({ customerId: 'a-customer' }, options),
     getStatement: (options) => spending.getStatement({ customerId: 'a-customer' }, options),
   }
 }
 
 export function isRead(operation: OperationId): boolean {
   const reads: OperationId[] = ['listCreditPackages', 'getPaymentStatus', 'getCreditBalance', 'getStatement']
-  return [...reads, 'listLots', 'quoteRefund'].includes(operation)
+  return [...reads, 'getBudgets', 'listLots', 'quoteRefund'].includes(operation)
 }
 
 export async function failureOf(call: Promise<unknown>): Promise<CreditsError> {

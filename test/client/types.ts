@@ -2,6 +2,7 @@
 // compile. Never run: `npm run check` compiles it here, and test/client/package.test.ts against the installed package,
 // with two versions of the compiler.
 import {
+  type BudgetLowEvent,
   type CreditsClient,
   type CreditsErrorOf,
   type CreditsEvent,
@@ -119,6 +120,11 @@ export function eventsByType(event: CreditsEvent): string | number {
       return event.data.reversedReference
     case 'credits.adjusted':
       return event.data.kind
+    case 'credits.empty':
+      return event.data.customerId
+    case 'budget.low':
+      event satisfies BudgetLowEvent
+      return event.data.left
   }
 }
 

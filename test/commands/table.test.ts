@@ -101,6 +101,9 @@ before(async () => {
   const request = 'adjustments grant --customer acme --credits 35 --reason "for the examples" --by lee'
   const approved = await run<{ adjustmentId: string }>(request)
   const rejected = await run<{ adjustmentId: string }>(request)
+  const { budgetId } = await run<{ budgetId: string }>(
+    'budgets set --customer acme --scope USER --value of-the-examples --period HOUR --credits 5',
+  )
   realIds = [
     [/\bkey_\w+/, keyId],
     [/\bsvc_\w+/, serviceId],
@@ -110,6 +113,7 @@ before(async () => {
     [/(?<=reject )[0-9a-f]{8}-[0-9a-f-]{27}\b/, rejected.adjustmentId],
     [/(?<=accept )[0-9a-f]{8}-[0-9a-f-]{27}\b/, cancelledInPart?.discrepancyId ?? ''],
     [/(?<=resolve )[0-9a-f]{8}-[0-9a-f-]{27}\b/, discrepancy?.discrepancyId ?? ''],
+    [/(?<=remove )[0-9a-f]{8}-[0-9a-f-]{27}\b/, budgetId],
   ].map(([sample, id]) => [sample as RegExp, id as string])
 })
 after(() => service.close())

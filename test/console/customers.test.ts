@@ -75,27 +75,28 @@ test('a customer is shown with balance, keys and limits, and an unknown customer
   const params = { customerId: customer.customerId }
   await customer.confirmedOrder()
   await customer.purchase()
-  await support.get('setLowCredits', { params, body: { ...body, credits: 5 } })
+  await support.get('setLowCredits', { params, body: { ...body, credits: [5, 9] } })
   const page = await viewer.get('customer', { params: { customerId: customer.customerId.toUpperCase() } })
   assert.deepEqual([page.balance, page.held, page.available], [21, 0, 21])
   assert.deepEqual(page.limits, {
     pendingOrders: 1,
     pendingOrdersAtMost: 1_000,
     requestsPerSecond: null,
-    lowCredits: 5,
+    lowCredits: [9, 5],
   })
   const [key, ...others] = page.keys
   assert.deepEqual(
     [key?.keyId, key?.lastFour, key?.status, key?.suspendedAt, others],
     [customer.keyId, customer.apiKey.slice(-4), 'ACTIVE', null, []],
   )
-  assert.equal((await support.get('setLowCredits', { params, body })).lowCredits, null)
-  assert.equal((await viewer.get('customer', { params })).limits.lowCredits, null)
+  const never = { ...body, credits: [] }
+  assert.deepEqual((await support.get('setLowCredits', { params, body: never })).lowCredits, [])
+  assert.deepEqual((await viewer.get('customer', { params })).limits.lowCredits, [])
   for (const customerId of ['unknown', unknownId]) {
     for (const name of ['customer', 'statement', 'holds'] as const) {
       assertRefused(await viewer.request(name, { params: { customerId } }), 'NOT000')
     }
-    assertRefused(await support.request('setLowCredits', { params: { customerId }, body }), 'NOT000')
+    assertRefused(await support.request('setLowCredits', { params: { customerId }, body: never }), 'NOT000')
     assertRefused(await admin.request('issueKey', { params: { customerId }, body }), 'NOT000')
   }
 })

@@ -77,6 +77,7 @@ function everyCall(made: Awaited<ReturnType<typeof orderWithTraces>>): Call[] {
     { name: 'holds', input: ofCustomer },
     { name: 'lots', input: ofCustomer },
     { name: 'adjustments', input: ofCustomer },
+    { name: 'budgets', input: ofCustomer },
     { name: 'days', input: {} },
     { name: 'runs', input: {} },
     { name: 'audits', input: {} },

@@ -130,6 +130,10 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     'update record_journal_head set last_number = 1',
     'the journal of records does not go from 7 to 1',
   ],
+  ...['delete from budgets', 'truncate budgets cascade'].map((sql): (typeof triggers)[number] => {
+    const operation = sql.startsWith('delete') ? 'DELETE' : 'TRUNCATE'
+    return [`"${sql}"`, 'budgets_never_deleted', sql, `a budget keeps its row: ${operation} is refused`]
+  }),
   ['holding credits without an entry', ofAccounts, 'update accounts set held = 1', unentered],
   ['taking credits without an entry', ofAccounts, 'update accounts set balance = 0', unentered],
   [
@@ -305,9 +309,9 @@ test('every constraint, unique index and trigger of the schema has its case', as
     union
     select tgname from pg_trigger where not tgisinternal`)
   const broken = Object.entries(cases).flatMap(([table, each]) => each.map(([, name]) => `${table}_${name}`))
-  const noting = ['api_keys_note_suspension', 'service_tokens_note_suspension']
+  const noting = ['api_keys_note_suspension', 'service_tokens_note_suspension', 'customers_mark_the_account']
   const lowering = 'accounts_adjusted_within_balance'
-  const changing = ['customers', 'api_keys', 'service_tokens', 'operators', 'discrepancies']
+  const changing = ['customers', 'api_keys', 'service_tokens', 'operators', 'discrepancies', 'budgets']
   const journalling = [
     ...Object.values(journalled).map(({ table }) => `${table}_journalled`),
     ...changing.map((table) => `${table}_changes_journalled`),

@@ -42,8 +42,8 @@ async function typesOf(customerId: string): Promise<string[]> {
 const endings: { status: 'CONFIRMED' | 'FAILED' | 'CANCELLED' | 'REFUNDED'; types: EventType[]; balance: number }[] = [
   { status: 'CONFIRMED', types: ['order.confirmed'], balance: 21 },
   { status: 'FAILED', types: ['order.failed'], balance: 0 },
-  { status: 'CANCELLED', types: ['order.confirmed', 'order.cancelled'], balance: 0 },
-  { status: 'REFUNDED', types: ['order.confirmed', 'order.refunded'], balance: 0 },
+  { status: 'CANCELLED', types: ['order.confirmed', 'credits.empty', 'order.cancelled'], balance: 0 },
+  { status: 'REFUNDED', types: ['order.confirmed', 'credits.empty', 'order.refunded'], balance: 0 },
 ]
 for (const { status, types, balance } of endings) {
   test(`an order that becomes ${status} emits ${types.join(' and ')}`, async () => {
@@ -76,7 +76,7 @@ test('an unpaid order emits nothing until it expires, and then order.failed', as
 test('credits.low is emitted once each time the balance falls below the threshold', async () => {
   const customer = await service.newCustomer()
   const { customerId } = customer
-  await updateLowCredits(service.payments.database, customerId, 10)
+  await updateLowCredits(service.payments.database, customerId, [10])
   await customer.confirmedOrder()
   const lowEvents = async () => (await eventsOf(customerId)).filter(({ type }) => type === 'credits.low')
   const spends: { credits: number; low: number }[] = [
@@ -93,7 +93,7 @@ test('credits.low is emitted once each time the balance falls below the threshol
   assert.equal(await spend(service, customerId, 25), true)
   assert.deepEqual(await typesOf(customerId), ['order.confirmed', 'credits.low', 'order.confirmed', 'credits.low'])
   assert.equal(await spend(service, customerId, 1_000), false)
-  await updateLowCredits(service.payments.database, customerId, null)
+  await updateLowCredits(service.payments.database, customerId, [])
   assert.equal(await spend(service, customerId, 1), true)
   assert.equal((await lowEvents()).length, 2)
 })
@@ -102,11 +102,11 @@ for (const { status, type } of [
   { status: 'CANCELLED', type: 'order.cancelled' },
   { status: 'REFUNDED', type: 'order.refunded' },
 ] as const) {
-  test(`an order that becomes ${status} crosses the threshold with its hold: both events are emitted`, async () => {
+  test(`an order that becomes ${status} crosses the threshold with its hold: all events are emitted`, async () => {
     const customer = await service.newCustomer()
-    await updateLowCredits(service.payments.database, customer.customerId, 5)
+    await updateLowCredits(service.payments.database, customer.customerId, [5])
     await orderInState(service, customer, status)
-    assert.deepEqual(await typesOf(customer.customerId), ['order.confirmed', 'credits.low', type])
+    assert.deepEqual(await typesOf(customer.customerId), ['order.confirmed', 'credits.low', 'credits.empty', type])
   })
 }
 
@@ -114,7 +114,7 @@ test('a hold may cross the threshold, and its end never does', async () => {
   const customer = await service.newCustomer()
   const { customerId } = customer
   const { credits } = service.payments
-  await updateLowCredits(service.payments.database, customerId, 10)
+  await updateLowCredits(service.payments.database, customerId, [10])
   await customer.confirmedOrder()
   const serviceId = 'svc_test'
   for (const [turn, captured] of [4, null].entries()) {
@@ -129,7 +129,7 @@ test('a hold may cross the threshold, and its end never does', async () => {
 
 test('the time of an event is that of its entry, and later numbers have no earlier times', async () => {
   const customer = await service.newCustomer()
-  await updateLowCredits(service.payments.database, customer.customerId, 5)
+  await updateLowCredits(service.payments.database, customer.customerId, [5])
   await orderInState(service, customer, 'CANCELLED')
   const [row] = await service.database.query<{ same: boolean; sorted: boolean }>(
     `select (select bool_and(v.created_at = e.created_at) from events v join ledger_entries e using (customer_id)

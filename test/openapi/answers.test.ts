@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Registry } from 'prom-client'
 import { head, sendRaw } from '../../harness/raw-http.ts'
-import { updateKeyStatus } from '../../src/customers/customers.sql.ts'
+import { setBudget } from '../../src/credits/budgets/budgets.sql.ts'
+import { updateKeyStatus, updateSuspension } from '../../src/customers/customers.sql.ts'
 import { updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
 import { closeAll } from '../support/closing.ts'
@@ -223,6 +224,18 @@ test('the answers of the spending endpoints are in the document', async () => {
   await expect('holdCredits', 'VAL003', hold(customerId, 1, { reference: 'part' }))
   await release(customerId, job)
   await expect('captureHold', 'VAL003', capture(customerId, job))
+
+  await expect('getBudgets', 'SUCCESS', call(`/internal/v1/customers/${customerId}/budgets`))
+  await expect('getBudgets', 'NOT000', call(`/internal/v1/customers/${unknownCustomer}/budgets`))
+  const { customerId: limited } = await own.newCustomer()
+  const limitedBody = { customerId: limited, credits: 1, reference: 'limited', keyId: 'key-17' }
+  const budget = { customerId: limited, scope: 'KEY', value: null, period: 'DAY', credits: 0, warnAt: null } as const
+  await setBudget(own.payments.database, budget)
+  await expect('spendCredits', 'BUS002', call('/internal/v1/credits/spend', { body: limitedBody }))
+  await expect('holdCredits', 'BUS002', call('/internal/v1/credits/holds', { body: limitedBody }))
+  await updateSuspension(own.payments.database, limited, true)
+  await expect('spendCredits', 'VAL003', call('/internal/v1/credits/spend', { body: limitedBody }))
+  await expect('holdCredits', 'VAL003', call('/internal/v1/credits/holds', { body: limitedBody }))
 
   await expect('getStatement', 'SUCCESS', statement(customerId))
   await expect('getStatement', 'VAL003', statement(customerId, { limit: '0' }))

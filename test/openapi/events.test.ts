@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import Schema from 'typebox/schema'
 import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
+import { setBudget } from '../../src/credits/budgets/budgets.sql.ts'
 import { addEndpoint } from '../../src/events/endpoints.ts'
 import { createOutbound } from '../../src/events/outbound.ts'
 import { eventTypes } from '../../src/events/outbox.sql.ts'
@@ -33,11 +34,15 @@ before(async () => {
   const { secret } = await addEndpoint(database, testPeppers[0], { url: consumer.url, types: [] })
   consumer.secrets.push(secret)
   const customer = await service.newCustomer()
-  await updateLowCredits(database, customer.customerId, 5)
+  await updateLowCredits(database, customer.customerId, [5])
   for (const status of ['CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const) {
     await orderInState(service, customer, status)
   }
-  await spend(service, customer.customerId, 20)
+  const { customerId } = customer
+  const budget = { customerId, scope: 'CUSTOMER', value: null, period: 'DAY', credits: 21, warnAt: null } as const
+  await setBudget(database, budget)
+  await spend(service, customerId, 20)
+  await spend(service, customerId, 1)
   await writeAdjustments(bookkeeper(service.database.pool))
   const outbound = createOutbound({ allowPrivate: true, timeoutMs: quickSettings.timeoutMs })
   await deliver({ database, outbound, sealing: testPeppers, settings: quickSettings, log: silentLog, tallies })

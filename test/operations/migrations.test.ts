@@ -96,7 +96,11 @@ registerHooks({
     return { ...loaded, source }
   },
 })
-const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name)
+const folders = readdirSync('src', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  // Has no statements, and programs that run when they are imported.
+  .filter((name) => name !== 'listeners')
 for (const folder of folders) {
   for (const file of readdirSync(join('src', folder), { recursive: true })) {
     const path = join(process.cwd(), 'src', folder, String(file))

@@ -266,6 +266,7 @@ test('spends of one customer in one statement are applied in order: a refused on
     available: 9,
     usedFor: null,
     isNew: true,
+    isRestricted: false,
   })
   await breathe()
   sizes.length = 0

@@ -44,6 +44,7 @@ export const budgets: Record<string, number> = {
   'test/sandbox': 25,
   'test/security': 70,
   'test/spending': 90,
+  'test/spending/budgets': 25,
   'test/storefront': 25,
   'test/tracing': 25,
   'test/unit': 5,

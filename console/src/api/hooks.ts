@@ -162,6 +162,7 @@ const outdatedReasons: (string | null)[] = [
   'credits held',
   'changed',
   'suspended key',
+  'too many budgets',
   'refused by the gateway',
 ] satisfies ConsoleRefusal[]
 

@@ -1,4 +1,4 @@
-// Access that a restore gives back: keys, tokens, operators and endpoints that were suspended or removed after the backup
+// Access that a restore gives back: keys, customers, tokens, operators and endpoints that were suspended or removed after the backup
 // was taken. Only the database that is replaced knows them, if it can still be read. Both databases are only read: each
 // finding has the command that withdraws the access again.
 import { existsSync } from 'node:fs'
@@ -73,6 +73,17 @@ const accessKinds: AccessKind[] = [
     text: `select key_id as "id", status from api_keys
       where case when $1::text[] is null then status <> 'ACTIVE' else key_id = any ($1) end order by 1`,
     compare: compareStatus(({ id }) => `keys suspend ${id}`),
+  },
+  // A version before 0.10.0 has no column for it.
+  {
+    what: 'customer',
+    table: 'customers',
+    text: `select c.customer_id::text as "id",
+        case when to_jsonb(c) ->> 'suspended_at' is null then 'ACTIVE' else 'SUSPENDED' end as "status"
+      from customers c
+      where case when $1::text[] is null then to_jsonb(c) ->> 'suspended_at' is not null
+                 else c.customer_id::text = any ($1) end order by 1`,
+    compare: compareStatus(({ id }) => `customers suspend ${id} --reason "suspended before the restore"`),
   },
   {
     what: 'service token',

@@ -1,12 +1,14 @@
-// Commands about customers' credits: the balance, the statement, the lots and the low-credits threshold.
+// Commands about a customer: the balance, the statement, the lots, the low-credits thresholds, suspension.
+import { uuidPattern } from '../../core/ids.ts'
 import { updateLowCredits } from '../../credits/accounts.sql.ts'
 import { liabilityCsv } from '../../credits/lots/liability-csv.ts'
 import { listLots } from '../../credits/lots/lots.sql.ts'
 import { type EntryKind, entryKinds } from '../../credits/statement/statement.sql.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
 import { statementCsv } from '../../credits/statement/statement-csv.ts'
-import type { Command } from '../command.ts'
-import { customerOption, dateOption, limitOption, timeOption } from '../line/options.ts'
+import { findCustomer, updateSuspension } from '../../customers/customers.sql.ts'
+import type { Argument, Call, Command } from '../command.ts'
+import { customerOption, dateOption, limitOption, reasonOption, timeOption } from '../line/options.ts'
 import { readTime } from '../line/times.ts'
 import { findCustomerId, requireCustomerId } from './customer-option.ts'
 
@@ -15,6 +17,20 @@ const endOfDay = '23:59:59.999'
 
 function readKinds(kind: string | undefined): EntryKind[] | null {
   return kind ? (kind.split(',').map((each) => each.trim()) as EntryKind[]) : null
+}
+
+const customerArgument: Argument = { name: 'CUSTOMER', description: 'the customer, by name or UUID' }
+
+async function findNamedCustomer({ database, positionals: [customer = ''] }: Omit<Call, 'subject'>): Promise<string> {
+  return (await findCustomer(database, customer.trim())) ?? customer
+}
+
+async function setSuspended(call: Call, isSuspended: boolean): Promise<object> {
+  const customerId = await findNamedCustomer(call)
+  if (!uuidPattern.test(customerId) || !(await updateSuspension(call.database, customerId, isSuspended))) {
+    throw new Error(`There is no customer ${call.positionals[0]}.`)
+  }
+  return { customerId, status: isSuspended ? 'SUSPENDED' : 'ACTIVE' }
 }
 
 export const customerCommands: Command[] = [
@@ -97,15 +113,15 @@ export const customerCommands: Command[] = [
   {
     name: 'customers low-credits',
     summary:
-      'Sets the balance below which the event credits.low is sent. It is sent once each time the balance falls below.',
+      'Sets the balances below which the event credits.low is sent. It is sent once each time the balance falls below one.',
     options: {
       customer: customerOption,
       credits: {
-        value: 'N|off',
-        description: 'the threshold, or off',
+        value: 'N,N,...|off',
+        description: 'one to ten thresholds, or off',
         required: true,
-        expects: 'at least 1, or off',
-        accepts: (text) => /^(off|[1-9]\d{0,14})$/.test(text),
+        expects: 'one to ten numbers of at least 1, separated by commas, or off',
+        accepts: (text) => /^(off|[1-9]\d{0,14}(,[1-9]\d{0,14}){0,9})$/.test(text),
       },
     },
     examples: [
@@ -113,15 +129,46 @@ export const customerCommands: Command[] = [
         line: 'customers low-credits --customer acme --credits 10',
         description: 'sends credits.low when fewer than 10 are left',
       },
+      {
+        line: 'customers low-credits --customer acme --credits 100,20,5',
+        description: 'sends it in three steps, with the lowest one that was passed',
+      },
       { line: 'customers low-credits --customer acme --credits off', description: 'switches the event off' },
     ],
     changesData: true,
     findSubject: findCustomerId,
     async run(call) {
       const customerId = await requireCustomerId(call)
-      const lowCredits = call.values.credits === 'off' ? null : Number(call.values.credits)
-      await updateLowCredits(call.database, customerId, lowCredits)
-      return { customerId, lowCredits }
+      const lowCredits = call.values.credits === 'off' ? [] : (call.values.credits ?? '').split(',').map(Number)
+      const steps = await updateLowCredits(call.database, customerId, lowCredits)
+      return { customerId, lowCredits: steps?.length ? steps.join(', ') : null }
     },
+  },
+  {
+    name: 'customers suspend',
+    summary:
+      'Suspends a customer: all its keys are refused with AUTH003 within a second, and its spends and holds at once.',
+    details: [
+      'Holds that are open can be captured and released, orders are settled and refunded, and background work goes on. To ' +
+        'undo: customers activate.',
+    ],
+    arguments: [customerArgument],
+    options: { reason: reasonOption('why, for the action log') },
+    examples: [
+      { line: 'customers suspend acme --reason "key leaked"', description: 'nothing of acme can be spent from now on' },
+    ],
+    changesData: true,
+    findSubject: findNamedCustomer,
+    run: (call) => setSuspended(call, true),
+  },
+  {
+    name: 'customers activate',
+    summary: 'Ends the suspension of a customer. Keys that are suspended themselves stay so.',
+    arguments: [customerArgument],
+    options: { reason: reasonOption('why, for the action log') },
+    examples: [{ line: 'customers activate acme --reason "keys replaced"', description: 'its active keys work again' }],
+    changesData: true,
+    findSubject: findNamedCustomer,
+    run: (call) => setSuspended(call, false),
   },
 ]

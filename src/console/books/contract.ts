@@ -183,6 +183,7 @@ export const AuditData = Type.Object({
     operations: Whole,
     events: Whole,
     adjustments: Type.Optional(Whole),
+    usage: Type.Optional(Whole),
     customers: Type.Optional(Whole),
     apiKeys: Type.Optional(Whole),
     serviceTokens: Type.Optional(Whole),
@@ -190,6 +191,7 @@ export const AuditData = Type.Object({
     operatorActions: Type.Optional(Whole),
     discrepancies: Type.Optional(Whole),
     audits: Type.Optional(Whole),
+    budgets: Type.Optional(Whole),
     journalEntries: Type.Optional(Whole),
   }),
   /** By rule: the number of violations, and the first few rows. */

@@ -1,6 +1,7 @@
 // The schemas of the pages of customers and of their actions.
 import Type from 'typebox'
 import { namePattern } from '../../core/text/one-line.ts'
+import { budgetPeriods, budgetScopes } from '../../credits/budgets/budgets.sql.ts'
 import { LotRow } from '../orders/contract.ts'
 import {
   lineOf,
@@ -25,6 +26,8 @@ const CustomerRow = Type.Object({
   createdAt: Moment,
   balance: Whole,
   held: Whole,
+  /** Null: it is active. */
+  suspendedAt: MomentOrNull,
 })
 /** Newest first, or by name when a name is searched. */
 export const CustomersData = Type.Object({ customers: Type.Array(CustomerRow), nextCursor: TextOrNull })
@@ -45,6 +48,8 @@ export const CustomerData = Type.Object({
   balance: Whole,
   held: Whole,
   available: Whole,
+  /** Null: it is active. All keys of a suspended customer are refused, and its spends and holds. */
+  suspendedAt: MomentOrNull,
   keys: Type.Array(KeyRow),
   limits: Type.Object({
     /** PENDING orders now and at most; null: no limit. */
@@ -52,8 +57,8 @@ export const CustomerData = Type.Object({
     pendingOrdersAtMost: WholeOrNull,
     /** Per key; null: no limit. */
     requestsPerSecond: WholeOrNull,
-    /** Below this balance `credits.low` is sent; null: never. */
-    lowCredits: WholeOrNull,
+    /** Below each of these balances `credits.low` is sent, the highest first; none: never. */
+    lowCredits: Type.Array(Whole),
   }),
 })
 
@@ -77,6 +82,45 @@ export const HoldsData = Type.Object({
   nextCursor: TextOrNull,
 })
 
+const Scope = Type.Enum([...budgetScopes])
+const Period = Type.Enum([...budgetPeriods])
+export const BudgetListData = Type.Object({
+  budgets: Type.Array(
+    Type.Object({
+      budgetId: Text,
+      scope: Scope,
+      value: TextOrNull,
+      period: Period,
+      credits: Whole,
+      warnAt: Whole,
+      renewsAt: Moment,
+      /** One, but where each key or user has the limit for itself. */
+      uses: Type.Array(Type.Object({ value: TextOrNull, used: Whole, left: Whole })),
+    }),
+  ),
+})
+const BudgetCredits = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'a whole number of credits',
+})
+export const SetBudgetBody = Type.Object({
+  scope: Scope,
+  value: Type.Optional(lineOf(200, 'the name of a service, a keyId or a userId')),
+  period: Period,
+  credits: BudgetCredits,
+  /** Omitted: 80 % of the credits. */
+  warnAt: Type.Optional(Type.Integer({ minimum: 1, description: 'a whole number of credits, at least 1' })),
+  reason: ReasonText,
+})
+export const SetBudgetData = Type.Object({ customerId: Text, budgetId: Text, warnAt: Whole })
+export const BudgetParams = Type.Object({
+  customerId: Type.String({ description: 'the UUID of a customer' }),
+  budgetId: Type.String({ description: 'the UUID of a budget' }),
+})
+export const RemovedBudgetData = Type.Object({ customerId: Text, budgetId: Text })
+export const CustomerStatusData = Type.Object({ customerId: Text, status: KeyStatus })
+
 export const CreateCustomerBody = Type.Object({
   name: Type.String({
     pattern: namePattern.source,
@@ -85,17 +129,14 @@ export const CreateCustomerBody = Type.Object({
   reason: ReasonText,
 })
 export const LowCreditsBody = Type.Object({
-  /** Omitted: never. */
-  credits: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'a whole number of credits, at least 1',
-    }),
-  ),
+  /** None: never. */
+  credits: Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+    maxItems: 10,
+    description: 'at most ten whole numbers of credits, each at least 1',
+  }),
   reason: ReasonText,
 })
-export const LowCreditsData = Type.Object({ customerId: Text, lowCredits: WholeOrNull })
+export const LowCreditsData = Type.Object({ customerId: Text, lowCredits: Type.Array(Whole) })
 export const CreatedCustomerData = Type.Object({ customerId: Text })
 /** The only answer that contains the key. */
 export const IssuedKeyData = Type.Object({ customerId: Text, keyId: Text, apiKey: Text })

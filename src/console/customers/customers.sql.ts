@@ -10,10 +10,11 @@ export type ListedCustomer = {
   createdAt: Date
   balance: number
   held: number
+  suspendedAt: Date | null
 }
 
 /** Of a CTE or subquery `c`. */
-const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt",
+const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
     coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held"`
 
 const listNewestStatement = statement(
@@ -85,14 +86,16 @@ export type CustomerKey = {
 }
 
 export type CustomerPage = ListedCustomer & {
-  lowCredits: number | null
+  lowCredits: number[]
   pendingOrders: number
   keys: CustomerKey[]
 }
 
 const findCustomerPageStatement = statement(
   'console.findCustomerPage',
-  `select ${columns}, a.low_credits as "lowCredits",
+  `select ${columns}, coalesce(
+      (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
+       where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
        select from orders o where o.customer_id = c.customer_id and o.status = 'PENDING' limit $2) pending
     ) as "pendingOrders",

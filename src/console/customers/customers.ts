@@ -3,6 +3,15 @@
 import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { updateLowCredits } from '../../credits/accounts.sql.ts'
+import {
+  allCustomers,
+  faultOfBudget,
+  findBudget,
+  listBudgets,
+  mostBudgets,
+  removeBudget,
+  setBudget,
+} from '../../credits/budgets/budgets.sql.ts'
 import { listLots } from '../../credits/lots/lots.sql.ts'
 import { statementRequestOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement/statement.ts'
@@ -13,6 +22,7 @@ import {
   findKey,
   type KeyStatus,
   updateKeyStatus,
+  updateSuspension,
 } from '../../customers/customers.sql.ts'
 import type { ConsoleContext } from '../context.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
@@ -22,6 +32,7 @@ import { findCustomerPage, listCustomers, listHolds } from './customers.sql.ts'
 
 type Names =
   | ('customers' | 'createCustomer' | 'createCustomerWithKey' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
+  | ('budgets' | 'setBudget' | 'removeBudget' | 'suspendCustomer' | 'activateCustomer')
   | ('lots' | 'issueKey' | 'suspendKey' | 'activateKey' | 'rotateKey')
 
 export function customerHandlers({ database, peppers, limits }: ConsoleContext): Handlers<Names> {
@@ -35,6 +46,12 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
   async function setKeyStatus(keyId: string, status: KeyStatus) {
     if (!(await updateKeyStatus(database, keyId, status))) throw noSuchKey()
     return { keyId, status }
+  }
+
+  async function setSuspended(text: string, isSuspended: boolean) {
+    const customerId = await knownCustomer(text)
+    await updateSuspension(database, customerId, isSuspended)
+    return { customerId, status: isSuspended ? ('SUSPENDED' as const) : ('ACTIVE' as const) }
   }
 
   return {
@@ -59,7 +76,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
     async customer({ params }) {
       const page = await findCustomerPage(database, params.customerId.toLowerCase())
       if (!page) throw noSuchCustomer()
-      const { customerId, name, createdAt, balance, held, keys, pendingOrders, lowCredits } = page
+      const { customerId, name, createdAt, suspendedAt, balance, held, keys, pendingOrders, lowCredits } = page
       return {
         customerId,
         name,
@@ -67,6 +84,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
         balance,
         held,
         available: balance - held,
+        suspendedAt,
         keys,
         limits: {
           pendingOrders,
@@ -99,10 +117,38 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
       return { holds: page, nextCursor }
     },
 
+    async budgets({ params }) {
+      return { budgets: await listBudgets(database, await knownCustomer(params.customerId)) }
+    },
+
+    async setBudget({ params, body }) {
+      const { scope, value = null, period, credits, warnAt = null } = body
+      const customerId = await knownCustomer(params.customerId)
+      const setting = { customerId, scope, value: value?.trim() ?? null, period, credits, warnAt }
+      const fault = faultOfBudget(setting)
+      if (fault) throw refuseFields('VAL003', [fault])
+      if (customerId === allCustomers)
+        throw refuseFields('VAL003', [{ field: 'customerId', rule: 'cannot have budgets' }])
+      const set = await setBudget(database, setting)
+      if (!set) throw refuseBecause('VAL003', 'too many budgets', `The customer has ${mostBudgets} budgets already.`)
+      return { customerId, ...set }
+    },
+
+    async removeBudget({ params }) {
+      const customerId = await knownCustomer(params.customerId)
+      const budget = await findBudget(database, params.budgetId)
+      if (budget?.customerId !== customerId) throw refuse('NOT000', { message: 'There is no such budget.' })
+      await removeBudget(database, params.budgetId)
+      return { customerId, budgetId: params.budgetId.toLowerCase() }
+    },
+
+    suspendCustomer: ({ params }) => setSuspended(params.customerId, true),
+    activateCustomer: ({ params }) => setSuspended(params.customerId, false),
+
     async setLowCredits({ params, body }) {
       const customerId = params.customerId.toLowerCase()
-      const lowCredits = body.credits ?? null
-      if (!(await updateLowCredits(database, customerId, lowCredits))) throw noSuchCustomer()
+      const lowCredits = await updateLowCredits(database, customerId, body.credits)
+      if (!lowCredits) throw noSuchCustomer()
       return { customerId, lowCredits }
     },
 

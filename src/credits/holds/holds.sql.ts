@@ -4,6 +4,7 @@
 import { type Database, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
+import { giveBackUsage, hasServiceBudget, servicesWithBudget, type Verdict } from '../budgets/usage.sql.ts'
 import { applyHolds, applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
 import { type ReferenceKind, type ReferenceUse, withResultOfUsedReferences } from '../references.sql.ts'
 
@@ -16,6 +17,9 @@ export type HoldOpening = {
   expiresInSeconds: number
   /** Holds what is available, up to `credits`. */
   atMost?: boolean
+  /** Labels of the caller, for budgets. */
+  keyId?: string | null
+  userId?: string | null
 }
 
 /**
@@ -33,7 +37,9 @@ export type HoldOpened = {
   usedFor: Exclude<ReferenceKind, 'HOLD'> | null
   /** It was opened now. */
   isNew: boolean
-}
+  /** Nothing moved: budgets or suspension have to be judged (budgets/restricted.sql.ts); then the output has that verdict. */
+  isRestricted: boolean
+} & Partial<Verdict>
 
 const openings = inputs<HoldOpening>({
   customerId: 'uuid',
@@ -48,7 +54,8 @@ const openings = inputs<HoldOpening>({
 const openHoldsStatement = statement(
   'credits.openHolds',
   `with recursive input as (
-    select * from unnest(${openings.arrays}) with ordinality as i (${openings.columns}, ordinal)
+    select i.*,${hasServiceBudget} as has_service_budget
+    from unnest(${openings.arrays}) with ordinality as i (${openings.columns}, ordinal)${servicesWithBudget}
   ),
   known as (
     select i.ordinal, h.hold_id, e.held_delta as credits, h.requested, h.expires_at,
@@ -64,7 +71,7 @@ const openHoldsStatement = statement(
            0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
            null::timestamptz as not_before, at_most
     from input
-    where ordinal not in (select ordinal from known)
+    where ordinal not in (select ordinal from known) and not has_service_budget
   ),${lockAccountsOf('movement')},${applyHolds},
   opened as (
     insert into holds (customer_id, hold_id, credits, requested, service_id, expires_at, opening_entry)
@@ -83,7 +90,8 @@ const openHoldsStatement = statement(
          coalesce(k.expires_at, o.expires_at) as "expiresAt",
          coalesce(k.available, s.balance - s.held) as "available",
          nullif(k.kind, 'HOLD') as "usedFor",
-         o.hold_id is not null as "isNew"
+         o.hold_id is not null as "isNew",
+         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id
@@ -93,8 +101,17 @@ const openHoldsStatement = statement(
 
 export async function openHolds(database: Database, all: HoldOpening[]): Promise<HoldOpened[]> {
   const outputs = await database.run<HoldOpened>(openHoldsStatement, openings.valuesOf(all))
+  return withResultOfUsedHolds(database, all, outputs)
+}
+
+export function withResultOfUsedHolds(
+  database: Database,
+  all: HoldOpening[],
+  outputs: HoldOpened[],
+): Promise<HoldOpened[]> {
   return withResultOfUsedReferences(database, all, outputs, {
-    isRefused: ({ holdId, available, usedFor }) => holdId === null && available !== null && usedFor === null,
+    isRefused: ({ holdId, available, usedFor, isRestricted }) =>
+      holdId === null && available !== null && usedFor === null && !isRestricted,
     outputOf: openedByUse,
   })
 }
@@ -104,8 +121,8 @@ export function openedByUse(use: ReferenceUse): HoldOpened {
   const hold = { holdId, credits, requested, expiresAt }
   const none = { holdId: null, credits: null, requested: null, expiresAt: null }
   return kind === 'HOLD'
-    ? { ...hold, available, usedFor: null, isNew: false }
-    : { ...none, available, usedFor: kind, isNew: false }
+    ? { ...hold, available, usedFor: null, isNew: false, isRestricted: false }
+    : { ...none, available, usedFor: kind, isNew: false, isRestricted: false }
 }
 
 export type HoldKey = { customerId: string; holdId: string }
@@ -235,7 +252,7 @@ const endHoldsStatement = statement(
     select * from unnest(${endings.arrays}) with ordinality as i (${endings.columns}, ordinal)
   ),
   locked_hold as (
-    select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits,
+    select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits, h.charged,
            case i.ending when 'CAPTURE' then coalesce(i.captured, h.credits) else 0 end as captured
     from (select * from input order by customer_id, hold_id) i
     cross join lateral (
@@ -249,7 +266,7 @@ const endHoldsStatement = statement(
            -captured as delta, -credits as held_delta, null::text as order_id, null::text as reference, hold_id,
            service_id, 0 as events, null::timestamptz as not_before
     from locked_hold
-  ),${lockAccountsOf('movement')},${applyMovements}
+  ),${lockAccountsOf('movement')},${applyMovements},${giveBackUsage}
   update holds h
   set state = case l.ending when 'CAPTURE' then 'CAPTURED' when 'RELEASE' then 'RELEASED' else 'EXPIRED' end,
       captured = nullif(l.captured, 0),

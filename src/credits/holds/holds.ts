@@ -5,18 +5,22 @@
 import { assert } from '../../core/assert.ts'
 import type { Refusal } from '../../core/errors.ts'
 import { newHoldId } from '../../core/ids.ts'
+import type { Verdict } from '../budgets/usage.sql.ts'
 import type { Credits } from '../credits.ts'
 import type { ReferenceUse } from '../references.sql.ts'
-import { customerNotFound, holdRefusals, insufficientCredits, referenceRefusals } from '../refusals.ts'
-import type { Hold, HoldEnding, HoldExtension, HoldKey, HoldOpened, HoldPart, PartCaptured } from './holds.sql.ts'
+import { customerNotFound, holdRefusals, insufficientCredits, referenceRefusals, requireAllowed } from '../refusals.ts'
+import type {
+  Hold,
+  HoldEnding,
+  HoldExtension,
+  HoldKey,
+  HoldOpened,
+  HoldOpening,
+  HoldPart,
+  PartCaptured,
+} from './holds.sql.ts'
 
-export type HoldRequest = {
-  customerId: string
-  credits: number
-  reference: string
-  expiresInSeconds: number
-  atMost?: boolean
-}
+export type HoldRequest = Omit<HoldOpening, 'holdId' | 'serviceId'>
 export type HoldAnswer = { holdId: string; credits: number; expiresAt: string; balance: number }
 
 export async function openHold(credits: Credits, serviceId: string, request: HoldRequest): Promise<HoldAnswer> {
@@ -30,11 +34,15 @@ export async function openHold(credits: Credits, serviceId: string, request: Hol
 /** The held credits and what is available after it, or the refusal. */
 export function heldBy(
   request: Pick<HoldRequest, 'credits' | 'atMost'>,
-  { credits, requested, available, usedFor }: Pick<HoldOpened, 'credits' | 'requested' | 'available' | 'usedFor'>,
+  opened: Pick<HoldOpened, 'credits' | 'requested' | 'available' | 'usedFor' | keyof Verdict>,
 ): { credits: number; balance: number } {
+  const { credits, requested, available, usedFor } = opened
   if (available === null) throw customerNotFound()
   if (usedFor) throw referenceRefusals.usedFor(usedFor)
-  if (credits === null) throw insufficientCredits(request.credits, available)
+  if (credits === null) {
+    requireAllowed(request.credits, available, opened)
+    throw insufficientCredits(request.credits, available)
+  }
   const isSameKind = (requested !== null) === (request.atMost ?? false)
   if (!isSameKind || (requested ?? credits) !== request.credits) {
     throw requested === null ? referenceRefusals.heldOtherCredits(credits) : referenceRefusals.heldAtMost(requested)

@@ -57,6 +57,7 @@ const statements: Record<ScanName, Statement> = {
   orders: statement('payments.auditOrders', textOf('orders')),
   operations: statement('payments.auditOperations', textOf('operations')),
   events: statement('payments.auditEvents', textOf('events')),
+  usage: statement('payments.auditUsage', textOf('usage')),
   customers: statement('payments.auditCustomers', textOf('customers')),
   apiKeys: statement('payments.auditApiKeys', textOf('apiKeys')),
   serviceTokens: statement('payments.auditServiceTokens', textOf('serviceTokens')),
@@ -64,6 +65,7 @@ const statements: Record<ScanName, Statement> = {
   operatorActions: statement('payments.auditOperatorActions', textOf('operatorActions')),
   discrepancies: statement('payments.auditDiscrepancies', textOf('discrepancies')),
   audits: statement('payments.auditAudits', textOf('audits')),
+  budgets: statement('payments.auditBudgets', textOf('budgets')),
   journalEntries: statement('payments.auditJournalEntries', textOf('journalEntries')),
 }
 

@@ -1,9 +1,10 @@
-// The audit rules about credits: accounts, the chain of their entries, holds, adjustments, and events. The SQL uses the names of
+// The audit rules about credits: accounts, the chain of their entries, holds, adjustments, budgets, and events. The SQL uses the names of
 // src/payments/audit/scans.sql.ts. The text of a rule is stored with every finding and is the key of its translation: it is
 // not changed.
 //
 // Entries from before held credits had entries have no held_after, no hold and no service. Held credits are checked from the
 // first entry on that has held_after.
+import { leastUuid } from '../../core/ids.ts'
 import { longestHoldSeconds } from '../../credits/credits.ts'
 import type { ScanRule } from './scans.sql.ts'
 
@@ -74,6 +75,14 @@ export const accountRules: ScanRule[] = [
     holds: `a.adjusted = coalesce(last.adjusted_after, ${adjustedBefore('a.customer_id', 'a.last_entry + 1')})`,
   },
   {
+    invariant: 'B-1',
+    rule: 'an account is marked as restricted when its customer has a budget or is suspended, and only then',
+    holds: `(a.restricted_at is not null) = (
+      a.customer_id <> '${leastUuid}'
+        and exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
+      or exists (select from customers c where c.customer_id = a.customer_id and c.suspended_at is not null))`,
+  },
+  {
     invariant: 'I-17',
     rule: 'the account knows the number of its last event',
     holds: 'a.last_event = coalesce(newest_event.event_number, 0)',
@@ -95,6 +104,23 @@ export const accountRules: ScanRule[] = [
         and not exists (select from event_queues q
                         where q.customer_id = a.customer_id and q.endpoint_id = n.endpoint_id
                           and q.last_event >= newest_event.event_number))`,
+  },
+]
+
+const startOfPeriod = (time: string) => `date_trunc(lower(b.period), ${time}, 'Asia/Seoul')`
+
+// That no budget was ever exceeded, no row shows afterwards: a trigger refuses it when it happens.
+export const usageRules: ScanRule[] = [
+  {
+    invariant: 'B-2',
+    rule: 'what is used of a budget is not negative, and is of a key or user only where each has the limit for itself',
+    holds: `u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)`,
+  },
+  // The day allows for a clock that was set back.
+  {
+    invariant: 'B-2',
+    rule: 'what is used of a budget is of a period that has begun',
+    holds: `u.period_start = ${startOfPeriod('u.period_start')} and u.period_start < now() + interval '1 day'`,
   },
 ]
 
@@ -267,6 +293,15 @@ const ending = (kind: string, delta: string) =>
 
 export const holdRules: ScanRule[] = [
   {
+    invariant: 'B-2',
+    rule: 'a hold is counted in budgets of its customer and of all customers',
+    holds: `h.charged is null or not exists (
+      select from jsonb_to_recordset(h.charged) as c (customer_id uuid, budget_id uuid)
+      where (select true from budgets b
+             where b.customer_id = c.customer_id and b.budget_id = c.budget_id
+               and b.customer_id in (h.customer_id, '${leastUuid}')) is null)`,
+  },
+  {
     invariant: 'I-11',
     rule: 'a hold begins with the entry that sets its credits aside for its service',
     holds: `(opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
@@ -374,5 +409,15 @@ export const eventRules: ScanRule[] = [
     holds: `v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
       then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end`,
+  },
+  {
+    invariant: 'I-17',
+    rule: 'an event about no credits has none, and one about a budget has what is left of it',
+    holds: `case v.type when 'credits.empty' then v.data ->> 'credits' = '0'
+      when 'budget.low' then case
+        when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'used') = 'number'
+          and json_typeof(v.data -> 'left') = 'number'
+        then (v.data ->> 'used')::numeric + (v.data ->> 'left')::numeric = (v.data ->> 'credits')::numeric end
+      else true end`,
   },
 ]

@@ -3,7 +3,7 @@
 // rule covers only what one statement of the service writes at once, so it holds in every snapshot while money moves. A
 // liveness rule also needs a worker that has had the time to do its part. After a restore, or a stop of all services, it is
 // broken although nothing is wrong, so only a process that has run for a while judges by it.
-import { accountRules, adjustmentRules, entryRules, eventRules, holdRules } from './credit-rules.sql.ts'
+import { accountRules, adjustmentRules, entryRules, eventRules, holdRules, usageRules } from './credit-rules.sql.ts'
 import { journalRules, recordRules } from './journal-rules.sql.ts'
 import { operationRules, orderRules } from './order-rules.sql.ts'
 import type { ScanName, ScanRule } from './scans.sql.ts'
@@ -18,6 +18,7 @@ const byScan: Record<ScanName, ScanRule[]> = {
   orders: orderRules,
   operations: operationRules,
   events: eventRules,
+  usage: usageRules,
   customers: recordRules('customers'),
   apiKeys: recordRules('apiKeys'),
   serviceTokens: recordRules('serviceTokens'),
@@ -25,6 +26,7 @@ const byScan: Record<ScanName, ScanRule[]> = {
   operatorActions: recordRules('operatorActions'),
   discrepancies: recordRules('discrepancies'),
   audits: recordRules('audits'),
+  budgets: recordRules('budgets'),
   journalEntries: journalRules,
 }
 

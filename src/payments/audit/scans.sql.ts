@@ -13,6 +13,7 @@ export type ScanName =
   | 'orders'
   | 'operations'
   | 'events'
+  | 'usage'
   | JournalledScan
   | 'journalEntries'
 
@@ -48,6 +49,7 @@ export type JournalledScan =
   | 'operatorActions'
   | 'discrepancies'
   | 'audits'
+  | 'budgets'
 
 /** The tables that are journalled, with their primary keys; `name` is for the text of the rule. */
 export const journalled: Record<JournalledScan, { table: string; key: KeyColumn[]; name: string }> = {
@@ -58,6 +60,7 @@ export const journalled: Record<JournalledScan, { table: string; key: KeyColumn[
   operatorActions: { table: 'operator_actions', key: [uuid('action_id'), text('step')], name: 'an operator action' },
   discrepancies: { table: 'discrepancies', key: [uuid('discrepancy_id')], name: 'a discrepancy' },
   audits: { table: 'audits', key: [uuid('audit_id')], name: 'an audit' },
+  budgets: { table: 'budgets', key: [uuid('customer_id'), uuid('budget_id')], name: 'a budget' },
 }
 
 const customer = { column: 'customer_id', type: 'uuid', least: leastUuid }
@@ -210,6 +213,21 @@ const events: Scan = {
       'entryCreatedAt', e.created_at`,
 }
 
+const usage: Scan = {
+  table: 'budget_usage',
+  key: [
+    customer,
+    { column: 'budget_id', type: 'uuid', least: leastUuid },
+    { column: 'value', type: 'text', least: '' },
+  ],
+  subjects: `page u
+    left join lateral (
+      select * from budgets b where b.customer_id = u.customer_id and b.budget_id = u.budget_id limit 1) b on true`,
+  identity: `'customerId', u.customer_id`,
+  detail: `'budgetId', u.budget_id, 'value', u.value, 'used', u.used, 'periodStart', u.period_start, 'scope', b.scope,
+      'period', b.period, 'credits', b.credits`,
+}
+
 const journalEntries: Scan = {
   table: 'record_journal',
   key: [{ column: 'record_number', type: 'bigint', least: '0' }],
@@ -248,6 +266,7 @@ export const scans: Record<ScanName, Scan> = {
   orders,
   operations,
   events,
+  usage,
   customers: recordsOf('customers'),
   apiKeys: recordsOf('apiKeys'),
   serviceTokens: recordsOf('serviceTokens'),
@@ -255,5 +274,6 @@ export const scans: Record<ScanName, Scan> = {
   operatorActions: recordsOf('operatorActions'),
   discrepancies: recordsOf('discrepancies'),
   audits: recordsOf('audits'),
+  budgets: recordsOf('budgets'),
   journalEntries,
 }

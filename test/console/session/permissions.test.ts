@@ -6,6 +6,7 @@ import { after, test } from 'node:test'
 import { type ConsoleEndpoint, contract } from '../../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints, exports as files } from '../../../src/console/endpoints.ts'
 import { byteOrderMark } from '../../../src/core/text/csv.ts'
+import { setBudget } from '../../../src/credits/budgets/budgets.sql.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { permissions, type Role, roles } from '../../../src/operators/permissions.ts'
 import { saveDiscrepancy } from '../../../src/payments/recovery/discrepancies.sql.ts'
@@ -48,8 +49,11 @@ async function createSubjects() {
     values ($1, $2, 'GOODWILL', 3, 'slow answers', 'another operator')`,
     [customerId, adjustmentId],
   )
+  const budget = { customerId, scope: 'CUSTOMER', value: null, period: 'HOUR', credits: 5, warnAt: null } as const
+  const { budgetId } =
+    (await setBudget(createDatabase(service.database.pool, silentLog), budget)) ?? assert.fail('too many budgets')
   const [reconciliationId, auditId] = [crypto.randomUUID(), crypto.randomUUID()]
-  return { ...order, keyId, discrepancyId, adjustmentId, reconciliationId, auditId }
+  return { ...order, keyId, discrepancyId, adjustmentId, reconciliationId, auditId, budgetId }
 }
 
 const adjustment = (credits: number) => ({ adjustmentId: crypto.randomUUID(), credits, reason })
@@ -79,7 +83,15 @@ const sent: Record<EndpointName, () => Sent> = {
   correctBalance: () => ({ params: { customerId: ids.customerId }, body: adjustment(-1) }),
   approveAdjustment: () => ({ params: { adjustmentId: ids.adjustmentId }, body: { reason } }),
   rejectAdjustment: () => ({ params: { adjustmentId: ids.adjustmentId }, body: { reason } }),
-  setLowCredits: () => ({ params: { customerId: ids.customerId }, body: { credits: 5, reason } }),
+  budgets: () => ({ params: { customerId: ids.customerId } }),
+  setBudget: () => ({
+    params: { customerId: ids.customerId },
+    body: { scope: 'CUSTOMER', period: 'DAY', credits: 5, reason },
+  }),
+  removeBudget: () => ({ params: { customerId: ids.customerId, budgetId: ids.budgetId }, body: { reason } }),
+  suspendCustomer: () => ({ params: { customerId: ids.customerId }, body: { reason } }),
+  activateCustomer: () => ({ params: { customerId: ids.customerId }, body: { reason } }),
+  setLowCredits: () => ({ params: { customerId: ids.customerId }, body: { credits: [5], reason } }),
   issueKey: () => ({ params: { customerId: ids.customerId }, body: { reason } }),
   suspendKey: () => ({ params: { keyId: ids.keyId }, body: { reason } }),
   activateKey: () => ({ params: { keyId: ids.keyId }, body: { reason } }),
@@ -159,6 +171,11 @@ const allowed: Record<EndpointName, string> = {
   correctBalance: 'support finance admin',
   approveAdjustment: 'finance admin',
   rejectAdjustment: 'finance admin',
+  budgets: signedInRoles,
+  setBudget: 'support admin',
+  removeBudget: 'support admin',
+  suspendCustomer: 'support finance admin',
+  activateCustomer: 'admin',
   setLowCredits: 'support admin',
   issueKey: 'admin',
   suspendKey: 'support finance admin',
@@ -330,18 +347,23 @@ test('an id that cannot exist is refused by every action, and is not in the acti
 
 test('fields that an action does not have are ignored and are not in the action log', async () => {
   const params = { customerId: ids.customerId }
-  const body = { credits: 7, reason, 'a\0b': 'c\0d', note: 'x'.repeat(5_000), __proto__: null }
+  const body = { credits: [7, 9], reason, 'a\0b': 'c\0d', note: 'x'.repeat(5_000), __proto__: null }
   assert.equal((await send('POST', '/customers/:customerId/low-credits', { params, body }, 'admin')).code, 'SUCCESS')
   const [action] = await service.database.query<{ arguments: string[] }>(
     `select arguments from operator_actions where step = 'BEGUN' order by happened_at desc limit 1`,
   )
-  assert.deepEqual(action?.arguments, [ids.customerId, '--credits', '7'])
+  assert.deepEqual(action?.arguments, [ids.customerId, '--credits', '7,9'])
 })
 
 test('the longest reason is in the action log unchanged', async () => {
   const long = '💳'.repeat(200)
   const params = { customerId: ids.customerId }
-  const { code } = await send('POST', '/customers/:customerId/low-credits', { params, body: { reason: long } }, 'admin')
+  const { code } = await send(
+    'POST',
+    '/customers/:customerId/low-credits',
+    { params, body: { credits: [], reason: long } },
+    'admin',
+  )
   assert.deepEqual([code, (await newest('customers low-credits'))[0]?.reason], ['SUCCESS', long])
 })
 

@@ -202,7 +202,7 @@ async function rowsOf(customerId: string): Promise<unknown> {
 
 test('a dry run answers what the request would get, and changes no row', async () => {
   const { customerId } = await service.customerWith(10)
-  await updateLowCredits(service.payments.database, customerId, 10)
+  await updateLowCredits(service.payments.database, customerId, [10])
   assertSuccess(await internal.spend(customerId, 1, 'spent'), 200)
   const held = await internal.hold(customerId, 2, { reference: 'held' })
   const before = await rowsOf(customerId)

@@ -152,6 +152,40 @@ const brokenAccounts: BrokenRule[] = [
   })),
 ]
 
+const brokenBudgets: BrokenRule[] = [
+  {
+    invariant: 'B-1',
+    rule: 'an account is marked as restricted when its customer has a budget or is suspended, and only then',
+    when: 'the mark of a customer with budgets was removed',
+    damage: ({ limited }) => `update accounts set restricted_at = null where customer_id = '${limited}'`,
+  },
+  {
+    invariant: 'B-1',
+    rule: 'an account is marked as restricted when its customer has a budget or is suspended, and only then',
+    when: 'a customer without budgets was marked',
+    damage: account('restricted_at = now()'),
+  },
+  {
+    invariant: 'B-2',
+    rule: 'what is used of a budget is not negative, and is of a key or user only where each has the limit for itself',
+    when: 'the usage of a customer has the name of a user',
+    damage: () => `update budget_usage set value = 'bob' where value = ''`,
+  },
+  {
+    invariant: 'B-2',
+    rule: 'what is used of a budget is of a period that has begun',
+    when: 'the period begins in the middle of one',
+    damage: () => `update budget_usage set period_start = period_start + interval '1 minute'`,
+  },
+  {
+    invariant: 'B-2',
+    rule: 'a hold is counted in budgets of its customer and of all customers',
+    when: 'a hold of another customer has its counts',
+    damage: ({ held, counted }) => `update holds set charged = (select charged from holds where hold_id = '${counted}')
+      where hold_id = '${held}'`,
+  },
+]
+
 const brokenEntries: BrokenRule[] = [
   {
     invariant: 'I-1',
@@ -469,6 +503,16 @@ const brokenEvents: BrokenRule[] = [
     when: `it has ${JSON.stringify(member)}`,
     damage: () => `update events set ${data(member)} where type = 'credits.low'`,
   })),
+  ...(
+    [
+      ['credits.empty', { credits: 1 }],
+      ['budget.low', { left: 1_000 }],
+    ] as const
+  ).map(([type, member]) => ({
+    ...ruleOf('I-17 an event about no credits has none, and one about a budget has what is left of it'),
+    when: `${type} has ${JSON.stringify(member)}`,
+    damage: () => `update events set ${data(member)} where type = '${type}'`,
+  })),
   {
     invariant: 'I-17',
     rule: 'the events of a customer are numbered from one without a gap',
@@ -493,6 +537,7 @@ const brokenEvents: BrokenRule[] = [
 
 export const brokenCredits = [
   ...brokenAccounts,
+  ...brokenBudgets,
   ...brokenEntries,
   ...brokenHolds,
   ...brokenAdjustments,

@@ -104,6 +104,7 @@ const changedRecords = [
     'the findings of an audit were changed',
     `update audits set checked = '{"orders": "none"}'`,
   ),
+  broken(asNoted('a budget'), 'a budget was raised', 'update budgets set credits = credits + 1'),
 ]
 
 const removals = [

@@ -93,13 +93,13 @@ const fields: Record<EndpointName, Fields> = {
   refundOrder: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
   resendEvents: { '': 'delivered', 'failed[].': 'endpointId type error' },
 
-  customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held' },
+  customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held suspendedAt' },
   createCustomer: { '': 'customerId' },
   createCustomerWithKey: { '': 'customerId keyId apiKey' },
   customer: {
-    '': `customerId name createdAt ${account}`,
+    '': `customerId name createdAt suspendedAt ${account}`,
     'keys[].': 'keyId lastFour status createdAt suspendedAt',
-    'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits',
+    'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits[]',
   },
   statement: {
     '': 'customerId nextCursor',
@@ -124,7 +124,15 @@ const fields: Record<EndpointName, Fields> = {
   correctBalance: adjusted,
   approveAdjustment: adjusted,
   rejectAdjustment: adjusted,
-  setLowCredits: { '': 'customerId lowCredits' },
+  budgets: {
+    'budgets[].': 'budgetId scope value period credits warnAt renewsAt',
+    'budgets[].uses[].': 'value used left',
+  },
+  setBudget: { '': 'customerId budgetId warnAt' },
+  removeBudget: { '': 'customerId budgetId' },
+  suspendCustomer: { '': 'customerId status' },
+  activateCustomer: { '': 'customerId status' },
+  setLowCredits: { '': 'customerId lowCredits[]' },
   issueKey: { '': 'customerId keyId apiKey' },
   suspendKey: { '': 'keyId status' },
   activateKey: { '': 'keyId status' },
@@ -146,7 +154,7 @@ const fields: Record<EndpointName, Fields> = {
   audit: {
     '': auditSummary,
     'checked.':
-      'accounts entries holds adjustments orders operations events customers apiKeys serviceTokens operators operatorActions discrepancies audits journalEntries',
+      'accounts entries holds adjustments orders operations events usage customers apiKeys serviceTokens operators operatorActions discrepancies audits budgets journalEntries',
     'findings[].': 'invariant rule count',
     'findings[].subjects[].': 'customerId orderId kind table name fault record recordNumber scan rows counted',
   },
@@ -170,7 +178,7 @@ const fields: Record<EndpointName, Fields> = {
   actionLog: {
     '': 'nextCursor',
     'actions[].': 'actionId at actor command arguments[] subject reason outcome endedAt',
-    'actions[].about.': 'customerId keyId suspendedKeyId orderId adjustmentId discrepancyId reconciliationId',
+    'actions[].about.': 'customerId keyId suspendedKeyId orderId adjustmentId discrepancyId reconciliationId budgetId',
   },
   operators: {
     'operators[].': 'operatorId name role status createdAt passwordSetAt lastSeenAt mustChangePassword',

@@ -145,6 +145,7 @@ async function foundBroken({ database }: ConsoleWorld, subject: object): Promise
       orders: 3,
       operations: 3,
       events: 3,
+      usage: 0,
       customers: 2,
       apiKeys: 2,
       serviceTokens: 1,
@@ -152,6 +153,7 @@ async function foundBroken({ database }: ConsoleWorld, subject: object): Promise
       operatorActions: 2,
       discrepancies: 1,
       audits: 0,
+      budgets: 0,
       journalEntries: 10,
     },
     findings: [

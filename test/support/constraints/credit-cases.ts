@@ -1,7 +1,9 @@
 // What the schema forbids for customers, services, credits and holds: a row that cannot be inserted, or a statement that
 // cannot be run, and the end of the name of the constraint that refuses it.
+import { leastUuid } from '../../../src/core/ids.ts'
 import {
   adjustment,
+  budget,
   capture,
   customer,
   entry,
@@ -16,6 +18,7 @@ import {
   spend,
   stranger,
   token,
+  usage,
   uuid,
 } from './rows.ts'
 
@@ -56,6 +59,7 @@ export const creditCases: Record<string, Case[]> = {
     ['a balance that JSON would round', 'balance_is_exact_in_json', movedTo('balance = 9007199254740992')],
     ['fewer than no adjusted credits', 'adjusted_is_not_negative', movedTo('adjusted = -1')],
     ['a low-credits threshold of 0', 'low_credits', 'update accounts set low_credits = 0'],
+    ['a further low-credits threshold of 0', 'low_steps', `update accounts set low_steps = '{5,0}'`],
   ],
   ledger_entries: [
     ['a second entry with a number', 'pkey', entry({ entry_number: 1 })],
@@ -150,6 +154,24 @@ export const creditCases: Record<string, Case[]> = {
   adjustment_days: [
     ['a second total of a day', 'pkey', { actor: 'kim', day: '2026-01-01', credits: 2 }],
     ['a day of nothing', 'something', { actor: 'lee', day: '2026-01-01', credits: 0 }],
+  ],
+  budgets: [
+    ['a second budget with an id', 'pkey', budget({ budget_id: uuid(1), period: 'HOUR' })],
+    ['a second customer with the id of a budget', 'id_once', budget({ customer_id: stranger, budget_id: uuid(1) })],
+    ['a second budget of a subject and period', 'once_per_subject', budget({ period: 'DAY' })],
+    ['a budget of another scope', 'scope', budget({ scope: 'TEAM' })],
+    ['a budget of another period', 'period', budget({ period: 'WEEK' })],
+    ['the budget of a customer with a value', 'value', budget({ value: 'a' })],
+    ['the budget of a service without its name', 'value', budget({ scope: 'SERVICE' })],
+    ['the budget of an empty key', 'value', budget({ scope: 'KEY', value: '' })],
+    ['a negative budget', 'credits', budget({ credits: -1 })],
+    ['a warning beyond the credits', 'credits', budget({ warn_at: 11 })],
+    ['a budget of the keys of all customers', 'of_all_customers', budget({ customer_id: leastUuid, scope: 'KEY' })],
+  ],
+  budget_usage: [
+    ['a second usage of a budget', 'pkey', usage({ value: 'a' })],
+    ['a usage of no budget', 'customer_id_budget_id_fkey', usage({ budget_id: uuid(9) })],
+    ['a negative usage', 'never_negative', usage({ used: -1 })],
   ],
   holds: [
     ['a second hold with an id', 'pkey', hold({ hold_id: uuid(1) })],

@@ -109,6 +109,14 @@ export const addQueue = (books: Books) => `
   insert into event_queues (customer_id, endpoint_id, next_event, last_event)
   select customer_id, '${queuedEndpoint}', 1, last_event from accounts ${ofCustomer(books)}`
 
+const budgetOf = ({ customer }: Books) => `
+  insert into budgets (customer_id, budget_id, scope, period, credits, warn_at)
+  values ('${customer}', gen_random_uuid(), 'CUSTOMER', 'DAY', 5, 5)`
+
+const useOf = (used: number) => `
+  insert into budget_usage (customer_id, budget_id, period_start, used)
+  select customer_id, budget_id, now(), ${used} from budgets where credits = 5`
+
 export const roleCases: RoleCase[] = [
   ['a reversal of more than was spent', 'adjustments_are_allowed', (books) => forgeReversal(books, 4)],
   [
@@ -394,5 +402,28 @@ export const roleCases: RoleCase[] = [
     'the end of a queue whose endpoint is not removed',
     'event_queues_deleted_with_endpoint',
     () => 'delete from event_queues',
+  ],
+  [
+    'a budget of no customer',
+    'budgets_mark_the_account',
+    () => `insert into budgets (customer_id, budget_id, scope, period, credits, warn_at)
+      values (gen_random_uuid(), gen_random_uuid(), 'CUSTOMER', 'DAY', 5, 5)`,
+  ],
+  [
+    'a removed budget that comes back',
+    'budgets_keep_their_subject',
+    (books) => `${budgetOf(books)}; update budgets set removed_at = now(); update budgets set removed_at = null`,
+  ],
+  ['a first use beyond the budget', 'budget_usage_begins_within_limit', (books) => `${budgetOf(books)}; ${useOf(6)}`],
+  [
+    'a further use beyond the budget',
+    'budget_usage_stays_within_limit',
+    (books) => `${budgetOf(books)}; ${useOf(5)}; update budget_usage set used = 6`,
+  ],
+  [
+    'a period that begins earlier than it did',
+    'budget_usage_goes_forward',
+    (books) =>
+      `${budgetOf(books)}; ${useOf(5)}; update budget_usage set period_start = period_start - interval '1 day'`,
   ],
 ]

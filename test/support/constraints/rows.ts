@@ -254,6 +254,25 @@ export const journalEntry = (members: Row): Row => ({
 })
 
 /** The books before each case: one customer with an order in each state that matters, a spend, a hold, and two operations. */
+export const budget = (members: Row): Row => ({
+  customer_id: customer,
+  budget_id: uuid(9),
+  scope: 'CUSTOMER',
+  period: 'MONTH',
+  credits: 10,
+  warn_at: 8,
+  ...members,
+})
+
+export const usage = (members: Row): Row => ({
+  customer_id: customer,
+  budget_id: uuid(1),
+  value: 'b',
+  period_start: '2026-01-01T00:00:00+09:00',
+  used: 1,
+  ...members,
+})
+
 export const books: [table: string, row: Row][] = [
   ['customers', { customer_id: customer, name: 'customer' }],
   ['accounts', { customer_id: customer, balance: 1, held: 0, last_entry: 8 }],
@@ -267,6 +286,8 @@ export const books: [table: string, row: Row][] = [
   ['ledger_entries', serviceHold({ entry_number: 7, reference: 'held', hold_id: uuid(1) })],
   ['ledger_entries', release({ entry_number: 8, hold_id: uuid(1) })],
   ['holds', hold({ hold_id: uuid(1), state: 'RELEASED', closing_entry: 8 })],
+  ['budgets', budget({ budget_id: uuid(1), period: 'DAY' })],
+  ['budget_usage', usage({ value: 'a' })],
   ['orders', order({ order_id: 'pending', idempotency_key: 'used' })],
   ['orders', order({ order_id: 'failed', status: 'FAILED' })],
   ['orders', confirmed({ order_id: 'confirmed' })],

@@ -8,6 +8,7 @@ import { updateLowCredits } from '../../../src/credits/accounts.sql.ts'
 import type { OperatorKind } from '../../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, approve } from '../../../src/credits/adjustments/adjust.ts'
 import { reverseSpend } from '../../../src/credits/adjustments/reverse.ts'
+import { setBudget } from '../../../src/credits/budgets/budgets.sql.ts'
 import { createCredits } from '../../../src/credits/credits.ts'
 import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
 import type { HoldEnding } from '../../../src/credits/holds/holds.sql.ts'
@@ -143,6 +144,21 @@ async function writeHolds(context: PaymentContext, customer: string) {
   return { held, captured, released, overdue, inParts }
 }
 
+/** A customer with budgets, a hold that is counted in them, and the warning that little is left. */
+async function writeBudgets(context: PaymentContext) {
+  const limited = await newCustomer(context)
+  await confirmed(context, limited)
+  const common = { customerId: limited, value: null, period: 'MONTH', credits: 12, warnAt: 10 } as const
+  await setBudget(context.database, { ...common, scope: 'CUSTOMER' })
+  await setBudget(context.database, { ...common, scope: 'USER' })
+  const counted = newHoldId()
+  const opening = { customerId: limited, holdId: counted, credits: 2, reference: 'counted', serviceId }
+  await context.credits.openHold({ ...opening, expiresInSeconds: 3_600, userId: 'ann' })
+  const { spent } = await spend(context, limited, 8)
+  assert.equal(spent, 8)
+  return { limited, counted }
+}
+
 /** Returns the ids of rows that a test may damage; the ledger of `customer` begins with the entries of `confirmed`. */
 export async function writeBooks(context: PaymentContext) {
   const customer = await newCustomer(context)
@@ -188,7 +204,7 @@ export async function writeBooks(context: PaymentContext) {
 
   // Two orders whose credits were spent before the refund, in part and completely, and one whose refund has an unknown outcome.
   const spender = await newCustomer(context)
-  await updateLowCredits(context.database, spender, 5)
+  await updateLowCredits(context.database, spender, [5])
   const partlySpent = await confirmed(context, spender)
   await spend(context, spender, 20)
   await refund(context, { orderId: partlySpent.orderId, reason })
@@ -197,6 +213,7 @@ export async function writeBooks(context: PaymentContext) {
   await refund(context, { orderId: whollySpent.orderId, reason })
   const stuckRefund = await confirmed(context, spender, 'stuck', 'PRO')
   await assert.rejects(refund(context, { orderId: stuckRefund.orderId, reason }))
+  const limits = await writeBudgets(context)
   await newCustomer(context, '00000000-0000-0000-0000-000000000000')
   const visitor = await newCustomer(context)
   await order(context, visitor)
@@ -221,6 +238,7 @@ export async function writeBooks(context: PaymentContext) {
     whollySpent: whollySpent.orderId,
     stuckRefund: stuckRefund.orderId,
     ...holds,
+    ...limits,
   }
 }
 

@@ -1,4 +1,4 @@
-// One customer: balance, statement, orders, lots, adjustments, API keys, holds, limits and audit log. The tab is in the URL.
+// One customer: balance, statement, orders, lots, adjustments, API keys, holds, budgets, limits and audit log. The tab is in the URL.
 import { Anchor, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -15,12 +15,14 @@ import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
 import { ActionsTable } from '../action-log/actions-table.tsx'
 import { Adjustments } from './adjustments.tsx'
+import { Budgets } from './budgets.tsx'
 import { Holds } from './holds.tsx'
 import { Keys } from './keys.tsx'
 import { Limits } from './limits.tsx'
 import { Lots } from './lots.tsx'
 import { OrdersOfCustomer } from './orders-of-customer.tsx'
 import { Statement } from './statement.tsx'
+import { SuspensionButton, SuspensionNotice } from './suspension.tsx'
 
 type Customer = Data<'customer'>
 
@@ -31,6 +33,7 @@ const panels = {
   adjustments: ({ customerId }: Customer) => <Adjustments customerId={customerId} />,
   keys: (customer: Customer) => <Keys customer={customer} />,
   holds: ({ customerId }: Customer) => <Holds customerId={customerId} />,
+  budgets: ({ customerId }: Customer) => <Budgets customerId={customerId} />,
   limits: (customer: Customer) => <Limits customer={customer} />,
   trail: ({ customerId }: Customer) => <ActionsTable subject={customerId} isOnItsPage />,
 } satisfies Record<string, (customer: Customer) => ReactNode>
@@ -61,9 +64,10 @@ export function CustomerPage({ params: { customerId = '' } }: { params: { custom
 function Details({ customer }: { customer: Customer }) {
   const { customer: words } = useWords().customers
   const [tab, setTab] = useQueryState<Tab>('tab', tabs, 'statement')
-  const { balance, held, available, createdAt } = customer
+  const { balance, held, available, createdAt, suspendedAt } = customer
   return (
     <Stack gap="md">
+      <SuspensionNotice suspendedAt={suspendedAt} />
       <SimpleGrid cols={3} spacing={{ base: 'xs', sm: 'sm' }}>
         <Figure
           label={words.available}
@@ -74,6 +78,7 @@ function Details({ customer }: { customer: Customer }) {
         <Figure label={words.balance} value={<Credits value={balance} />} />
       </SimpleGrid>
       <LabelledTime label={words.since} at={createdAt} />
+      <SuspensionButton customer={customer} />
       <Tabs value={tab} onChange={(next) => setTab((next ?? 'statement') as Tab)} keepMounted={false}>
         <Tabs.List mb="md">
           {tabs.map((name) => (

@@ -1,4 +1,4 @@
-// The limits of a customer and the threshold of the low-credits alert.
+// The limits of a customer and the thresholds of the low-credits alert.
 import { Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Data } from '../../api/client.ts'
@@ -20,7 +20,7 @@ export function Limits({ customer: { customerId, limits } }: { customer: Custome
     <Stack gap="sm" maw={640}>
       <Limit
         label={words.low}
-        value={lowCredits === null ? words.lowNever : words.lowValue(number(lowCredits))}
+        value={lowCredits.length === 0 ? words.lowNever : words.lowValue(lowCredits.map(number).join(', '))}
         hints={[words.lowHint]}
         action={
           mayManage && (
@@ -74,19 +74,19 @@ function Limit({ label, value, hints, action }: LimitProps) {
   )
 }
 
-type LowProps = { opened: boolean; onClose(): void; customerId: string; lowCredits: number | null }
+type LowProps = { opened: boolean; onClose(): void; customerId: string; lowCredits: number[] }
 
-/** A positive safe integer, or empty. */
-function isAcceptable(text: string): boolean {
-  return text === '' || (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(Number(text)))
+/** Positive safe integers, ten at most. */
+function areAcceptable(texts: string[]): boolean {
+  return texts.length <= 10 && texts.every((text) => /^[1-9]\d*$/.test(text) && Number.isSafeInteger(Number(text)))
 }
 
 function LowCredits({ opened, onClose, customerId, lowCredits }: LowProps) {
   const { limits: words } = useWords().customers
   /** Null: unchanged. */
   const [typed, setTyped] = useState<string | null>(null)
-  const shown = typed ?? `${lowCredits ?? ''}`
-  const text = shown.trim().replaceAll(',', '')
+  const shown = typed ?? lowCredits.join(', ')
+  const texts = shown.split(/[\s,]+/).filter((text) => text !== '')
   function close(): void {
     setTyped(null)
     onClose()
@@ -98,23 +98,23 @@ function LowCredits({ opened, onClose, customerId, lowCredits }: LowProps) {
       title={words.lowTitle}
       text={words.lowHint}
       action={words.lowAction}
-      isBlocked={!isAcceptable(text)}
+      isBlocked={!areAcceptable(texts)}
       endpoint="setLowCredits"
       refreshes={['customer', 'actionLog']}
       onDone={() => announce(words.lowSaved)}
       inputOf={(reason) => ({
         params: { customerId },
-        body: { ...(text !== '' && { credits: Number(text) }), reason },
+        body: { credits: texts.map(Number), reason },
       })}
     >
       <TextInput
         label={words.lowField}
         description={words.lowFieldHint}
-        error={isAcceptable(text) ? null : words.lowWrong}
+        error={areAcceptable(texts) ? null : words.lowWrong}
         inputMode="numeric"
         value={shown}
         onChange={(event) => setTyped(event.currentTarget.value)}
-        maxLength={20}
+        maxLength={100}
       />
     </ReasonDialog>
   )

@@ -7,6 +7,7 @@ import type { Data } from '../../api/client.ts'
 import { useMay, usePages } from '../../api/hooks.ts'
 import { Credits } from '../../format/amounts.tsx'
 import { Id } from '../../format/id.tsx'
+import { StatusBadge } from '../../format/status-badge.tsx'
 import { Time } from '../../format/time.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useQueryState } from '../../parts/query-state.ts'
@@ -39,6 +40,10 @@ export function CustomersPage() {
   const pages = usePages('customers', { query: q ? { q } : {} }, (data) => data.customers)
   const columns: Column<CustomerRow>[] = [
     { header: headers.name, cell: ({ name }) => name ?? customers.nameless },
+    {
+      header: headers.status,
+      cell: ({ suspendedAt }) => <StatusBadge status={suspendedAt ? 'SUSPENDED' : 'ACTIVE'} />,
+    },
     { header: headers.customer, cell: ({ customerId }) => <Id value={customerId} short /> },
     { header: headers.balance, align: 'right', cell: ({ balance }) => <Credits value={balance} /> },
     { header: headers.held, align: 'right', cell: ({ held }) => <Credits value={held} /> },

@@ -89,6 +89,7 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     hint: 'You requested it yourself.',
   },
   decided: { title: 'This request is already decided.', hint: 'Another operator was faster. Reload the page.' },
+  'too many budgets': { title: 'The customer has 100 budgets already.', hint: 'Remove one first.' },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
     title: 'A reconciliation of other days is running.',

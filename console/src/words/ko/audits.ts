@@ -45,6 +45,7 @@ export const audits: typeof english = {
     orders: '주문',
     operations: 'PG사 결제 작업',
     events: '이벤트',
+    usage: '예산 사용량',
     customers: '고객',
     apiKeys: '인증 키',
     serviceTokens: '서비스 토큰',
@@ -52,6 +53,7 @@ export const audits: typeof english = {
     operatorActions: '감사 로그',
     discrepancies: '불일치',
     audits: '장부 감사 이력',
+    budgets: '예산',
     journalEntries: '변경 기록',
   },
   isClean: '모든 행이 모든 규칙을 지켰습니다.',
@@ -129,6 +131,16 @@ export const audits: typeof english = {
       '보류된 크레딧은 처리 중인 작업과 유효한 보류의 합계와 같다',
     'what is held is what the last entry of the ledger left of it':
       '보류된 크레딧은 원장의 마지막 항목이 남긴 값과 같다',
+    'an account is marked as restricted when its customer has a budget or is suspended, and only then':
+      '고객에게 예산이 있거나 고객이 정지된 경우에만 계정에 제한 표시가 있다',
+    'what is used of a budget is not negative, and is of a key or user only where each has the limit for itself':
+      '예산 사용량은 음수가 아니며, 키나 사용자마다 한도가 따로 있는 예산에만 키나 사용자별 사용량이 있다',
+    'what is used of a budget is of a period that has begun': '예산 사용량의 기간은 이미 시작된 기간이다',
+    'a hold is counted in budgets of its customer and of all customers':
+      '보류는 해당 고객의 예산과 모든 고객의 예산에만 집계된다',
+    'an event about no credits has none, and one about a budget has what is left of it':
+      '크레딧 소진 이벤트의 크레딧은 0이고, 예산 이벤트의 잔여량은 한도에서 사용량을 뺀 값이다',
+    'a budget is as its last journal entry has it': '예산은 마지막 변경 기록과 같다',
     'the account knows the number of its last event': '계정은 마지막 이벤트의 번호를 알고 있다',
     'no queue of events is past its end, and no end past the last event':
       '이벤트 대기열은 끝을 넘지 않고, 그 끝은 마지막 이벤트를 넘지 않는다',

@@ -89,6 +89,10 @@ export const problems: typeof english = {
       title: '이미 해결된 불일치입니다.',
       hint: '다른 담당자가 먼저 처리했거나 PG사와 장부가 일치하게 되었습니다. 처리 내용은 불일치 화면에서 확인할 수 있습니다.',
     },
+    'too many budgets': {
+      title: '예산은 고객마다 100개까지 설정할 수 있습니다.',
+      hint: '먼저 다른 예산을 삭제해 주세요.',
+    },
     'suspended key': { title: '이미 정지된 API 키입니다.', hint: '새 API 키를 발급해 주세요.' },
     'other days': {
       title: '다른 날짜의 대사가 진행 중입니다.',

@@ -1,0 +1,375 @@
+// Budgets and the suspension of a customer over the internal API: what is refused, what counts, what is given back, and the events
+// that warn. concurrency.test.ts covers simultaneous spends.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { until } from '../../../harness/until.ts'
+import { updateLowCredits } from '../../../src/credits/accounts.sql.ts'
+import {
+  allCustomers,
+  type BudgetSetting,
+  listBudgets,
+  removeBudget,
+  setBudget,
+} from '../../../src/credits/budgets/budgets.sql.ts'
+import { spendRestricted } from '../../../src/credits/budgets/restricted.sql.ts'
+import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
+import { issueKey } from '../../../src/customers/api-keys.ts'
+import { updateSuspension } from '../../../src/customers/customers.sql.ts'
+import { listLatestEvents } from '../../../src/events/events.sql.ts'
+import { type Answer, assertRefused, assertSuccess, testPeppers } from '../../support/service/service.ts'
+import {
+  assertFieldRefused,
+  assertLack,
+  creditsPath,
+  type SpendingService,
+  startInternal,
+  startSpendingService,
+} from '../../support/spending/spending.ts'
+
+let service: SpendingService
+let internal: SpendingService['internal']
+before(async () => {
+  service = await startSpendingService()
+  internal = service.internal
+})
+after(() => service.close())
+
+type Labels = { keyId?: string; userId?: string }
+
+function spend(
+  customerId: string,
+  credits: number,
+  labels: Labels = {},
+  calls: Pick<typeof internal, 'call'> = internal,
+) {
+  const body = { customerId, credits, reference: crypto.randomUUID(), ...labels }
+  return calls.call<{ balance: number }>(`${creditsPath}/spend`, { body })
+}
+
+async function setLimit(customerId: string, setting: Partial<BudgetSetting>): Promise<string> {
+  const whole = {
+    scope: 'CUSTOMER',
+    value: null,
+    period: 'MONTH',
+    credits: 10,
+    warnAt: null,
+    ...setting,
+    customerId,
+  } as const
+  const { budgetId } = (await setBudget(service.payments.database, whole)) ?? assert.fail('too many budgets')
+  return budgetId
+}
+
+/** BUS002 by a budget with this much left. */
+function assertOver(answer: Answer<unknown>, expected: { budgetId: string; value: string | null; left: number }): void {
+  assert.deepEqual([answer.status, answer.body.code], [402, 'BUS002'], answer.text)
+  const { limit } = answer.body.metadata as { limit: Record<string, unknown> }
+  const { budgetId, value, left } = limit ?? {}
+  assert.deepEqual({ budgetId, value, left }, expected, answer.text)
+}
+
+async function usesOf(customerId: string): Promise<string[]> {
+  const budgets = await listBudgets(service.payments.database, customerId)
+  return budgets.flatMap(({ uses }) => uses.map(({ value, used }) => `${value} ${used}`)).sort()
+}
+
+/** As if the period had begun earlier. A trigger keeps periods from going back. */
+async function endPeriod(customerId: string): Promise<void> {
+  await service.database.queryUnguarded(
+    `update budget_usage set period_start = period_start - interval '2 months' where customer_id = $1`,
+    [customerId],
+  )
+  await service.database.query(
+    `update holds set charged = (
+       select jsonb_agg(c || jsonb_build_object('period_start', (c ->> 'period_start')::timestamptz - interval '2 months'))
+       from jsonb_array_elements(charged) as c)
+     where customer_id = $1 and charged is not null`,
+    [customerId],
+  )
+}
+
+test('a spend beyond the budget of the customer is refused with the limit, what is left of it and when it renews', async () => {
+  const { customerId } = await service.customerWith(50)
+  const budgetId = await setLimit(customerId, { credits: 10, period: 'DAY' })
+  assertSuccess(await spend(customerId, 8), 200)
+  const refused = await spend(customerId, 3)
+  const { limit, ...metadata } = refused.body.metadata as { limit: Record<string, unknown> }
+  assert.deepEqual(metadata, { requested: 3, available: 42 })
+  const { renewsAt, ...rest } = limit
+  assert.deepEqual(rest, { budgetId, scope: 'CUSTOMER', value: null, period: 'DAY', credits: 10, left: 2 })
+  // The next midnight in Korea.
+  const hours = (Date.parse(String(renewsAt)) - Date.now()) / 3_600_000
+  assert.match(String(renewsAt), /T15:00:00\.000Z$/)
+  assert.ok(hours > 0 && hours <= 24, String(renewsAt))
+  assert.match(refused.body.message ?? '', /^The budget of the customer allows 2 more of 10 credits until /)
+  assertSuccess(await spend(customerId, 2), 200)
+  assertOver(await spend(customerId, 1), { budgetId, value: null, left: 0 })
+})
+
+test('each key has the limit for itself, a named user has its own, and a spend without a label is not counted in either', async () => {
+  const { customerId } = await service.customerWith(100)
+  const ofKeys = await setLimit(customerId, { scope: 'KEY', credits: 5 })
+  const ofUser = await setLimit(customerId, { scope: 'USER', value: 'ann', credits: 7 })
+  assertSuccess(await spend(customerId, 5, { keyId: 'a' }), 200)
+  assertSuccess(await spend(customerId, 4, { keyId: 'b', userId: 'ann' }), 200)
+  assertOver(await spend(customerId, 1, { keyId: 'a', userId: 'bob' }), { budgetId: ofKeys, value: 'a', left: 0 })
+  assertOver(await spend(customerId, 4, { keyId: 'c', userId: 'ann' }), { budgetId: ofUser, value: 'ann', left: 3 })
+  assertSuccess(await spend(customerId, 20, { userId: 'bob' }), 200)
+  assert.deepEqual(await usesOf(customerId), ['a 5', 'ann 4', 'b 4'])
+  for (const label of ['', 'x'.repeat(201), 'a b', 7]) {
+    const body = { customerId, credits: 1, reference: crypto.randomUUID(), keyId: label }
+    assertFieldRefused(await internal.call(`${creditsPath}/spend`, { body }), 'VAL003', 'keyId')
+  }
+})
+
+test('the budget of a service over all customers counts all its tokens and all customers, and no other service', async (t) => {
+  const [one, other] = [await service.customerWith(20), await service.customerWith(20)]
+  const name = 'limited service'
+  const [first, second] = [await startInternal(service.payments, name), await startInternal(service.payments, name)]
+  t.after(() => Promise.all([first.close(), second.close()]))
+  const budgetId = await setLimit(allCustomers, { scope: 'SERVICE', value: name, credits: 10 })
+  assertSuccess(await spend(one.customerId, 6, {}, first), 200)
+  assertSuccess(await spend(other.customerId, 3, {}, second), 200)
+  assertOver(await spend(other.customerId, 2, {}, first), { budgetId, value: name, left: 1 })
+  assertSuccess(await spend(other.customerId, 2), 200)
+  assertRefused(await spend(crypto.randomUUID(), 1, {}, first), 'NOT000')
+  await removeBudget(service.payments.database, budgetId)
+  assertSuccess(await spend(other.customerId, 2, {}, first), 200)
+})
+
+test('a new period begins with nothing used; changed credits keep what was used; a removed budget refuses nothing', async () => {
+  const { customerId } = await service.customerWith(50)
+  const budgetId = await setLimit(customerId, { credits: 10 })
+  assertSuccess(await spend(customerId, 10), 200)
+  assertOver(await spend(customerId, 1), { budgetId, value: null, left: 0 })
+  await endPeriod(customerId)
+  assertSuccess(await spend(customerId, 9), 200)
+  assert.equal(await setLimit(customerId, { credits: 5 }), budgetId)
+  assertOver(await spend(customerId, 1), { budgetId, value: null, left: 0 })
+  assert.equal(await setLimit(customerId, { credits: 12 }), budgetId)
+  assertSuccess(await spend(customerId, 3), 200)
+  await removeBudget(service.payments.database, budgetId)
+  assertSuccess(await spend(customerId, 20), 200)
+})
+
+test('a hold counts when it is opened, and its end gives back what was not captured, in the same period only', async () => {
+  const { customerId } = await service.customerWith(100)
+  const budgetId = await setLimit(customerId, { scope: 'USER', credits: 30 })
+  const hold = async (credits: number, expiresInSeconds = 60) => {
+    const body = { customerId, credits, reference: crypto.randomUUID(), expiresInSeconds, userId: 'ann' }
+    const opened = await internal.call<{ holdId: string }>(`${creditsPath}/holds`, { body })
+    assertSuccess(opened, 201)
+    return opened.body.data.holdId
+  }
+  const [captured, released, expired] = [await hold(10), await hold(8), await hold(12)]
+  assertOver(await spend(customerId, 1, { userId: 'ann' }), { budgetId, value: 'ann', left: 0 })
+  assertSuccess(await internal.capture(customerId, captured, 4), 200)
+  assert.deepEqual(await usesOf(customerId), ['ann 24'])
+  assertSuccess(await internal.release(customerId, released), 200)
+  assert.deepEqual(await usesOf(customerId), ['ann 16'])
+  await service.database.queryUnguarded('update holds set expires_at = now() where hold_id = $1', [expired])
+  await expireHolds(service.payments.database)
+  assert.deepEqual(await usesOf(customerId), ['ann 4'])
+  const old = await hold(20)
+  await endPeriod(customerId)
+  assertSuccess(await spend(customerId, 5, { userId: 'ann' }), 200)
+  assertSuccess(await internal.release(customerId, old), 200)
+  assert.deepEqual(await usesOf(customerId), ['ann 5'])
+})
+
+test('a repeated reference gets its first answer, also when the budget is used up or the customer suspended', async () => {
+  const { customerId } = await service.customerWith(50)
+  await setLimit(customerId, { credits: 5 })
+  const [first, held] = [
+    await internal.spend(customerId, 3, 'spent'),
+    await internal.hold(customerId, 2, { reference: 'held' }),
+  ]
+  assertSuccess(first, 200)
+  await updateSuspension(service.payments.database, customerId, true)
+  assert.equal((await internal.spend(customerId, 3, 'spent')).text, first.text)
+  assert.equal((await internal.hold(customerId, 2, { reference: 'held' })).text, held.text)
+  assert.deepEqual(await usesOf(customerId), ['null 5'])
+})
+
+test('more than is available is refused by the balance, and counts in no budget', async () => {
+  const { customerId } = await service.customerWith(3)
+  await setLimit(customerId, { credits: 100 })
+  assertLack(await spend(customerId, 4), 4, 3)
+  assert.deepEqual(await usesOf(customerId), ['null 0'])
+})
+
+test('a spend that waited for the account while a budget was set, or the customer suspended, moves nothing and runs again', async () => {
+  const { customerId } = await service.customerWith(50)
+  const { database } = service.payments
+  await setLimit(customerId, { credits: 40 })
+  const client = await service.database.pool.connect()
+  async function isStaleAfter(sql: string): Promise<boolean> {
+    await client.query('begin')
+    try {
+      await client.query('select from accounts where customer_id = $1 for no key update', [customerId])
+      const { serviceId } = internal.issued
+      const input = { customerId, credits: 5, reference: crypto.randomUUID(), serviceId, keyId: 'a' }
+      const waiting = spendRestricted(database, input)
+      await until('the spend waits', async () => {
+        const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        return (await service.database.query(text)).length > 0
+      })
+      await client.query(sql, [customerId])
+      await client.query('commit')
+      const { isStale, spent, available } = await waiting
+      assert.deepEqual([spent, available], [0, 50])
+      return isStale
+    } finally {
+      await client.query('rollback')
+    }
+  }
+  try {
+    const budgetId = crypto.randomUUID()
+    const setNew = `insert into budgets (customer_id, budget_id, scope, period, credits, warn_at)
+      values ($1, '${budgetId}', 'KEY', 'DAY', 4, 4)`
+    assert.equal(await isStaleAfter(setNew), true)
+    assertOver(await spend(customerId, 5, { keyId: 'a' }), { budgetId, value: 'a', left: 4 })
+    assert.equal(await isStaleAfter('update customers set suspended_at = now() where customer_id = $1'), true)
+    assertFieldRefused(await spend(customerId, 1), 'VAL003', 'customerId')
+  } finally {
+    client.release()
+  }
+})
+
+test('all keys of a suspended customer are refused within a second and it spends nothing; holds that are open end as ever', async () => {
+  const customer = await service.customerWith(50)
+  const { customerId } = customer
+  const second = await issueKey(service.payments.database, testPeppers, customerId)
+  const balances = () =>
+    Promise.all([customer.apiKey, second.apiKey].map((key) => service.call('/public/v1/payments/credits', { key })))
+  const [captured, released] = [await internal.hold(customerId, 5), await internal.hold(customerId, 6)]
+  for (const answer of await balances()) assertSuccess(answer, 200)
+  await updateSuspension(service.payments.database, customerId, true)
+  const refused = await spend(customerId, 1)
+  assertFieldRefused(refused, 'VAL003', 'customerId')
+  assert.equal(refused.body.message, 'The customer is suspended.')
+  assertFieldRefused(await internal.hold(customerId, 1), 'VAL003', 'customerId')
+  await until(
+    'the keys are refused',
+    async () => (await balances()).every(({ body }) => body.code === 'AUTH003'),
+    1_000,
+  )
+  assertSuccess(await internal.capture(customerId, captured.body.data.holdId), 200)
+  assertSuccess(await internal.release(customerId, released.body.data.holdId), 200)
+  await updateSuspension(service.payments.database, customerId, false)
+  await until('the keys work', async () => (await balances()).every(({ body }) => body.code === 'SUCCESS'), 2_000)
+  assertSuccess(await spend(customerId, 45), 200)
+})
+
+test('budget.low is sent once in a period, then credits.low with the lowest step, then credits.empty, in this order', async () => {
+  const { customerId } = await service.customerWith(50)
+  const { database } = service.payments
+  const budgetId = await setLimit(customerId, { scope: 'KEY', credits: 45, warnAt: 20 })
+  await updateLowCredits(database, customerId, [20, 40, 5])
+  const emitted = async () => {
+    const events = (await listLatestEvents(database, customerId, 100)).toReversed()
+    return events.filter(({ type }) => !type.startsWith('order.')).map(({ type, data }) => ({ type, data }))
+  }
+  assertSuccess(await spend(customerId, 11, { keyId: 'a' }), 200)
+  assert.deepEqual(await emitted(), [{ type: 'credits.low', data: { customerId, credits: 39, threshold: 40 } }])
+  assertSuccess(await spend(customerId, 34, { keyId: 'a' }), 200)
+  const [, budget, low] = await emitted()
+  const { renewsAt, ...data } = (budget?.data ?? {}) as Record<string, unknown>
+  assert.deepEqual(data, {
+    customerId,
+    allCustomers: false,
+    budgetId,
+    scope: 'KEY',
+    value: 'a',
+    period: 'MONTH',
+    credits: 45,
+    used: 45,
+    left: 0,
+  })
+  assert.equal(typeof renewsAt, 'string')
+  assert.deepEqual(low, { type: 'credits.low', data: { customerId, credits: 5, threshold: 20 } })
+  const held = await internal.hold(customerId, 5)
+  const end = [
+    { type: 'credits.low', data: { customerId, credits: 0, threshold: 5 } },
+    { type: 'credits.empty', data: { customerId, credits: 0 } },
+  ]
+  assert.deepEqual((await emitted()).slice(3), end)
+  // Two steps at once: one event, with the lowest. The budget of the key warns no second time.
+  assertSuccess(await internal.release(customerId, held.body.data.holdId), 200)
+  await updateLowCredits(database, customerId, [4, 3])
+  assertSuccess(await spend(customerId, 5, { keyId: 'b' }), 200)
+  assert.deepEqual((await emitted()).slice(5), [
+    { type: 'credits.low', data: { customerId, credits: 0, threshold: 3 } },
+    { type: 'credits.empty', data: { customerId, credits: 0 } },
+  ])
+})
+
+test('the internal API lists the budgets of a customer with their use', async () => {
+  const { customerId } = await service.customerWith(50)
+  await setLimit(customerId, { scope: 'KEY', credits: 10 })
+  assertSuccess(await spend(customerId, 4, { keyId: 'a' }), 200)
+  const path = (id: string) => `/internal/v1/customers/${id}/budgets`
+  const { budgets } = (await internal.call<{ budgets: { uses: object[] }[] }>(path(customerId.toUpperCase()))).body.data
+  assert.deepEqual(
+    budgets.map(({ uses }) => uses),
+    [[{ value: 'a', used: 4, left: 6 }]],
+  )
+  for (const id of ['unknown', crypto.randomUUID()]) assertRefused(await internal.call(path(id)), 'NOT000')
+})
+
+test('a hold with atMost takes what the account and every budget have left, and counts with that; none left is BUS002', async () => {
+  const { customerId } = await service.customerWith(20)
+  const budgetId = await setLimit(customerId, { scope: 'KEY', credits: 12 })
+  await setLimit(customerId, { credits: 100 })
+  const hold = (credits: number, reference: string, keyId?: string) => {
+    const body = { customerId, credits, reference, keyId, atMost: true }
+    return internal.call<{ credits: number; balance: number }>(`${creditsPath}/holds`, { body })
+  }
+  assertSuccess(await spend(customerId, 5, { keyId: 'a' }), 200)
+  const byBudget = await hold(50, 'by-the-budget', 'a')
+  assert.deepEqual([byBudget.body.data.credits, byBudget.body.data.balance], [7, 8], byBudget.text)
+  assert.equal((await hold(50, 'by-the-budget', 'a')).text, byBudget.text)
+  assertOver(await hold(50, 'none-left', 'a'), { budgetId, value: 'a', left: 0 })
+  assert.equal((await hold(3, 'as-wanted', 'b')).body.data.credits, 3)
+  assert.equal((await hold(50, 'by-the-account', 'b')).body.data.credits, 5)
+  assertLack(await hold(50, 'nothing-available', 'b'), 50, 0)
+  assert.deepEqual(await usesOf(customerId), ['a 12', 'b 8', 'null 20'])
+})
+
+test('parts of a hold change no usage; its end gives back exactly the rest, and the last part nothing', async () => {
+  const { customerId } = await service.customerWith(50)
+  await setLimit(customerId, { credits: 40 })
+  const open = async () => (await internal.hold(customerId, 10)).body.data.holdId
+  const [captured, released, ended] = [await open(), await open(), await open()]
+  for (const holdId of [captured, released, ended]) {
+    assertSuccess(await internal.capturePart(customerId, holdId, 4), 200)
+  }
+  assertSuccess(await internal.capturePart(customerId, ended, 6), 200)
+  assert.deepEqual(await usesOf(customerId), ['null 30'])
+  assertSuccess(await internal.capture(customerId, captured, 1), 200)
+  assert.deepEqual(await usesOf(customerId), ['null 25'])
+  assertSuccess(await internal.release(customerId, released), 200)
+  assert.deepEqual(await usesOf(customerId), ['null 19'])
+})
+
+test('a dry run beyond a budget, or of a suspended customer, is refused as the request would be, and counts nothing', async () => {
+  const { customerId } = await service.customerWith(20)
+  const budgetId = await setLimit(customerId, { scope: 'USER', credits: 6 })
+  assertSuccess(await spend(customerId, 4, { userId: 'ann' }), 200)
+  const dry = (path: 'spend' | 'holds', credits: number, more = {}) => {
+    const body = { customerId, credits, reference: 'dry', userId: 'ann', dryRun: true, ...more }
+    return internal.call<{ credits: number; balance: number }>(`${creditsPath}/${path}`, { body })
+  }
+  for (const path of ['spend', 'holds'] as const) {
+    assertOver(await dry(path, 3), { budgetId, value: 'ann', left: 2 })
+    assertSuccess(await dry(path, 2), 200)
+    assertSuccess(await dry(path, 3, { userId: 'bob' }), 200)
+  }
+  const { credits, balance } = (await dry('holds', 50, { atMost: true })).body.data
+  assert.deepEqual([credits, balance], [2, 14])
+  await updateSuspension(service.payments.database, customerId, true)
+  for (const path of ['spend', 'holds'] as const) assertFieldRefused(await dry(path, 1), 'VAL003', 'customerId')
+  await updateSuspension(service.payments.database, customerId, false)
+  assert.deepEqual(await usesOf(customerId), ['ann 4'])
+  assertSuccess(await internal.spend(customerId, 16, 'dry'), 200)
+})

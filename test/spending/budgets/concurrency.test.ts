@@ -1,0 +1,40 @@
+// Many spends and holds under budgets of all scopes at the same moment, at two services on one database. However they meet, no
+// budget is exceeded by a credit, and what is counted is what has moved.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createRandom } from '../../../harness/random.ts'
+import { closeAll } from '../../support/closing.ts'
+import { isLong } from '../../support/long.ts'
+import { type Cluster, startCluster } from '../../support/service/cluster.ts'
+import { assertBudgetsKept, inTurns, senderOf, setBudgets, spendOrHold } from '../../support/spending/budget-load.ts'
+import { startInternal } from '../../support/spending/spending.ts'
+
+let cluster: Cluster
+let listeners: Awaited<ReturnType<typeof startInternal>>[]
+before(async () => {
+  cluster = await startCluster(2)
+  listeners = await Promise.all(cluster.contexts.map((context) => startInternal(context)))
+})
+after(() => closeAll(...listeners, cluster))
+
+const count = isLong ? 2_000 : 1_000
+test(`${count} spends and holds at two services under eleven budgets: none is exceeded, and the counts are exact`, async (t) => {
+  const random = createRandom(count)
+  const customers = [await cluster.newCustomer(), await cluster.newCustomer()]
+  for (const customer of customers) for (let bought = 0; bought < 3; bought += 1) await customer.confirmedOrder('PRO')
+  const customerIds = customers.map(({ customerId }) => customerId)
+  const { database } = cluster.contexts[0] ?? assert.fail('no service')
+  const budgets = await setBudgets(database, customerIds, 'analyses', 200)
+  const sent = await inTurns(count, 128, (index) => {
+    const send = senderOf((attempt) => listeners[(index + attempt) % 2] ?? assert.fail('no listener'))
+    return spendOrHold(random, customerIds, send)
+  })
+  const codes = Object.fromEntries(
+    Object.entries(Object.groupBy(sent, ({ code }) => code)).map(([code, of]) => [code, of?.length]),
+  )
+  const full = await assertBudgetsKept(cluster.database, budgets, 'analyses', sent)
+  assert.deepEqual(Object.keys(codes).sort(), ['BUS002', 'SUCCESS'])
+  assert.ok(full >= 3, `${full} budgets are used up`)
+  await cluster.check()
+  t.diagnostic(JSON.stringify({ ...codes, full }))
+})
