@@ -69,6 +69,21 @@ const samples: Record<string, Sample> = {
     query: '?limit=3&kind=GRANT,SPEND&from=2026-01-31T09:00:00Z',
     data: ['entries', 'nextCursor'],
   },
+  'POST /internal/v1/credits/spend/:reference/reverse': {
+    body: (mark) => ({ customerId: standIns.customerId, reference: `reversal-${mark}`, reason: 'the job failed' }),
+    codes: ['VAL003', 'NOT000'],
+    data: ['reference', 'credits', 'balance'],
+  },
+  'GET /internal/v1/customers/:customerId/orders/:orderId/refund-quote': {
+    codes: ['VAL003', 'NOT000'],
+    data: ['rule', 'creditsUsed'],
+  },
+  'POST /internal/v1/customers/:customerId/orders/:orderId/refund': {
+    body: () => ({ amount: price, credits: 21, reason: 'asked for the unused part' }),
+    codes: ['VAL003', 'NOT000'],
+    data: ['refundedAmount', 'creditsTakenBack'],
+  },
+  'GET /internal/v1/customers/:customerId/lots': { query: '?limit=3', data: ['lots', 'adjusted'] },
   'GET /internal/v1/customers/:customerId/budgets': { data: ['customerId', 'budgets'] },
   'GET /livez': {},
   'GET /readyz': {},

@@ -4,6 +4,7 @@ import fastify from 'fastify'
 import { type SpendingParts, spendingRoutes } from '../../src/credits/routes.ts'
 import { webhookPath } from '../../src/listeners/webhook.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
+import { refundRoutes } from '../../src/payments/refunds/routes.ts'
 import { paymentRoutes } from '../../src/payments/routes.ts'
 import { standIns } from './stand-ins.ts'
 
@@ -44,6 +45,7 @@ function declaredRoutes(): Route[] {
   paymentRoutes(app, {} as PaymentContext)
   listener = 'internal'
   spendingRoutes(app, {} as SpendingParts)
+  refundRoutes(app, {} as PaymentContext)
   // The framework adds a HEAD to every GET, which the listeners do not.
   return routes.filter(({ method }) => method !== 'HEAD')
 }

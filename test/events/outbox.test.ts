@@ -53,8 +53,9 @@ for (const { status, types, balance } of endings) {
     assert.deepEqual(await typesOf(customerId), types)
     const last = (await eventsOf(customerId)).at(-1)
     const order = { customerId, orderId, status, packageType: 'STANDARD', amount, credits, balance }
-    const slip = status === 'CONFIRMED' ? ['receiptUrl', 'cardNumber', 'approvalNumber'] : []
-    assert.deepEqual(Object.keys(last?.data ?? {}), [...Object.keys(order), ...slip])
+    const added = { CONFIRMED: ['receiptUrl', 'cardNumber', 'approvalNumber'], REFUNDED: ['refundedAmount'] }
+    const { [status as string]: own = [] } = added as Record<string, string[]>
+    assert.deepEqual(Object.keys(last?.data ?? {}), [...Object.keys(order), ...own])
     assert.deepEqual({ ...last?.data, ...order }, last?.data)
   })
 }

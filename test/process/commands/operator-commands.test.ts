@@ -70,7 +70,9 @@ test('orders show prints all data of an order, as JSON and as text', async (t) =
   const story = await run<Record<string, Result[]> & Result>(t, ['orders', 'show', orderId])
   const names = ['orderId', 'customerId', 'status', 'packageType', 'amount', 'credits', 'createdAt', 'confirmedAt']
   const lists = ['operations', 'attempts', 'entries', 'discrepancies', 'notifications', 'actions']
-  assert.deepEqual(Object.keys(story), [...names, 'refundShortfall', ...lists])
+  const refund = ['refundShortfall', 'refundedAmount']
+  const slip = ['receiptUrl', 'cardNumber', 'approvalNumber']
+  assert.deepEqual(Object.keys(story), [...names, ...refund, ...slip, ...lists])
   assert.deepEqual([story.status, story.amount, story.credits, story.refundShortfall], ['CONFIRMED', 20_000, 21, null])
   const [operation, ...others] = story.operations ?? []
   assert.deepEqual([operation?.kind, operation?.state, operation?.paymentKey], ['CONFIRM', 'APPROVED', paymentKey])
