@@ -45,6 +45,7 @@ export const budgets: Record<string, number> = {
   'test/security': 70,
   'test/spending': 90,
   'test/spending/budgets': 25,
+  'test/spending/holds': 40,
   'test/storefront': 25,
   'test/tracing': 25,
   'test/unit': 5,

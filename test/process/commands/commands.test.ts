@@ -104,6 +104,7 @@ test('keys list shows every key with its last four characters, newest first, and
     keyId: issued.keyId,
     customerId: issued.customerId,
     customerName: 'listed',
+    customerSuspended: false,
     lastFour: issued.apiKey.slice(-4),
     status: 'ACTIVE',
     secretVersion: 1,
