@@ -116,6 +116,7 @@ test('keys list shows every key with its last four characters, newest first, and
     'keyId',
     'customerId',
     'customerName',
+    'customerSuspended',
     'lastFour',
     'status',
     'secretVersion',
