@@ -507,7 +507,7 @@ alter table accounts add constraint accounts_low_steps CHECK (0 < ALL (low_steps
 CREATE TRIGGER accounts_adjusted_within_balance BEFORE UPDATE ON accounts FOR EACH ROW WHEN (new.adjusted > new.balance) EXECUTE FUNCTION lower_adjusted();
 CREATE TRIGGER accounts_are_at_their_last_entry AFTER UPDATE ON accounts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_last_entry();
 CREATE TRIGGER accounts_begin_empty BEFORE INSERT ON accounts FOR EACH ROW WHEN (new.balance <> 0 OR new.held <> 0 OR new.last_entry <> 0 OR new.last_hash <> '\x'::bytea OR new.last_event <> 0 OR new.adjusted <> 0) EXECUTE FUNCTION refuse_write('an account begins empty');
-CREATE TRIGGER accounts_move_by_entry BEFORE UPDATE ON accounts FOR EACH ROW WHEN ((old.balance IS DISTINCT FROM new.balance OR old.held IS DISTINCT FROM new.held) AND (new.last_entry <= old.last_entry OR new.last_hash = old.last_hash)) EXECUTE FUNCTION refuse_unentered();
+CREATE TRIGGER accounts_move_by_entry BEFORE UPDATE ON accounts FOR EACH ROW WHEN ((old.balance IS DISTINCT FROM new.balance OR old.held IS DISTINCT FROM new.held OR old.adjusted IS DISTINCT FROM new.adjusted) AND (new.last_entry <= old.last_entry OR new.last_hash = old.last_hash)) EXECUTE FUNCTION refuse_unentered();
 
 create table adjustment_days (
   actor   text   not null,

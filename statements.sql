@@ -559,7 +559,7 @@ with recursive target as (
   ),
   event as (
     select customer_id, first_event as event_number, 'credits.adjusted' as type,
-           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'available', available) as data,
+           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'balance', available) as data,
            moved_at
     from moved
     union all
@@ -722,7 +722,7 @@ with recursive target as (
   ),
   event as (
     select customer_id, first_event as event_number, 'credits.adjusted' as type,
-           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'available', available) as data,
+           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'balance', available) as data,
            moved_at
     from moved
     union all
@@ -1053,7 +1053,7 @@ select balance_after as "balance", held_after as "held", balance_after - held_af
   from ledger_entries where customer_id = $1 and entry_number = $2;
 
 -- credits.findBudget
-select customer_id as "customerId", removed_at is not null as "isRemoved" from budgets where budget_id = $1;
+select customer_id as "customerId" from budgets where budget_id = $1;
 
 -- credits.findEntryAt
 with recursive search (low, high) as (
@@ -1559,8 +1559,7 @@ with recursive input as (
   ),
   present_usage as (
     select s.*, u.budget_id is not null as is_there, now_used.*,
-           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul'
-             as renews_at
+           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul' as renews_at
     from (select * from subject order by customer_id, budget_id, value) s
     left join lateral (
       select * from budget_usage u
@@ -1804,8 +1803,7 @@ with wanted as (
   ),
   present_usage as (
     select s.*, u.budget_id is not null as is_there, now_used.*,
-           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul'
-             as renews_at
+           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul' as renews_at
     from (select * from subject order by customer_id, budget_id, value) s
     left join lateral (
       select * from budget_usage u
@@ -1891,7 +1889,7 @@ update adjustment_requests set state = 'REJECTED', decided_by = $2, decided_at =
   returning adjustment_id;
 
 -- credits.removeBudget
-update budgets set removed_at = now() where budget_id = $1 and removed_at is null returning customer_id as "customerId";
+update budgets set removed_at = now() where budget_id = $1 and removed_at is null;
 
 -- credits.requestAdjustment
 with covered as (
@@ -1945,7 +1943,7 @@ with recursive input as (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
     ) a
   ),
-  judged as (
+  measured as (
     select t.*, l.credits_left, coalesce(t.credits, l.credits_left) as wanted
     from account a
     join target t using (customer_id)
@@ -1954,7 +1952,7 @@ with recursive input as (
   cause as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, adjustment_id, wanted, reference,
            reversed_reference, reversed_entry, service_id, null::text as actor, null::text as approved_by, reason
-    from judged
+    from measured
     where wanted between 1 and credits_left
   ),
   movement as (
@@ -2078,7 +2076,7 @@ with recursive input as (
          m.turn is not null as "isNew"
   from input i
   left join known k using (ordinal)
-  left join judged j using (ordinal)
+  left join measured j using (ordinal)
   left join moved m on m.customer_id = i.customer_id and m.reference = i.reference
   order by i.ordinal;
 
@@ -2285,8 +2283,7 @@ with recursive input as (
   ),
   present_usage as (
     select s.*, u.budget_id is not null as is_there, now_used.*,
-           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul'
-             as renews_at
+           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul' as renews_at
     from (select * from subject order by customer_id, budget_id, value) s
     left join lateral (
       select * from budget_usage u
@@ -3759,7 +3756,7 @@ with page as materialized (
       select twin.customer_id from payment_operations twin
       where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 54 end,
              case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 55 end,
-             case when (p.kind <> 'REFUND' or p.amount = o.amount
+             case when (p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount
       or p.amount = o.amount - (o.credits - p.credits_held) * 1000
       or p.gateway_code = 'CANCELLED_AT_GATEWAY' and p.amount between 1 and o.amount) is not true then 56 end,
              case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 57 end,
@@ -4036,13 +4033,16 @@ with recursive input as (
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent)
+       lease_until, settle_at, trace_parent, gateway_code)
     select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount), reason,
            coalesce(part_credits, least(credits, available)), account.moved_at, operation_id,
-           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
+           case when part_amount is not null and at_entry is null then 'CANCELLED_AT_GATEWAY' end
     from locked_order
     join account using (customer_id)
-    where account.available >= coalesce(part_credits, case kind when 'CANCEL' then credits else 0 end)
+    where case when part_credits is not null then account.available >= part_credits
+               when kind = 'CANCEL' then least(account.available, account.balance - account.adjusted) >= credits
+               else true end
       and coalesce(account.last_entry = at_entry, true)
     on conflict do nothing
     returning customer_id, operation_id, order_id, amount, credits_held, opened_at
@@ -4531,7 +4531,7 @@ select
     'sentAgoMs', extract(epoch from now() - c.sent_at) * 1000, 'leased', c.lease_until > now(),
     'holderId', c.holder_id, 'attempts', c.attempts, 'totalCredits', c.total_credits,
     'traceParent', c.trace_parent) end as "cancel",
-    a.balance - a.held as "available"
+    least(a.balance - a.held, a.balance - a.adjusted) as "cancellable"
   from payment_operations p
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   join accounts a on a.customer_id = p.customer_id
@@ -4873,7 +4873,7 @@ with recursive input as (
     set state = t.state,
         closed_at = coalesce(t.moved_at, greatest(t.opened_at, now())),
         closed_by = t.holder_id,
-        gateway_code = t.gateway_code,
+        gateway_code = coalesce(t.gateway_code, p.gateway_code),
         transaction_key = t.transaction_key,
         receipt_url = t.receipt_url,
         card_number = t.card_number,

@@ -94,7 +94,7 @@ function countOperatorCalls({ consoleCalls, calls }: Evidence): Figures {
     'operator calls with a session from before a restart': succeeded.filter(isOlder).length,
     'operator sign-ins': of('signIn'),
     'operator settlements': of('settleOrder'),
-    'operator refunds': of('refundOrder'),
+    'operator refunds': of('refundOrder') + of('refundUnused'),
     'operator resends of events': of('resendEvents'),
     'operator reconciliations': of('reconcile'),
     'operator resolutions': of('resolveDiscrepancy'),

@@ -237,6 +237,13 @@ $$;
 create trigger adjustment_requests_approved_with_adjustment after update on adjustment_requests
   referencing new table as changed for each statement execute function require_approved_adjustment();
 
+-- As before, and what comes from adjustments changes with an entry only.
+create or replace trigger accounts_move_by_entry before update on accounts for each row
+  when ((old.balance is distinct from new.balance or old.held is distinct from new.held
+         or old.adjusted is distinct from new.adjusted)
+        and (new.last_entry <= old.last_entry or new.last_hash = old.last_hash))
+  execute function refuse_unentered();
+
 -- As before, and the account has what its last entry says of adjustments.
 create or replace function require_last_entry() returns trigger language plpgsql as $$
 declare

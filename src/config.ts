@@ -7,7 +7,7 @@ import type { Pepper, Peppers } from './customers/api-keys.ts'
 import type { DeliverySettings } from './events/deliver.ts'
 import type { OutboundOptions } from './events/outbound.ts'
 import type { OpenGatewayOptions } from './gateway/toss/open.ts'
-import { type AdjustmentSettings, readAdjustmentLimits } from './operators/adjustment-limits.ts'
+import { type AdjustmentSettings, noLimits, readAdjustmentLimits } from './operators/adjustment-limits.ts'
 import type { PaymentSettings } from './payments/context.ts'
 import { failUrlOf } from './payments/fail-url.ts'
 
@@ -336,7 +336,7 @@ function readAdjustments(read: Reader): AdjustmentSettings {
   const limits = readAdjustmentLimits(read.text('ADJUSTMENT_LIMITS', 'credits per role', fallback))
   if (!limits) read.fault('ADJUSTMENT_LIMITS', `credits per role and day, such as ${fallback}`)
   return {
-    limits: limits ?? { viewer: 0, support: 0, finance: 0, admin: 0 },
+    limits: limits ?? noLimits,
     approvalAbove: read.integer('ADJUSTMENT_APPROVAL_ABOVE', 200, 0, 999_999_999),
   }
 }

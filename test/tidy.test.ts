@@ -32,7 +32,7 @@ const mayImport: Record<string, string[]> = {
   payments: ['core', 'db', 'http', 'credits', 'events', 'gateway'],
   worker: ['core', 'db', 'credits', 'events', 'payments'],
   telemetry: ['core', 'db', 'http', 'gateway', 'payments'],
-  openapi: ['core', 'http', 'events', 'payments'],
+  openapi: ['core', 'http', 'credits', 'events', 'payments'],
   operators: ['core', 'db'],
   commands: ['core', 'db', 'customers', 'credits', 'events', 'payments', 'operators'],
   console: ['core', 'db', 'http', 'customers', 'credits', 'events', 'gateway', 'payments', 'operators'],
@@ -112,14 +112,14 @@ const sqlFragments = [
   /^(applyMovements|applyHolds|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(lotsOfAccounts|lotsNow|lotColumns)$/,
-  /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
+  /^(cancelledAtGateway|computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
   /^(isUnused|moveByCause|requestColumns)$/,
-  /^(servicesWithBudget|hasServiceBudget|judgeRestrictions|previewRestrictions)$/,
+  /^(servicesWithBudget|hasServiceBudget|checkRestrictions|renewal|previewRestrictions)$/,
   /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
   new RegExp(
-    `^(lockAccountsOf|recordAdjustments|chargeDay|operationJson|orderEventData|slipColumns|slipMembers|iso)\\(${literals}(, ${literals})?\\)$`,
+    `^(lockAccountsOf|recordAdjustments|chargeDay|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf)\\(${literals}(, ${literals})?\\)$`,
   ),
 ]
 const fragmentsOfTheAudit =

@@ -43,6 +43,7 @@ function nameOf({ number, operator, endpoint }: ConsoleCall): string {
 const refusals: Partial<Record<EndpointName, string[]>> = {
   refundQuote: ['PAYMENT_CANCEL_FAILED'],
   refundOrder: ['PAYMENT_CANCEL_FAILED'],
+  refundUnused: ['PAYMENT_CANCEL_FAILED'],
   rotateKey: ['VAL003'],
   resolveDiscrepancy: ['NOT000'],
 }
@@ -93,7 +94,7 @@ type BookedRefund = { orderId: string; reason: string | null; state: string }
 
 async function refunds({ books }: World, evidence: Evidence): Promise<string[]> {
   const requested = Map.groupBy(
-    evidence.consoleCalls.filter(({ endpoint }) => endpoint === 'refundOrder'),
+    evidence.consoleCalls.filter(({ endpoint }) => endpoint === 'refundOrder' || endpoint === 'refundUnused'),
     ({ params }) => params.orderId ?? '',
   )
   const rows = await books.query<BookedRefund>(

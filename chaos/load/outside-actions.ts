@@ -137,7 +137,7 @@ async function refundUnusedPart(context: Context): Promise<void> {
   try {
     const unused = await quoteUnused(platform.context, key)
     for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
-      const isDone = await refundOrder(platform.context, key, { orderId, reason: 'unused', unused }).then(
+      const isDone = await refundOrder(platform.context, key, { reason: 'unused', unused }).then(
         () => true,
         (error) => (error instanceof Refusal && error.code === 'SVC001' ? false : Promise.reject(error)),
       )

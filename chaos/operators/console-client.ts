@@ -63,6 +63,7 @@ export type ConsoleRequest<Name extends EndpointName> = {
 export const actionNames: Partial<Record<EndpointName, string>> = {
   settleOrder: 'orders settle',
   refundOrder: 'orders refund',
+  refundUnused: 'orders refund',
   resendEvents: 'orders resend-events',
   issueKey: 'keys issue',
   suspendKey: 'keys suspend',

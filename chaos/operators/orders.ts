@@ -56,11 +56,13 @@ export async function refund(context: OrderContext): Promise<void> {
   const quoted = dataOf(quote) as Data<'refundQuote'> | undefined
   if (!quoted) return
   const { unused } = quoted
-  const part = unused && random.chance(0.6) ? { amount: unused.amount, credits: unused.credits } : {}
+  const part = unused && random.chance(0.6) ? { amount: unused.amount, credits: unused.credits } : undefined
   const invokedAtMs = history.nowMs()
   reversals.push({ kind: 'refund', orderId, paymentKey: order.checkouts[0]?.paymentKey ?? '', amount, invokedAtMs })
   for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
-    const { outcome } = await console.send(operator, random, 'refundOrder', { params, body: part })
+    const { outcome } = await (part
+      ? console.send(operator, random, 'refundUnused', { params, body: part })
+      : console.send(operator, random, 'refundOrder', { params }))
     if (outcome.kind !== 'info') return
     await sleep(refundPauseMs)
   }

@@ -565,7 +565,7 @@ export interface components {
                 /** @description Negative when a correction took credits. */
                 credits: number;
                 /** @description What the customer could spend then. */
-                available: number;
+                balance: number;
             };
         };
         /** @description A customer has no credits left to spend. */

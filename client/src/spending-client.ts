@@ -114,8 +114,8 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
   return {
     spendCredits: (body, callOptions) => send(settings, 'spendCredits', { path: spends, body }, callOptions),
 
-    async reverseSpend({ spentReference, ...body }, callOptions) {
-      const path = `${spends}/${segment('spentReference', spentReference)}/reverse`
+    async reverseSpend({ reversedReference, ...body }, callOptions) {
+      const path = `${spends}/${segment('reversedReference', reversedReference)}/reverse`
       return send(settings, 'reverseSpend', { path, body }, callOptions)
     },
 

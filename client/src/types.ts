@@ -63,8 +63,8 @@ export type HoldRequest = Omit<Schemas['HoldRequest'], 'dryRun'>
 export type ExtendRequest = Schemas['ExtendRequest'] & { holdId: string }
 export type CaptureRequest = Omit<Schemas['CaptureRequest'], 'final' | 'reference'> & { holdId: string }
 export type CapturePartRequest = { customerId: string; holdId: string; credits: number; reference: string }
-/** `spentReference` is the reference of the spend or the hold, `reference` that of the reversal. */
-export type ReverseRequest = Schemas['ReverseRequest'] & { spentReference: string }
+/** `reversedReference` is the reference of the spend or the hold, `reference` that of the reversal. */
+export type ReverseRequest = Schemas['ReverseRequest'] & { reversedReference: string }
 export type ReleaseRequest = Schemas['ReleaseRequest'] & { holdId: string }
 
 /** What the service sends to a webhook endpoint. `Event` is a global of browsers. */

@@ -133,7 +133,8 @@ type CommandDescription = {
 }
 
 export type DatabaseCommand = CommandDescription & {
-  run?(call: Call): Promise<object | object[]>
+  /** `shown` is the preview that the operator has confirmed; undefined when there was no question. */
+  run?(call: Call, shown?: object): Promise<object | object[]>
   /** For output that is too long for a result: written piece by piece. */
   stream?(call: Call): AsyncIterable<string>
   /** For commands that cannot be undone. Only reads. Returns undefined where no question is needed. */

@@ -82,23 +82,23 @@ function show(result: object | string | undefined, { input, endProgress }: Run):
   else if (result) process.stdout.write(render(result, { ...formatFor(process.stdout), json: input.values.json }))
 }
 
-/** True unless an operator is asked and declines. */
-async function isConfirmed<C>(
+/** Not confirmed: an operator was asked and has declined. `shown` is the preview of the question, if there was one. */
+async function askIfNeeded<C>(
   confirm: ((call: C) => ReturnType<NonNullable<Command['confirm']>>) | undefined,
   call: C,
   { input, signal }: Run,
-): Promise<boolean> {
+): Promise<{ isConfirmed: boolean; shown?: object | undefined }> {
   const terminal: Terminal = { input: process.stdin, output: process.stderr, format: formatFor(process.stderr) }
-  if (!confirm || !isInteractive(terminal, input.values)) return true
+  if (!confirm || !isInteractive(terminal, input.values)) return { isConfirmed: true }
   const confirmation = await unlessInterrupted(signal, confirm(call))
-  const goesOn = confirmation === undefined || (await askToConfirm(terminal, confirmation, signal))
+  const isConfirmed = confirmation === undefined || (await askToConfirm(terminal, confirmation, signal))
   signal.throwIfAborted()
-  if (!goesOn) process.stderr.write('Nothing was changed.\n')
-  return goesOn
+  if (!isConfirmed) process.stderr.write('Nothing was changed.\n')
+  return { isConfirmed, shown: confirmation?.preview }
 }
 
 async function runStandaloneCommand(command: StandaloneCommand, call: StandaloneCall, run: Run): Promise<number> {
-  if (!(await isConfirmed(command.confirm, call, run))) return 1
+  if (!(await askIfNeeded(command.confirm, call, run)).isConfirmed) return 1
   const { signal } = run
   run.onBegin()
   const work = command.runStandalone(call)
@@ -122,12 +122,13 @@ async function runDatabaseCommand(
   const opened = await openCall(standalone, parts)
   const call: Call = { ...opened, subject: command.findSubject ? await command.findSubject(opened) : subjectOf(input) }
   signal.throwIfAborted()
-  if (!(await isConfirmed(command.confirm, call, run))) return 1
+  const { isConfirmed, shown } = await askIfNeeded(command.confirm, call, run)
+  if (!isConfirmed) return 1
   run.onBegin()
   if (command.stream) await pipeline(command.stream(call), process.stdout, { end: false, signal })
   // Shown before the end is logged: a secret that is printed once must not be lost if that fails.
   async function runAndShow(): Promise<object | undefined> {
-    const result = command.run && (await unlessInterrupted(signal, command.run(call)))
+    const result = command.run && (await unlessInterrupted(signal, command.run(call, shown)))
     show(result, run)
     return result
   }

@@ -65,8 +65,8 @@ import {
   OrdersData,
   OrdersQuery,
   RefundData,
-  RefundOrderBody,
   RefundQuoteData,
+  RefundUnusedBody,
   ResendData,
   SettleData,
 } from './orders/contract.ts'
@@ -109,7 +109,14 @@ export const contract = {
     data: SettleData,
   },
   refundQuote: { for: 'refund', params: OrderParams, data: RefundQuoteData },
-  refundOrder: { for: 'refund', action: 'orders refund', params: OrderParams, body: RefundOrderBody, data: RefundData },
+  refundOrder: { for: 'refund', action: 'orders refund', params: OrderParams, body: ReasonBody, data: RefundData },
+  refundUnused: {
+    for: 'refund',
+    action: 'orders refund',
+    params: OrderParams,
+    body: RefundUnusedBody,
+    data: RefundData,
+  },
   resendEvents: {
     for: 'resend events',
     action: 'orders resend-events',

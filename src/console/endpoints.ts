@@ -15,6 +15,7 @@ export const endpoints = {
   settleOrder: 'POST /orders/:orderId/settle',
   refundQuote: 'GET /orders/:orderId/refund-quote',
   refundOrder: 'POST /orders/:orderId/refund',
+  refundUnused: 'POST /orders/:orderId/refund-unused',
   resendEvents: 'POST /orders/:orderId/resend-events',
 
   customers: 'GET /customers',

@@ -7,7 +7,7 @@ import { readBalances } from './accounts.sql.ts'
 import type { ReversalInput, ReversalOutput } from './adjustments/reverse.sql.ts'
 import { createReverse } from './adjustments/reverse.ts'
 import { openRestrictedHold } from './budgets/restricted.sql.ts'
-import { createRestricted } from './budgets/restricted.ts'
+import { createUnbatched } from './budgets/restricted.ts'
 import {
   captureParts,
   endHolds,
@@ -57,7 +57,7 @@ function createOpenHold(database: Database, tallies: Tallies): Credits['openHold
     rowKey: customer,
     run: async (inputs) => counted(await retryOnUniqueViolation(() => openHolds(database, inputs))),
   })
-  const openAlone = createRestricted((input: HoldOpening) => openRestrictedHold(database, input))
+  const openAlone = createUnbatched((input: HoldOpening) => openRestrictedHold(database, input))
 
   function counted(opened: HoldOpened[]): HoldOpened[] {
     for (const { isNew, credits } of opened) if (isNew) tallies.credits.held += credits ?? 0
@@ -67,8 +67,8 @@ function createOpenHold(database: Database, tallies: Tallies): Credits['openHold
   return async (input) => {
     const output = await openTogether(input)
     if (!output.isRestricted) return output
-    const [judged] = await withResultOfUsedHolds(database, [input], counted([await openAlone(input)]))
-    return judged as HoldOpened
+    const [alone] = await withResultOfUsedHolds(database, [input], counted([await openAlone(input)]))
+    return alone as HoldOpened
   }
 }
 

@@ -14,21 +14,21 @@ type Request = Omit<HoldOpening, 'holdId' | 'expiresInSeconds'>
  * `use`: the reference was used before, and nothing would be taken. `taken` is 0 when the available credits do not cover it, or
  * the verdict does not allow it. `available` is what would be left; null when there is no such customer.
  */
-type Judgement = { use: ReferenceUse | null; taken: number; available: number | null; verdict?: Verdict }
+type Preview = { use: ReferenceUse | null; taken: number; available: number | null; verdict?: Verdict }
 
 /** The balance is read before the reference: a request that commits in between is found by its reference. */
-async function judge(database: Database, request: Request): Promise<Judgement> {
-  const preview = await previewMovement(database, request)
+async function preview(database: Database, request: Request): Promise<Preview> {
+  const movement = await previewMovement(database, request)
   const [use = null] = await findUses(database, [request])
-  if (use || !preview) return { use, taken: 0, available: preview?.available ?? null }
-  const { available, granted, ...verdict } = preview
+  if (use || !movement) return { use, taken: 0, available: movement?.available ?? null }
+  const { available, granted, ...verdict } = movement
   const isAllowed = !verdict.isSuspended && !verdict.exceeded && granted <= available
   const taken = isAllowed ? granted : 0
   return { use: null, taken, available: available - taken, verdict }
 }
 
 export async function dryRunSpend(database: Database, request: Omit<Request, 'atMost'>): Promise<SpendAnswer> {
-  const { use, taken, available, verdict } = await judge(database, request)
+  const { use, taken, available, verdict } = await preview(database, request)
   if (use) return spendAnswerOf(request, outputOfUse(use))
   return spendAnswerOf(request, {
     spent: taken,
@@ -44,7 +44,7 @@ export async function dryRunSpend(database: Database, request: Omit<Request, 'at
 export type DryHoldAnswer = { holdId: string | null; credits: number; expiresAt: string | null; balance: number }
 
 export async function dryRunHold(database: Database, request: Request): Promise<DryHoldAnswer> {
-  const { use, taken, available, verdict } = await judge(database, request)
+  const { use, taken, available, verdict } = await preview(database, request)
   if (use) {
     const opened = openedByUse(use)
     return { holdId: opened.holdId, expiresAt: opened.expiresAt?.toISOString() ?? null, ...heldBy(request, opened) }

@@ -7,7 +7,7 @@
 // not_before.
 // Movements of one customer are applied one after the other, by `turn` from 1 on, as if each had its own statement: one that
 // the remaining credits do not cover is refused, and the next is tried. A spend or a hold of a restricted account, one with
-// budgets or of a suspended customer, is refused too: budgets/restricted.sql.ts judges those. `events` is the number of events
+// budgets or of a suspended customer, is refused too: budgets/restricted.sql.ts checks those. `events` is the number of events
 // that the statement writes for the movement, `credits.low` and `credits.empty` not counted; a movement of no credits that has
 // events writes no entry.
 // `not_before` is the time of the movement's cause, such as its order; null where there is none.
@@ -18,19 +18,18 @@
 //
 // Statements that use these fragments begin `with recursive`.
 
-/** Kinds of entries that no payment stands behind, as SQL. */
-const adjustmentKinds = `'GOODWILL', 'CORRECTION', 'REVERSAL'`
+import { adjustmentKindList } from './adjustments/adjustments.sql.ts'
 
 /**
  * CTE `account`: the accounts of the customers in `source`, locked in key order, as they are after the wait for the lock.
  * Everywhere, orders and holds are locked before accounts. The time of an account never goes back, nor before `not_before`:
  * a server that takes over may have a clock that is behind. Each account is read by its key in a subquery of its own, so no
  * plan can read more of the table. If the row has changed during the wait, PostgreSQL evaluates only that row again; so
- * `source` may be a CTE that writes. `judged`: the statement itself looks at budgets and suspension before it moves.
+ * `source` may be a CTE that writes. `checked`: the statement itself looks at budgets and suspension before it moves.
  */
 export function lockAccountsOf(
   source: 'movement' | 'locked_order' | 'target' | 'wanted',
-  restrictions: 'refused' | 'judged' = 'refused',
+  restrictions: 'refused' | 'checked' = 'refused',
 ): string {
   return `
   account as (
@@ -107,7 +106,7 @@ function applyWith(heldDelta: string): string {
              would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
-                  when m.kind in (${adjustmentKinds}) then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when m.kind in (${adjustmentKindList}) then greatest(0, least(s.adjusted + m.delta, n.balance))
                   when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
   ),
   moved as (

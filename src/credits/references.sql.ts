@@ -13,7 +13,7 @@ export type ReferenceUse = {
   credits: number
   /** After it. */
   available: number
-  /** Null for a spend, and so are the other columns of the hold. */
+  /** Null for a spend and a reversal, and so are the other columns of the hold. */
   holdId: string | null
   /** What a hold of at most that many was requested with. */
   requested: number | null

@@ -1,6 +1,7 @@
 // Every refusal of a spend, a reversal, an adjustment, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
 // use cases throw them, and the examples of the API document are made of them.
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
+import type { BudgetPeriod } from './budgets/kinds.ts'
 import type { ExceededBudget, Verdict } from './budgets/usage.sql.ts'
 import type { Hold } from './holds/holds.sql.ts'
 import type { ReferenceKind } from './references.sql.ts'
@@ -14,14 +15,16 @@ export const customerNotFound = () => refuse('NOT000')
 export const insufficientCredits = (requested: number, available: number) =>
   refuse('BUS002', { metadata: { requested, available } })
 
+const namesOfPeriods: Record<BudgetPeriod, string> = { HOUR: 'hourly', DAY: 'daily', MONTH: 'monthly' }
+
 export const restrictionRefusals = {
   customerSuspended: () =>
     refuseFields('VAL003', [{ field: 'customerId', rule: 'the customer is suspended' }], 'The customer is suspended.'),
   budgetExceeded(requested: number, available: number, exceeded: ExceededBudget): Refusal {
     const { scope, value, period, credits, left, renewsAt } = exceeded
-    const whose = value === null ? scope.toLowerCase() : `${scope.toLowerCase()} ${value}`
+    const subject = value === null ? scope.toLowerCase() : `${scope.toLowerCase()} ${value}`
     return refuse('BUS002', {
-      message: `The budget of the ${whose} allows ${left} more of ${credits} credits until ${renewsAt}, by ${period.toLowerCase()}.`,
+      message: `The ${namesOfPeriods[period]} budget of the ${subject} has ${left} of ${credits} credits left. It renews at ${renewsAt}.`,
       metadata: { requested, available, limit: exceeded },
     })
   },
@@ -48,6 +51,7 @@ export const referenceRefusals = {
   capturedOtherCredits: (captured: number) => refuseField('reference', `was used for a part of ${captured} credits`),
   usedForOtherHold: () => refuseField('reference', 'was used for a part of another hold'),
   usedFor: (kind: ReferenceKind) => refuseField('reference', `was used ${usesOfReference[kind]}`),
+  reversedOtherSpend: () => refuseField('reference', 'was used to reverse another spend'),
   reversedOtherCredits: (reversed: number) => refuseField('reference', `was used to reverse ${reversed} credits`),
 }
 
@@ -98,7 +102,7 @@ export const adjustmentRefusals = {
   secondPerson: () =>
     refuseAdjustment('second person', 'Not approved: another person than the one who requested it has to approve it.'),
   decided: (state: string, by: string | null) =>
-    refuseAdjustment('decided', `The request is already ${state}, by ${by}.`),
+    refuseAdjustment('decided', `Not changed: the request is already ${state}, by ${by}.`),
   usedId: () => refuseField('adjustmentId', 'was used for another adjustment'),
   requestNotFound: () => refuse('NOT000', { message: 'There is no such request.' }),
 }

@@ -17,7 +17,7 @@ import { dryRunHold, dryRunSpend } from './dry-run.ts'
 import { capturePart, endHold, extendHold, openHold } from './holds/holds.ts'
 import type { Lot } from './lots/lots.sql.ts'
 import { readLots } from './lots/lots.ts'
-import { captureRefusals, customerNotFound, holdRefusals, statementRefusals } from './refusals.ts'
+import { captureRefusals, customerNotFound, holdRefusals, reversalRefusals, statementRefusals } from './refusals.ts'
 import {
   BudgetsData,
   CaptureBody,
@@ -36,6 +36,7 @@ import {
   ReversalData,
   ReverseBody,
   ReverseParams,
+  referencePattern,
   SpendBody,
   SpendData,
   StatementData,
@@ -72,6 +73,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       schema: { params: ReverseParams, body: ReverseBody, response: { 200: SuccessOf(ReversalData) } },
     },
     async ({ serviceId, params, body }) => {
+      if (!referencePattern.test(params.reference)) throw reversalRefusals.spendNotFound()
       const request = {
         customerId: body.customerId.toLowerCase(),
         reversedReference: params.reference,

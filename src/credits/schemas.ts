@@ -4,7 +4,8 @@ import Type from 'typebox'
 import { uuidPattern } from '../core/ids.ts'
 import { reasonPattern } from '../core/text/one-line.ts'
 import { NullableText } from '../http/envelope.ts'
-import { budgetPeriods, budgetScopes, labelPattern } from './budgets/budgets.sql.ts'
+import { labelPattern } from './budgets/budgets.sql.ts'
+import { budgetPeriods, budgetScopes } from './budgets/kinds.ts'
 import { longestHoldSeconds } from './credits.ts'
 import { entryKinds } from './statement/statement.sql.ts'
 
@@ -14,8 +15,9 @@ export const CreditsToMove = Type.Integer({
   maximum: Number.MAX_SAFE_INTEGER,
   description: 'a whole number of credits, at least 1',
 })
+export const referencePattern = /^[\x21-\x7e]{1,200}$/
 export const Reference = Type.String({
-  pattern: '^[\\x21-\\x7e]{1,200}$',
+  pattern: referencePattern.source,
   description: '1 to 200 visible ASCII characters',
 })
 export const Reason = Type.String({ pattern: reasonPattern.source, description: '1 to 200 characters in one line' })

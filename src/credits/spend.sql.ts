@@ -20,7 +20,7 @@ export type SpendInput = {
  * `spent` is what the reference has spent, now or before; 0 when the available credits did not cover it and nothing
  * moved. `available` is what was left after the spend, or what there is now; null when there is no such customer.
  * `usedFor`: the reference belongs to something else, and nothing moved. `isNew`: it was spent now. `isRestricted`: nothing
- * moved, budgets or suspension have to be judged (budgets/restricted.sql.ts); then the output has that verdict.
+ * moved, budgets or suspension have to be checked (budgets/restricted.sql.ts); then the output has that verdict.
  */
 export type SpendOutput = {
   spent: number

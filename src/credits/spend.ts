@@ -4,7 +4,7 @@ import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
 import { type Database, retryScopeOf } from '../db/database.ts'
 import { spendRestricted } from './budgets/restricted.sql.ts'
-import { createRestricted } from './budgets/restricted.ts'
+import { createUnbatched } from './budgets/restricted.ts'
 import { type ReferenceUse, withResultOfUsedReferences } from './references.sql.ts'
 import { customerNotFound, insufficientCredits, referenceRefusals, requireAllowed } from './refusals.ts'
 import { retryOnUniqueViolation } from './retry-on-unique-violation.ts'
@@ -19,7 +19,7 @@ export function createSpend(database: Database, tallies: Tallies): Batch<SpendIn
     rowKey: ({ customerId }) => customerId,
     run: async (inputs) => complete(inputs, await retryOnUniqueViolation(() => spendAll(database, inputs))),
   })
-  const spendAlone = createRestricted((input: SpendInput) => spendRestricted(database, input))
+  const spendAlone = createUnbatched((input: SpendInput) => spendRestricted(database, input))
 
   async function complete(inputs: SpendInput[], outputs: SpendOutput[]): Promise<SpendOutput[]> {
     for (const { isNew, spent } of outputs) if (isNew) tallies.credits.spent += spent
@@ -33,8 +33,8 @@ export function createSpend(database: Database, tallies: Tallies): Batch<SpendIn
   return async (input) => {
     const output = await spendTogether(input)
     if (!output.isRestricted) return output
-    const [judged] = await complete([input], [await spendAlone(input)])
-    return judged as SpendOutput
+    const [alone] = await complete([input], [await spendAlone(input)])
+    return alone as SpendOutput
   }
 }
 

@@ -13,6 +13,7 @@ import { buildApiListener } from '../http/api-listener.ts'
 import { valuesOf } from '../http/headers.ts'
 import type { RequestCounts } from '../http/request-counts.ts'
 import { referenceRoutes } from '../openapi/page.ts'
+import { recordAction } from '../operators/action-log.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { refundRoutes } from '../payments/refunds/routes.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -69,7 +70,13 @@ export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts):
   healthRoutes(app, { database, gateway, ...(money && { money }) })
   if (metrics) metricsRoute(app, metrics)
   spendingRoutes(app, { credits, database })
-  if (payments) refundRoutes(app, payments)
+  if (payments) {
+    const actionLog = { database, onUnwritten: (text: string) => app.log.error(text) }
+    refundRoutes(app, payments, ({ serviceId, orderId, reason }, refund) => {
+      const action = { actor: `service ${serviceId}`, command: 'orders refund', arguments: [orderId, '--unused'] }
+      return recordAction(actionLog, { ...action, subject: orderId, reason }, refund)
+    })
+  }
   referenceRoutes(app)
   if (console) consoleRoutes(app, console)
 }

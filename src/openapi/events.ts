@@ -1,6 +1,7 @@
 // The events that the service sends, as webhooks of the API document. Their data is written by SQL; a test validates
 // delivered events against these schemas.
 import Type from 'typebox'
+import { budgetPeriods, budgetScopes } from '../credits/budgets/kinds.ts'
 import type { EventType } from '../events/outbox.sql.ts'
 import { NullableText } from '../http/envelope.ts'
 import type { OrderStatus } from '../payments/kinds.ts'
@@ -97,9 +98,9 @@ const events: Record<EventType, DocumentedEvent> = {
       ...customer,
       kind: Type.Enum(['GOODWILL', 'CORRECTION']),
       credits: Type.Integer({ description: 'negative when a correction took credits' }),
-      available: Type.Integer({ minimum: 0, description: 'what the customer could spend then' }),
+      balance: Type.Integer({ minimum: 0, description: 'what the customer could spend then' }),
     },
-    example: { customerId, kind: 'GOODWILL', credits: 5, available: 32 },
+    example: { customerId, kind: 'GOODWILL', credits: 5, balance: 32 },
   },
   'credits.empty': {
     title: 'CreditsEmptyEvent',
@@ -114,9 +115,9 @@ const events: Record<EventType, DocumentedEvent> = {
       ...customer,
       allCustomers: Type.Boolean(),
       budgetId: Type.String({ format: 'uuid' }),
-      scope: Type.Enum(['CUSTOMER', 'SERVICE', 'KEY', 'USER']),
+      scope: Type.Enum([...budgetScopes]),
       value: NullableText,
-      period: Type.Enum(['HOUR', 'DAY', 'MONTH']),
+      period: Type.Enum([...budgetPeriods]),
       credits: Type.Integer({ minimum: 0 }),
       used: Type.Integer({ minimum: 1 }),
       left: Type.Integer({ minimum: 0 }),

@@ -1,6 +1,8 @@
 // Refusals in the document: a schema for each error code, and for each status of an operation its codes, with an example for
 // each refusal.
+
 import { catalogue, type ErrorCode } from '../core/errors.ts'
+import { budgetPeriods, budgetScopes } from '../credits/budgets/kinds.ts'
 import type { Refused } from '../http/documented.ts'
 import { failure } from '../http/envelope.ts'
 import type { Components, JsonSchema } from './schemas.ts'
@@ -18,9 +20,9 @@ const credits = { type: 'integer', minimum: 0 }
 const budgetLimit = {
   ...object({
     budgetId: { type: 'string', format: 'uuid' },
-    scope: { type: 'string', enum: ['CUSTOMER', 'SERVICE', 'KEY', 'USER'] },
+    scope: { type: 'string', enum: budgetScopes },
     value: { type: ['string', 'null'] },
-    period: { type: 'string', enum: ['HOUR', 'DAY', 'MONTH'] },
+    period: { type: 'string', enum: budgetPeriods },
     credits,
     left: credits,
     renewsAt: { type: 'string', format: 'date-time' },

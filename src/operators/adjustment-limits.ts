@@ -1,4 +1,4 @@
-// How much operators may adjust: by role and Korean day, and how much one of them may adjust alone. A command counts as an admin.
+// How much operators may adjust: by role and Korean day, and how much without a second person. A command counts as an admin.
 import type { Role } from './permissions.ts'
 
 export type AdjustmentSettings = {
@@ -8,6 +8,9 @@ export type AdjustmentSettings = {
   approvalAbove: number
 }
 
+/** No adjustments by anyone. */
+export const noLimits: Record<Role, number> = { viewer: 0, support: 0, finance: 0, admin: 0 }
+
 const form = /^(support|finance|admin)=(\d{1,9})$/
 
 /** From `support=20,finance=500,admin=2000`; a role that is left out adjusts nothing. Undefined: it cannot be read. */
@@ -15,12 +18,12 @@ export function readAdjustmentLimits(text: string): Record<Role, number> | undef
   const parts = text.split(',').map((part) => form.exec(part.trim()))
   const roles = parts.map((part) => part?.[1])
   if (parts.some((part) => part === null) || new Set(roles).size < roles.length) return undefined
-  const limits: Record<Role, number> = { viewer: 0, support: 0, finance: 0, admin: 0 }
+  const limits = { ...noLimits }
   for (const part of parts) limits[part?.[1] as Role] = Number(part?.[2])
   return limits
 }
 
-/** For one operator: in a day, and without a second person. */
+/** For one operator. */
 export function limitsOf({ limits, approvalAbove }: AdjustmentSettings, role: Role) {
-  return { perDay: limits[role], alone: approvalAbove }
+  return { perDay: limits[role], approvalAbove }
 }

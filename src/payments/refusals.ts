@@ -75,13 +75,16 @@ export const refundRefusals = {
   belowSmallestAmount: (amount: number, smallest: number) =>
     refuseRefund('below the smallest amount', `${amount} KRW are less than the smallest refund, ${smallest} KRW`),
   creditsHeld: (unspent: number, available: number) =>
-    refuseRefund('credits held', `${unspent} credits are unspent, of which holds leave ${available} available`),
+    refuseRefund(
+      'credits held',
+      `${unspent} credits would be taken, but holds leave ${available} available; wait until the holds end`,
+    ),
   cancelledInPart: () =>
     refuseRefund('cancelled in part at the gateway', 'part of the payment was cancelled at the gateway already'),
   changed: (now: { amount: number; credits: number }) =>
     refuseRefund(
       'changed',
-      `credits have moved since the quote, it is ${now.amount} KRW for ${now.credits} credits now`,
+      `credits have moved since the quote: it is ${now.amount} KRW for ${now.credits} credits now. Get a new quote`,
     ),
   /** `open` is what the refund was waiting for; null: the claim was lost to another process. */
   outcomeUnknown(why: string, open: { kind: string } | null): Refusal {
@@ -104,9 +107,11 @@ export const acceptRefusals = {
     refuse('PAYMENT_CANCEL_FAILED', { message: 'The gateway does not show a part of this payment as cancelled.' }),
   moreThanTheOrder: (credits: number) => refuseField('credits', `must be at most the credits of the order, ${credits}`),
   changed: () =>
-    refuse('BUS002', {
-      message: 'So many credits are not available, or the order has changed meanwhile. Nothing was done.',
-    }),
+    refuseField(
+      'credits',
+      'must be available',
+      'That many credits are not available, or the order has changed. Nothing was done. Look at the order and try again.',
+    ),
 }
 
 /**

@@ -13,7 +13,7 @@ before(async () => {
 })
 after(() => cluster.close())
 
-const limits = { perDay: 1_000, alone: 200 }
+const limits = { perDay: 1_000, approvalAbove: 200 }
 const databaseAt = (index: number) => cluster.contexts[index % 2]?.database ?? assert.fail('no service')
 
 /** By a person that no other test uses. */
@@ -60,8 +60,8 @@ test('goodwill grants and corrections move the balance with an event each, and a
   assert.deepEqual(
     events.map(({ data }) => data),
     [
-      { customerId, kind: 'GOODWILL', credits: 5, available: 26 },
-      { customerId, kind: 'CORRECTION', credits: -7, available: 19 },
+      { customerId, kind: 'GOODWILL', credits: 5, balance: 26 },
+      { customerId, kind: 'CORRECTION', credits: -7, balance: 19 },
     ],
   )
   const [newest] = await listAdjustments(database, customerId, { before: null, limit: 1 })
@@ -148,7 +148,7 @@ test('a rejected request moves nothing and cannot be approved; one that the bala
   assert.equal((await adjust(databaseAt(0), rejected, limits)).state, 'REJECTED')
 
   const taking = adjustmentOf(customer.customerId, -15)
-  await adjust(databaseAt(0), taking, { perDay: 100, alone: 10 })
+  await adjust(databaseAt(0), taking, { perDay: 100, approvalAbove: 10 })
   await adjust(databaseAt(0), adjustmentOf(customer.customerId, -10), limits)
   await assert.rejects(approve(databaseAt(0), taking.adjustmentId, 'shin', 100), refusedAs('BUS002'))
   await adjust(databaseAt(0), adjustmentOf(customer.customerId, 4), limits)

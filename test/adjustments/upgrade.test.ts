@@ -45,7 +45,11 @@ test('spends of the version before take paid credits first, and the audit follow
   await customer.confirmedOrder('STANDARD')
   const goodwill = (credits: number) => {
     const adjustment = { customerId, adjustmentId: crypto.randomUUID(), kind: 'GOODWILL' as const, credits }
-    return adjust(database, { ...adjustment, reason: 'slow answers', actor: 'kim' }, { perDay: 100, alone: 100 })
+    return adjust(
+      database,
+      { ...adjustment, reason: 'slow answers', actor: 'kim' },
+      { perDay: 100, approvalAbove: 100 },
+    )
   }
   const states: string[] = []
   async function note(step: Promise<unknown>): Promise<void> {

@@ -29,7 +29,7 @@ export function everyMethod(baseUrl: string): Methods {
     getCreditBalance: (options) => credits.getCreditBalance(options),
     spendCredits: (options) => spending.spendCredits(spend, options),
     reverseSpend: (options) =>
-      spending.reverseSpend({ ...spend, spentReference: 'a/spend', reason: 'it failed' }, options),
+      spending.reverseSpend({ ...spend, reversedReference: 'a/spend', reason: 'it failed' }, options),
     holdCredits: (options) => spending.holdCredits(spend, options),
     extendHold: (options) => spending.extendHold({ ...hold, expiresInSeconds: 60 }, options),
     captureHold: (options) => spending.captureHold(hold, options),

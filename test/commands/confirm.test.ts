@@ -60,6 +60,7 @@ test('the commands that cannot be undone ask for confirmation', () => {
     'adjustments correct',
     'adjustments approve',
     'orders refund',
+    'discrepancies accept',
     'endpoints remove',
     'restore',
     'move',

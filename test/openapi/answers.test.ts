@@ -220,6 +220,7 @@ test('the answers of the spending endpoints are in the document', async () => {
   await expect('captureHold', 'VAL003', capturePart(customerId, second, 1, 'part'))
   await expect('captureHold', 'VAL003', capturePart(customerId, job, 1, 'job'))
   await expect('captureHold', 'VAL003', capturePart(customerId, job, 1, 'spent'))
+  await expect('reverseSpend', 'VAL003', reverse('part'))
   await expect('spendCredits', 'VAL003', spend(customerId, 1, 'part'))
   await expect('holdCredits', 'VAL003', hold(customerId, 1, { reference: 'part' }))
   await release(customerId, job)

@@ -17,9 +17,11 @@ export function render(result: object | object[], format: OutputFormat & { json?
 
 type Entry = [name: string, value: unknown]
 
+const isNumbers = (value: unknown[]): value is number[] => typeof value[0] === 'number'
+
 /** Lists of objects are shown as tables after the single values. */
 function partition(entries: Entry[]): [lists: Entry[], singles: Entry[]] {
-  const isList = ([, value]: Entry) => Array.isArray(value)
+  const isList = ([, value]: Entry) => Array.isArray(value) && !isNumbers(value)
   return [entries.filter(isList), entries.filter((entry) => !isList(entry))]
 }
 
@@ -43,6 +45,7 @@ function cell(value: unknown): Cell {
 function textOf(value: unknown): string {
   if (value instanceof Date) return localTime(value)
   if (typeof value === 'string') return isoPattern.test(value) ? localTime(new Date(value)) : visible(value)
+  if (Array.isArray(value) && isNumbers(value)) return value.map((number) => thousands.format(number)).join('; ')
   if (isCounts(value))
     return Object.entries(value)
       .map(([name, count]) => `${name} ${thousands.format(count)}`)

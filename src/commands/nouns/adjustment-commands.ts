@@ -55,12 +55,16 @@ function adjustAs(kind: OperatorKind) {
 }
 
 async function confirmAdjustment(call: Call): Promise<Confirmation> {
-  const { values, database } = call
+  const { values, database, adjustments } = call
   const customerId = await requireCustomerId(call)
   const { available } = await balancesAt(database, customerId, null)
   const credits = Number(values.credits)
-  const preview = { customerId, credits, availableNow: available, availableAfter: (available ?? 0) + credits }
-  return { preview, question: 'Adjust the balance? The customer sees it at once.' }
+  const preview = { customerId, credits, availableNow: available }
+  if (Math.abs(credits) > limitsOf(adjustments, 'admin').approvalAbove) {
+    return { preview, question: 'Store this as a request? It moves credits when another person approves it.' }
+  }
+  const availableAfter = (available ?? 0) + credits
+  return { preview: { ...preview, availableAfter }, question: 'Adjust the balance? The customer sees it at once.' }
 }
 
 async function confirmApproval({ database, positionals: [id = ''] }: Call): Promise<Confirmation | undefined> {

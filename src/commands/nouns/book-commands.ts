@@ -8,7 +8,8 @@ import {
   resolveDiscrepancy,
 } from '../../payments/recovery/discrepancies.sql.ts'
 import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
-import type { Command, CommandInput, Values } from '../command.ts'
+import { quoteRefund } from '../../payments/refunds/quote.ts'
+import type { Call, Command, CommandInput, Confirmation, Values } from '../command.ts'
 import { dateOption, reasonOption } from '../line/options.ts'
 import { readTime } from '../line/times.ts'
 import { warnUnrecordedAudit } from '../unrecorded-audit.ts'
@@ -22,6 +23,17 @@ const endAfter = (last: Date) => new Date((Math.floor(last.getTime() / 1_000) + 
 
 const checkDiscrepancyId = ({ positionals: [id = ''] }: CommandInput) =>
   uuidPattern.test(id) ? undefined : 'ID is the discrepancyId (see: discrepancies list)'
+
+async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> {
+  const { database, payments, positionals, values } = call
+  const key = await findDiscrepancyOrder(database, positionals[0] ?? '')
+  const quote = key && (await quoteRefund(await payments(), key.orderId))
+  if (!quote) return undefined
+  const { orderId, paid, backToTheCard, creditsOfTheOrder } = quote
+  const cancelledAtGateway = backToTheCard === null ? `unknown: ${quote.gatewayCode}` : paid - backToTheCard
+  const preview = { orderId, paid, cancelledAtGateway, creditsOfTheOrder, creditsTakenBack: Number(values.credits) }
+  return { preview, question: 'Accept this cancellation? The order is REFUNDED for good.' }
+}
 
 export const bookCommands: Command[] = [
   {
@@ -128,6 +140,7 @@ export const bookCommands: Command[] = [
     ],
     changesData: true,
     check: checkDiscrepancyId,
+    confirm: confirmAcceptance,
     async run({ database, payments, positionals: [id = ''], values }) {
       const key = await findDiscrepancyOrder(database, id)
       if (!key) throw new Error(`There is no discrepancy ${id} of an order.`)

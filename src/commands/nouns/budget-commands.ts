@@ -1,11 +1,6 @@
 // Commands about budgets: how much may be spent in an hour, a day or a month.
 import {
-  allCustomers,
-  type BudgetPeriod,
-  type BudgetScope,
   type BudgetSetting,
-  budgetPeriods,
-  budgetScopes,
   faultOfBudget,
   findBudget,
   listBudgets,
@@ -13,7 +8,14 @@ import {
   removeBudget,
   setBudget,
 } from '../../credits/budgets/budgets.sql.ts'
-import type { Command, CommandInput } from '../command.ts'
+import {
+  allCustomers,
+  type BudgetPeriod,
+  type BudgetScope,
+  budgetPeriods,
+  budgetScopes,
+} from '../../credits/budgets/kinds.ts'
+import type { Call, Command, CommandInput } from '../command.ts'
 import { customerOption } from '../line/options.ts'
 import { findCustomerId, requireCustomerId } from './customer-option.ts'
 
@@ -22,7 +24,6 @@ const { required: _, ...optionalCustomer } = customerOption
 
 const isWholeNumber = (text: string) => /^(0|[1-9]\d{0,14})$/.test(text)
 
-/** A problem of the options is found before the customer is looked up. */
 function settingOf({ values }: CommandInput, customerId: string): BudgetSetting {
   return {
     customerId,
@@ -34,8 +35,9 @@ function settingOf({ values }: CommandInput, customerId: string): BudgetSetting 
   }
 }
 
-/** A customer of that name is given by its UUID. */
 const isForAll = ({ values }: Pick<CommandInput, 'values'>) => values.customer?.trim() === 'all'
+
+const customerOf = async (call: Call) => (isForAll(call) ? allCustomers : requireCustomerId(call))
 
 export const budgetCommands: Command[] = [
   {
@@ -45,7 +47,8 @@ export const budgetCommands: Command[] = [
       'Spends and holds beyond the budget are refused with BUS002. Several budgets can apply to one spend: all of them must ' +
         'have room for it. Setting the same scope, value and period again changes the credits; what was used stays.',
       'Without --value, a budget of scope KEY or USER is for each key or user by itself. A budget of a service is for all ' +
-        'tokens of that name, for one customer or with --customer all for all customers together. A customer named all is given by its UUID.',
+        'tokens of that name, for one customer or with --customer all for all customers together. Name a customer called ' +
+        '"all" by its UUID.',
     ],
     options: {
       customer: { ...customerOption, value: 'NAME|UUID|all', description: 'the customer, by name or UUID, or all' },
@@ -56,7 +59,12 @@ export const budgetCommands: Command[] = [
         expects: '1 to 200 characters',
         accepts: (text) => text.trim() !== '' && text.length <= 200,
       },
-      period: { value: 'PERIOD', description: 'when it renews', required: true, choices: budgetPeriods },
+      period: {
+        value: 'PERIOD',
+        description: 'how long it lasts until it renews',
+        required: true,
+        choices: budgetPeriods,
+      },
       credits: {
         value: 'N',
         description: 'the credits of a period',
@@ -93,11 +101,15 @@ export const budgetCommands: Command[] = [
     },
     findSubject: async (call) => (isForAll(call) ? null : findCustomerId(call)),
     async run(call) {
-      const customerId = isForAll(call) ? allCustomers : await requireCustomerId(call)
-      if (customerId === allCustomers && !isForAll(call)) throw new Error('This customer cannot have budgets.')
+      const customerId = await customerOf(call)
+      if (customerId === allCustomers && !isForAll(call))
+        throw new Error('The UUID of this customer is reserved for budgets over all customers.')
       const setting = settingOf(call, customerId)
       const set = await setBudget(call.database, setting)
-      if (!set) throw new Error(`There are ${mostBudgets} budgets already.`)
+      if (!set) {
+        const advice = 'Remove one first (see: budgets list).'
+        throw new Error(`There are ${mostBudgets} budgets already, the most there can be. ${advice}`)
+      }
       return { ...setting, ...set, customerId: isForAll(call) ? 'all' : customerId }
     },
   },
@@ -121,14 +133,20 @@ export const budgetCommands: Command[] = [
     name: 'budgets list',
     summary: `Lists the budgets with what is used of them now, at most ${listLimit}.`,
     details: ['Where each key or user has the limit for itself, used and left are of the one that has used the most.'],
-    options: { customer: { ...optionalCustomer, description: 'only of this customer, by name or UUID' } },
+    options: {
+      customer: {
+        ...optionalCustomer,
+        value: 'NAME|UUID|all',
+        description: 'only of this customer, or those over all customers',
+      },
+    },
     examples: [
       { line: 'budgets list', description: 'all budgets' },
       { line: 'budgets list --customer acme', description: 'of one customer' },
     ],
     changesData: false,
     async run(call) {
-      const customerId = call.values.customer === undefined ? null : await requireCustomerId(call)
+      const customerId = call.values.customer === undefined ? null : await customerOf(call)
       const budgets = await listBudgets(call.database, customerId, listLimit)
       return budgets.map(({ uses, customerId, customerName, ...budget }) => ({
         budgetId: budget.budgetId,

@@ -141,7 +141,7 @@ export const customerCommands: Command[] = [
       const customerId = await requireCustomerId(call)
       const lowCredits = call.values.credits === 'off' ? [] : (call.values.credits ?? '').split(',').map(Number)
       const steps = await updateLowCredits(call.database, customerId, lowCredits)
-      return { customerId, lowCredits: steps?.length ? steps.join(', ') : null }
+      return { customerId, lowCredits: steps?.length ? steps : null }
     },
   },
   {
@@ -155,7 +155,10 @@ export const customerCommands: Command[] = [
     arguments: [customerArgument],
     options: { reason: reasonOption('why, for the action log') },
     examples: [
-      { line: 'customers suspend acme --reason "key leaked"', description: 'nothing of acme can be spent from now on' },
+      {
+        line: 'customers suspend acme --reason "key leaked"',
+        description: 'no credits of acme can be spent from now on',
+      },
     ],
     changesData: true,
     findSubject: findNamedCustomer,

@@ -16,21 +16,12 @@ async function confirmRefund(call: Call): Promise<Confirmation | undefined> {
     positionals: [orderId = ''],
     values,
   } = call
-  if (values.unused) return { preview: await quoteOf(call), question: 'Return this amount? This cannot be undone.' }
+  if (values.unused) return { preview: await readQuote(call), question: 'Return this amount? This cannot be undone.' }
   const quote = await quoteRefund(await payments(), orderId)
   if (!quote) return undefined
   const { gatewayCode, unused: _, unusedRefusal: __, ...rest } = quote
   const preview = { ...rest, backToTheCard: quote.backToTheCard ?? `unknown: the gateway answered ${gatewayCode}` }
   return { preview, question: 'Return the money and take back the credits? This cannot be undone.' }
-}
-
-/** Made once for a call: what the operator has confirmed is what is done, or the refund is refused. */
-const quotes = new WeakMap<Call, Promise<UnusedQuote>>()
-
-function quoteOf(call: Call): Promise<UnusedQuote> {
-  const quote = quotes.get(call) ?? readQuote(call)
-  quotes.set(call, quote)
-  return quote
 }
 
 async function readQuote({ database, payments, positionals: [orderId = ''] }: Call): Promise<UnusedQuote> {
@@ -76,7 +67,7 @@ export const orderCommands: Command[] = [
         'asks for confirmation. A script is not asked.',
       'With --unused it returns the value of what is left of the order and takes its unspent credits, bonus included: 1,000 ' +
         'won for each base credit that is not used. If credits move after the question, nothing is done.',
-      'Repeating a finished refund returns the same result. If the gateway does not answer, the refund continues in the ' +
+      'Repeating a finished refund returns the same result; with --unused it is refused, because nothing is left. If the gateway does not answer, the refund continues in the ' +
         'background; orders settle looks it up at once.',
     ],
     arguments: [orderArgument],
@@ -93,14 +84,11 @@ export const orderCommands: Command[] = [
     failsWhen: 'the outcome at the gateway is not known yet',
     changesData: true,
     confirm: confirmRefund,
-    async run(call) {
-      const {
-        payments,
-        positionals: [orderId = ''],
-        values,
-      } = call
-      const reason = values.reason?.trim() ?? ''
-      return refund(await payments(), { orderId, reason, unused: values.unused ? await quoteOf(call) : undefined })
+    async run(call, shown) {
+      const { payments, positionals, values } = call
+      // What was confirmed is what is done, or the refund is refused.
+      const unused = values.unused ? ((shown as UnusedQuote | undefined) ?? (await readQuote(call))) : undefined
+      return refund(await payments(), { orderId: positionals[0] ?? '', reason: values.reason?.trim() ?? '', unused })
     },
   },
 ]

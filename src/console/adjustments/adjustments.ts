@@ -3,6 +3,7 @@
 import { findAdjustmentState, listPendingRequests, type OperatorKind } from '../../credits/adjustments/adjust.sql.ts'
 import { adjust, approve, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
+import { customerNotFound } from '../../credits/refusals.ts'
 import { limitsOf } from '../../operators/adjustment-limits.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { SignedIn } from '../guard.ts'
@@ -45,11 +46,12 @@ export function adjustmentHandlers({
       const rows = await listAdjustments(database, customerId, { before, limit: limit + 1 })
       const { page, nextCursor } = pageOf(rows, limit, ({ entryNumber }) => `${entryNumber}`)
       const pending = await listPendingRequests(database, customerId, pendingLimit)
-      const { usedToday } = await findAdjustmentState(database, {
+      const { available, usedToday } = await findAdjustmentState(database, {
         customerId,
         adjustmentId: null,
         actor: operator.name,
       })
+      if (available === null) throw customerNotFound()
       return { pending, adjustments: page, limits: { ...limitsOf(settings, operator.role), usedToday }, nextCursor }
     },
 

@@ -38,7 +38,7 @@ export const AdjustmentsData = Type.Object({
     }),
   ),
   /** Of the operator who asks, in a Korean day, and the credits above which a second operator is needed. */
-  limits: Type.Object({ perDay: Whole, usedToday: Whole, alone: Whole }),
+  limits: Type.Object({ perDay: Whole, usedToday: Whole, approvalAbove: Whole }),
   nextCursor: TextOrNull,
 })
 

@@ -1,7 +1,7 @@
 // The schemas of the pages of customers and of their actions.
 import Type from 'typebox'
 import { namePattern } from '../../core/text/one-line.ts'
-import { budgetPeriods, budgetScopes } from '../../credits/budgets/budgets.sql.ts'
+import { budgetPeriods, budgetScopes } from '../../credits/budgets/kinds.ts'
 import { LotRow } from '../orders/contract.ts'
 import {
   lineOf,

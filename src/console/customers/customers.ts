@@ -4,7 +4,6 @@ import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { updateLowCredits } from '../../credits/accounts.sql.ts'
 import {
-  allCustomers,
   faultOfBudget,
   findBudget,
   listBudgets,
@@ -12,6 +11,7 @@ import {
   removeBudget,
   setBudget,
 } from '../../credits/budgets/budgets.sql.ts'
+import { allCustomers } from '../../credits/budgets/kinds.ts'
 import { listLots } from '../../credits/lots/lots.sql.ts'
 import { statementRequestOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement/statement.ts'

@@ -146,12 +146,8 @@ export const RefundQuoteData = Type.Object({
   unused: Type.Union([Type.Object({ rule: Text, amount: Whole, credits: Whole }), Type.Null()]),
   unusedRefusal: TextOrNull,
 })
-/** With amount and credits of the quote: a refund of the unused part. */
-export const RefundOrderBody = Type.Object({
-  reason: ReasonText,
-  amount: Type.Optional(Whole),
-  credits: Type.Optional(Whole),
-})
+/** As it was quoted. */
+export const RefundUnusedBody = Type.Object({ reason: ReasonText, amount: Whole, credits: Whole })
 export const RefundData = Type.Object({
   orderId: Text,
   status: Type.Literal('REFUNDED'),

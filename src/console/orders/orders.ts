@@ -21,7 +21,7 @@ import type { Handlers } from '../routes.ts'
 import { findStretchEnd, listOrders } from './orders.sql.ts'
 import { type EventWithDeliveries, endsOf, orderTimeline } from './timeline.ts'
 
-type Names = 'orders' | 'order' | 'settleOrder' | 'refundQuote' | 'refundOrder' | 'resendEvents'
+type Names = 'orders' | 'order' | 'settleOrder' | 'refundQuote' | 'refundOrder' | 'refundUnused' | 'resendEvents'
 type OrderAction = Data<'order'>['actions'][number]
 type Code = NonNullable<OrderAction['code']>
 
@@ -104,10 +104,10 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleContext
       throw refuseBecause('PAYMENT_CANCEL_FAILED', refusal, message)
     },
 
-    refundOrder({ params: { orderId }, body: { reason, amount, credits } }) {
-      const unused = amount === undefined || credits === undefined ? undefined : { amount, credits }
-      return refund(payments, { orderId, reason: reason.trim(), unused })
-    },
+    refundOrder: ({ params: { orderId }, body: { reason } }) => refund(payments, { orderId, reason: reason.trim() }),
+
+    refundUnused: ({ params: { orderId }, body: { reason, ...unused } }) =>
+      refund(payments, { orderId, reason: reason.trim(), unused }),
 
     async resendEvents({ params }) {
       const story = await storyFor(params.orderId)

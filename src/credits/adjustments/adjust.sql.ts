@@ -43,7 +43,7 @@ const moveByCause = `
   ),${applyMovements},${recordAdjustments('cause')},
   event as (
     select customer_id, first_event as event_number, 'credits.adjusted' as type,
-           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'available', available) as data,
+           json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'balance', available) as data,
            moved_at
     from moved
     union all${lowCreditsEvents}

@@ -1,7 +1,7 @@
 // Goodwill and corrections by operators. Each has a reason. An operator adjusts up to a limit per Korean day, by their role;
 // above another limit the adjustment waits for a second person, who needs the right to approve and a limit that covers it. A
 // repeat with the same id gets the first answer: a double click or a lost answer moves nothing twice.
-import type { Database } from '../../db/database.ts'
+import { type Database, isUniqueViolation } from '../../db/database.ts'
 import { adjustmentRefusals, customerNotFound, insufficientCredits } from '../refusals.ts'
 import { retryOnUniqueViolation } from '../retry-on-unique-violation.ts'
 import {
@@ -21,7 +21,7 @@ export type AdjustmentLimits = {
   /** Credits that the operator may adjust in a Korean day, whatever their sign. */
   perDay: number
   /** More credits than this need a second person. */
-  alone: number
+  approvalAbove: number
 }
 
 /** `available` is null while it waits for a second person, and when it was rejected. */
@@ -37,11 +37,11 @@ export type AdjustmentResult = {
 export async function adjust(
   database: Database,
   adjustment: Adjustment,
-  { perDay, alone }: AdjustmentLimits,
+  { perDay, approvalAbove }: AdjustmentLimits,
 ): Promise<AdjustmentResult> {
   const { customerId, adjustmentId, kind, credits } = adjustment
   const result = { adjustmentId, customerId, kind, credits }
-  if (Math.abs(credits) > alone) {
+  if (Math.abs(credits) > approvalAbove) {
     if (await retryOnUniqueViolation(() => insertRequest(database, adjustment, perDay))) {
       return { ...result, state: 'PENDING', available: null }
     }
@@ -77,7 +77,9 @@ export async function approve(
   actor: string,
   perDay: number,
 ): Promise<AdjustmentResult> {
-  const available = await approveRequest(database, adjustmentId, actor, perDay)
+  const available = await approveRequest(database, adjustmentId, actor, perDay).catch((error) => {
+    throw isUniqueViolation(error) ? adjustmentRefusals.usedId() : error
+  })
   const request = await findRequest(database, adjustmentId)
   if (!request) throw adjustmentRefusals.requestNotFound()
   const { customerId, kind, credits, requestedBy, decidedBy } = request

@@ -3,6 +3,8 @@
 import { type Database, statement } from '../../db/database.ts'
 
 export const adjustmentKinds = ['GOODWILL', 'CORRECTION', 'REVERSAL'] as const
+/** As SQL. */
+export const adjustmentKindList = adjustmentKinds.map((kind) => `'${kind}'`).join(', ')
 export type AdjustmentKind = (typeof adjustmentKinds)[number]
 
 /**

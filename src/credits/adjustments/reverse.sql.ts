@@ -71,7 +71,7 @@ const reverseStatement = statement(
     join service_tokens spender on spender.service_id = e.service_id and spender.name = caller.name
     where e.kind in ('SPEND', 'HOLD') and i.ordinal not in (select ordinal from known)
   ),${lockAccountsOf('target')},
-  judged as (
+  measured as (
     select t.*, l.credits_left, coalesce(t.credits, l.credits_left) as wanted
     from account a
     join target t using (customer_id)
@@ -80,7 +80,7 @@ const reverseStatement = statement(
   cause as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, adjustment_id, wanted, reference,
            reversed_reference, reversed_entry, service_id, null::text as actor, null::text as approved_by, reason
-    from judged
+    from measured
     where wanted between 1 and credits_left
   ),
   movement as (
@@ -105,7 +105,7 @@ const reverseStatement = statement(
          m.turn is not null as "isNew"
   from input i
   left join known k using (ordinal)
-  left join judged j using (ordinal)
+  left join measured j using (ordinal)
   left join moved m on m.customer_id = i.customer_id and m.reference = i.reference
   order by i.ordinal`,
 )

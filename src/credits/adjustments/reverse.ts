@@ -45,7 +45,8 @@ export async function reverseSpend(
   const { reference, reversedReference } = request
   const { kind, left, credits, available, ...used } = await reverse({ ...request, adjustmentId: randomUUID() })
   if (kind === null) throw left === null ? reversalRefusals.spendNotFound() : reversalRefusals.moreThanLeft(left)
-  if (kind !== 'REVERSAL' || used.reversedReference !== reversedReference) throw referenceRefusals.usedFor(kind)
+  if (kind !== 'REVERSAL') throw referenceRefusals.usedFor(kind)
+  if (used.reversedReference !== reversedReference) throw referenceRefusals.reversedOtherSpend()
   if (request.credits !== null && request.credits !== credits) throw referenceRefusals.reversedOtherCredits(credits)
   return { reference, credits, balance: available }
 }

@@ -1,15 +1,9 @@
 // The statements on budgets: set, remove, list with what has been used. A trigger marks the account of the customer, so the next
-// spend or hold is judged (restricted.sql.ts).
-import { leastUuid, newBudgetId, uuidPattern } from '../../core/ids.ts'
+// spend or hold is checked (restricted.sql.ts).
+import { newBudgetId, uuidPattern } from '../../core/ids.ts'
 import { type Database, statement } from '../../db/database.ts'
-
-export const budgetScopes = ['CUSTOMER', 'SERVICE', 'KEY', 'USER'] as const
-export type BudgetScope = (typeof budgetScopes)[number]
-export const budgetPeriods = ['HOUR', 'DAY', 'MONTH'] as const
-export type BudgetPeriod = (typeof budgetPeriods)[number]
-
-/** The customer of a budget of a service over all customers together. */
-export const allCustomers = leastUuid
+import type { BudgetPeriod, BudgetScope } from './kinds.ts'
+import { renewalOf } from './usage.sql.ts'
 
 /** A label of a caller, as the internal API takes it. */
 export const labelPattern = /^[\x21-\x7e]{1,200}$/
@@ -32,8 +26,8 @@ export type BudgetSetting = {
 /** The fault of a setting; undefined when there is none. */
 export function faultOfBudget({ scope, value, credits, warnAt }: Omit<BudgetSetting, 'customerId'>) {
   const isLabel = scope === 'KEY' || scope === 'USER'
-  if (scope === 'CUSTOMER' && value !== null) return { field: 'value', rule: 'the budget of a customer has none' }
-  if (scope === 'SERVICE' && value === null) return { field: 'value', rule: 'must be the name of the service' }
+  if (scope === 'CUSTOMER' && value !== null) return { field: 'value', rule: 'must be left out for scope CUSTOMER' }
+  if (scope === 'SERVICE' && !value) return { field: 'value', rule: 'must be the name of the service' }
   if (isLabel && value !== null && !labelPattern.test(value)) {
     return { field: 'value', rule: 'must be 1 to 200 visible ASCII characters' }
   }
@@ -70,26 +64,23 @@ export async function setBudget(
 
 const removeBudgetStatement = statement(
   'credits.removeBudget',
-  `update budgets set removed_at = now() where budget_id = $1 and removed_at is null returning customer_id as "customerId"`,
+  `update budgets set removed_at = now() where budget_id = $1 and removed_at is null`,
 )
 
 const findBudgetStatement = statement(
   'credits.findBudget',
-  `select customer_id as "customerId", removed_at is not null as "isRemoved" from budgets where budget_id = $1`,
+  `select customer_id as "customerId" from budgets where budget_id = $1`,
 )
 
-/** The customer of the budget; undefined when there is no such budget. A removed one stays removed. */
-export async function removeBudget(database: Database, budgetId: string): Promise<string | undefined> {
-  const [removed] = await database.run<{ customerId: string }>(removeBudgetStatement, [budgetId])
-  return removed?.customerId ?? (await findBudget(database, budgetId))?.customerId
+/** A removed budget stays removed. */
+export async function removeBudget(database: Database, budgetId: string): Promise<void> {
+  await database.run(removeBudgetStatement, [budgetId])
 }
 
-export async function findBudget(
-  database: Database,
-  budgetId: string,
-): Promise<{ customerId: string; isRemoved: boolean } | undefined> {
+/** A removed one is found too. */
+export async function findBudget(database: Database, budgetId: string): Promise<{ customerId: string } | undefined> {
   if (!uuidPattern.test(budgetId)) return undefined
-  return (await database.run<{ customerId: string; isRemoved: boolean }>(findBudgetStatement, [budgetId]))[0]
+  return (await database.run<{ customerId: string }>(findBudgetStatement, [budgetId]))[0]
 }
 
 /** `value` is null for the customer itself. */
@@ -112,10 +103,12 @@ export type ListedBudget = Budget & { customerId: string; customerName: string |
 /** Keys or users of a budget that are listed. */
 const mostUses = 100
 
+const renewal = renewalOf('now_in.period_start', 'b.period')
+
 const listBudgetsStatement = statement(
   'credits.listBudgets',
   `select b.budget_id as "budgetId", b.scope, b.value, b.period, b.credits, b.warn_at as "warnAt",
-    (now_in.period_start at time zone 'Asia/Seoul' + ('1 ' || b.period)::interval) at time zone 'Asia/Seoul' as "renewsAt",
+    ${renewal} as "renewsAt",
     case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
          else json_build_array(json_build_object(
            'value', b.value, 'used', one.used, 'left', greatest(b.credits - one.used, 0))) end as "uses",
@@ -145,11 +138,14 @@ const listBudgetsStatement = statement(
   limit $2`,
 )
 
+/** Two that are set at once may be one more than the most there can be. */
+const mostListed = mostBudgets * 2
+
 /** Of one customer, of all customers together, or all budgets there are. */
 export function listBudgets(
   database: Database,
   customerId: string | null,
-  limit = mostBudgets,
+  limit = mostListed,
 ): Promise<ListedBudget[]> {
   return database.run<ListedBudget>(listBudgetsStatement, [customerId, limit, mostUses])
 }

@@ -1,5 +1,5 @@
 // Spends and holds of restricted accounts: of a suspended customer, of a customer with budgets, or by a service with a budget over
-// all customers. One statement for one input: it locks the account and what has been used of each budget, judges, and only then
+// all customers. One statement for one input: it locks the account and what has been used of each budget, checks, and only then
 // moves and counts. So no two movements can both take the last of a budget.
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
@@ -11,8 +11,8 @@ import type { SpendInput, SpendOutput } from '../spend.sql.ts'
 import {
   budgetLowEvents,
   chargedUsage,
+  checkRestrictions,
   countUsage,
-  judgeRestrictions,
   previewRestrictions,
   type Verdict,
 } from './usage.sql.ts'
@@ -40,7 +40,7 @@ const spendRestrictedStatement = statement(
   ),
   wanted as (
     select * from input where not exists (select from known)
-  ),${lockAccountsOf('wanted', 'judged')},${judgeRestrictions},
+  ),${lockAccountsOf('wanted', 'checked')},${checkRestrictions},
   movement as (
     select customer_id, 1 as turn, 'SPEND' as kind, -granted as delta, 0 as held_delta, null::text as order_id, reference,
            null::uuid as hold_id, service_id, low_budgets as events, null::timestamptz as not_before
@@ -98,7 +98,7 @@ const openRestrictedHoldStatement = statement(
   ),
   wanted as (
     select * from input where not exists (select from known)
-  ),${lockAccountsOf('wanted', 'judged')},${judgeRestrictions},
+  ),${lockAccountsOf('wanted', 'checked')},${checkRestrictions},
   movement as (
     select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, granted as held_delta, null::text as order_id, reference,
            hold_id, service_id, low_budgets as events, null::timestamptz as not_before
@@ -142,7 +142,7 @@ export async function openRestrictedHold(database: Database, input: HoldOpening)
 
 export type WantedCredits = Omit<SpendInput, 'reference'> & Pick<HoldOpening, 'atMost'>
 
-const wants = inputs<WantedCredits>({
+const wanted = inputs<WantedCredits>({
   customerId: 'uuid',
   credits: 'bigint',
   serviceId: 'text',
@@ -154,7 +154,7 @@ const wants = inputs<WantedCredits>({
 const previewMovementStatement = statement(
   'credits.previewMovement',
   `with wanted as (
-    select * from unnest(${wants.arrays}) as i (${wants.columns})
+    select * from unnest(${wanted.arrays}) as i (${wanted.columns})
   ),
   account as (
     select a.customer_id, a.balance - a.held as available, a.restricted_at, greatest(a.moved_at, clock_timestamp()) as moved_at
@@ -172,12 +172,12 @@ const previewMovementStatement = statement(
  */
 export async function previewMovement(
   database: Database,
-  wanted: WantedCredits,
+  request: WantedCredits,
 ): Promise<({ available: number; granted: number } & Verdict) | undefined> {
   return (
     await database.run<{ available: number; granted: number } & Verdict>(
       previewMovementStatement,
-      wants.valuesOf([wanted]),
+      wanted.valuesOf([request]),
     )
   )[0]
 }

@@ -11,12 +11,14 @@ const atOnce = 4
 /** Each run that has to be repeated was overtaken by a statement that has committed. */
 const mostRuns = 20
 
-export function createRestricted<Input, Output extends Verdict>(
+export function createUnbatched<Input extends { customerId: string }, Output extends Verdict>(
   run: (input: Input) => Promise<Output>,
 ): Batch<Input, Output> {
   return createBatch<Input, Output>({
     retryScopeOf,
     maxSize: 1,
+    // They would wait for the account, and keep others waiting.
+    conflictKey: ({ customerId }) => customerId,
     concurrency: atOnce,
     run: (inputs) => Promise.all(inputs.map((input) => runUntilFresh(() => run(input)))),
   })

@@ -1,15 +1,21 @@
-// What has been used of a budget: the fragments that lock the rows of budget_usage, judge a movement by them, count it, and give
-// back what a hold did not capture. Each is part of the statement that moves the credits, after the lock of the account: holds,
-// accounts, usage. A row that does not exist yet is inserted; of two statements that insert the same row the second is refused
+// What has been used of a budget: the fragments that lock the rows of budget_usage, check a movement by them, count it, and give
+// back what a hold did not capture. Each is part of the statement that moves the credits. The order of
+// locks is holds, accounts, usage. A row that does not exist yet is inserted; of two statements that insert the same row the second is refused
 // by the primary key and runs again.
 import { iso } from '../../db/iso.ts'
+import { allCustomers, type BudgetPeriod, type BudgetScope } from './kinds.ts'
+
+/** SQL: the end of a period, in Korean time. */
+export function renewalOf(periodStart: string, period: string): string {
+  return `(${periodStart} at time zone 'Asia/Seoul' + ('1 ' || ${period})::interval) at time zone 'Asia/Seoul'`
+}
 
 /** The budget that refuses a movement: of several, the one with the least left. */
 export type ExceededBudget = {
   budgetId: string
-  scope: string
+  scope: BudgetScope
   value: string | null
-  period: string
+  period: BudgetPeriod
   credits: number
   left: number
   renewsAt: string
@@ -26,7 +32,7 @@ export type Verdict = {
 export const servicesWithBudget = `
     cross join (
       select array_agg(b.value) as names from budgets b
-      where b.customer_id = '00000000-0000-0000-0000-000000000000' and b.removed_at is null
+      where b.customer_id = '${allCustomers}' and b.removed_at is null
     ) limited`
 
 /** Whether the service of the input `i` is one of them. Looks the name up only where there are such services. */
@@ -36,19 +42,19 @@ export const hasServiceBudget = `
 
 /**
  * CTEs `subject`, `usage`, `verdict` and `allowed`, from a CTE `wanted` of one spend or hold at most (customer_id, credits,
- * at_most, service_id, key_id, user_id) and the account that lockAccountsOf('wanted', 'judged') has locked. A subject is a
+ * at_most, service_id, key_id, user_id) and the account that lockAccountsOf('wanted', 'checked') has locked. A subject is a
  * budget that counts the movement; every one of them must have room for it. `granted` credits are those that are wanted, or
  * with at_most those that the account and every budget have, and at least one: no room for that one is a refusal.
  *
  * Budgets and suspension are read as they were when the statement began, the account as it is after the wait for its lock. When
  * either has changed meanwhile, so has the mark of the account: the verdict is stale, and the statement runs again.
  */
-export const judgeRestrictions = judgeWith('for no key update')
+export const checkRestrictions = checkWith('for no key update')
 
 /** The same without locks, for a dry run. */
-export const previewRestrictions = judgeWith('')
+export const previewRestrictions = checkWith('')
 
-function judgeWith(lock: string): string {
+function checkWith(lock: string): string {
   return `
   subject as (
     select b.customer_id, b.budget_id, b.scope, b.period, b.credits as most, b.warn_at,
@@ -59,7 +65,7 @@ function judgeWith(lock: string): string {
     join account a using (customer_id)
     cross join lateral (
       select * from budgets b
-      where b.customer_id = any (array[w.customer_id, '00000000-0000-0000-0000-000000000000']) and b.removed_at is null
+      where b.customer_id = any (array[w.customer_id, '${allCustomers}']) and b.removed_at is null
     ) b
     cross join lateral (
       select case b.scope
@@ -72,8 +78,7 @@ function judgeWith(lock: string): string {
   ),
   present_usage as (
     select s.*, u.budget_id is not null as is_there, now_used.*,
-           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul'
-             as renews_at
+           ${renewalOf('now_used.period_start', 's.period')} as renews_at
     from (select * from subject order by customer_id, budget_id, value) s
     left join lateral (
       select * from budget_usage u

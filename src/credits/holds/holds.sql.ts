@@ -37,7 +37,7 @@ export type HoldOpened = {
   usedFor: Exclude<ReferenceKind, 'HOLD'> | null
   /** It was opened now. */
   isNew: boolean
-  /** Nothing moved: budgets or suspension have to be judged (budgets/restricted.sql.ts); then the output has that verdict. */
+  /** Nothing moved: budgets or suspension have to be checked (budgets/restricted.sql.ts); then the output has that verdict. */
   isRestricted: boolean
 } & Partial<Verdict>
 

@@ -83,8 +83,9 @@ export const cancelCodes: ReadonlyMap<string, CodeClass> = new Map<string, CodeC
     NOT_CANCELABLE_AMOUNT: 'refused-unless-done',
     // returned for a cancelled payment, too
     NOT_CANCELABLE_PAYMENT: 'refused-unless-done',
-    // the balance is not the expected one: another cancel came first, which may be our own
-    NOT_MATCHES_REFUNDABLE_AMOUNT: 'refused-unless-done',
+    // the balance is not the expected one: another cancel came first, which may be our own; a lookup that does not show one
+    // is behind
+    NOT_MATCHES_REFUNDABLE_AMOUNT: 'done-if-found',
     NOT_CANCELABLE_PAYMENT_FOR_DORMANT_USER: 'refused',
     NOT_ALLOWED_PARTIAL_REFUND: 'refused',
     NOT_ALLOWED_PARTIAL_REFUND_WAITING_DEPOSIT: 'refused',

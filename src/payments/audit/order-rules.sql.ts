@@ -139,7 +139,7 @@ export const operationRules: ScanRule[] = [
   {
     invariant: 'I-12',
     rule: 'a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway',
-    holds: `p.kind <> 'REFUND' or p.amount = o.amount
+    holds: `p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount
       or p.amount = o.amount - (o.credits - p.credits_held) * ${pricePerCredit}
       or p.gateway_code = '${cancelledAtGateway}' and p.amount between 1 and o.amount`,
   },

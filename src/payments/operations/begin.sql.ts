@@ -9,6 +9,7 @@ import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
+import { cancelledAtGateway } from '../../gateway/gateway.ts'
 import type { OperationKind } from '../kinds.ts'
 import type { OrderKey } from '../orders.sql.ts'
 
@@ -177,7 +178,7 @@ export type RefundPart = {
   amount: number
   /** Credits that are taken back. */
   credits: number
-  /** The last ledger entry when the part was computed: later movements may have changed it. Null: it does not depend on them. */
+  /** The last ledger entry when the part was computed: later movements may have changed it. Null: it was cancelled at the gateway. */
   atEntry: number | null
 }
 
@@ -201,7 +202,8 @@ const cancelClaims = inputs<CancelClaimInput>({
   atEntry: 'bigint',
 })
 
-// The account is locked before the claim, so that the credits are known to be there; the claimed operations hold them.
+// The account is locked before the claim, so that the credits are known to be there; the claimed operations hold them. A
+// cancel returns the price, so credits of adjustments, for which nothing was paid, do not cover it.
 // An approved confirm never changes again, so joining it beside the lock of its order is safe.
 const claimCancelsStatement = statement(
   'payments.claimCancels',
@@ -221,13 +223,16 @@ const claimCancelsStatement = statement(
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent)
+       lease_until, settle_at, trace_parent, gateway_code)
     select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount), reason,
            coalesce(part_credits, least(credits, available)), account.moved_at, operation_id,
-           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
+           case when part_amount is not null and at_entry is null then '${cancelledAtGateway}' end
     from locked_order
     join account using (customer_id)
-    where account.available >= coalesce(part_credits, case kind when 'CANCEL' then credits else 0 end)
+    where case when part_credits is not null then account.available >= part_credits
+               when kind = 'CANCEL' then least(account.available, account.balance - account.adjusted) >= credits
+               else true end
       and coalesce(account.last_entry = at_entry, true)
     on conflict do nothing
     returning customer_id, operation_id, order_id, amount, credits_held, opened_at

@@ -75,14 +75,14 @@ export type OrderForCancel = {
   confirm: Operation
   /** An open or approved cancel, or whatever else is open. */
   cancel: Operation | null
-  /** The credits that the customer can spend. */
-  available: number
+  /** The credits that a cancel can take: those that the customer can spend, without credits of adjustments. */
+  cancellable: number
 }
 
 const findCancelSubjectStatement = statement(
   'payments.findCancelSubject',
   `select ${orderColumns}, ${operationJson('p')} as "confirm", ${operationJson('c')} as "cancel",
-    a.balance - a.held as "available"
+    least(a.balance - a.held, a.balance - a.adjusted) as "cancellable"
   from payment_operations p
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   join accounts a on a.customer_id = p.customer_id
@@ -105,7 +105,7 @@ export async function findOrderForCancel(
     customerId,
     paymentKey,
   ])
-  return row ? { order: row, confirm: row.confirm, cancel: row.cancel, available: row.available } : null
+  return row ? { order: row, confirm: row.confirm, cancel: row.cancel, cancellable: row.cancellable } : null
 }
 
 export type OrderForReview = {

@@ -38,11 +38,16 @@ const ownPayment: Partial<Record<OrderStatus, Record<PaymentSnapshot['money'], R
 }
 
 /** A refund may have returned a part. */
-function ruleOfRefunded(refundedAmount: number, { money, amount, balance }: PaymentSnapshot): Rule {
-  if (money === 'none') return absent
-  const returned = amount - balance
+function ruleOfRefunded(refundedAmount: number, payment: PaymentSnapshot): Rule {
+  if (payment.money === 'none') return absent
+  const returned = returnedAmountOf(payment)
   if (returned === refundedAmount) return 'agrees'
   return returned < refundedAmount ? kept : more
+}
+
+/** KRW that the gateway has returned. */
+export function returnedAmountOf({ amount, balance }: PaymentSnapshot): number {
+  return amount - balance
 }
 
 /** A second payment of the order, whose money was captured. */

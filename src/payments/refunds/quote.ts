@@ -53,7 +53,7 @@ export async function quoteRefund(context: PaymentContext, orderId: string): Pro
 
 export type UnusedQuote = UnusedPart & { orderId: string; paid: number; creditsOfTheOrder: number; creditsUsed: number }
 
-/** For the internal API: the unused part of an order, or the refusal that a refund would get. */
+/** The unused part of an order, or the refusal that a refund of it would get. */
 export async function quoteUnused(context: PaymentContext, key: OrderKey): Promise<UnusedQuote> {
   const found = await findOrderForReview(context.database, key)
   if (!found) throw orderNotFound()

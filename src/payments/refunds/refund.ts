@@ -41,7 +41,7 @@ export async function refund(context: PaymentContext, request: RefundRequest): P
 export async function refundOrder(
   context: PaymentContext,
   key: OrderKey,
-  { reason, unused }: RefundRequest,
+  { reason, unused }: Omit<RefundRequest, 'orderId'>,
 ): Promise<RefundAnswer> {
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
   const operationId = newOperationId()
@@ -103,16 +103,24 @@ async function checkQuote(
 
 /** The answer for a refunded order; undefined when it can be refunded, or has an open operation. */
 function answerOf({ order, openOperation }: OrderForReview, unused: RefundRequest['unused']): RefundAnswer | undefined {
-  const { orderId, status, credits, refundShortfall: shortfall, refundedAmount } = order
-  if (status === 'REFUNDED') {
-    assert(shortfall !== null && refundedAmount !== null, 'a refunded order without its amount')
-    const creditsTakenBack = credits - shortfall
+  const answer = answerOfRefunded(order)
+  if (answer) {
+    const { refundedAmount, creditsTakenBack } = answer
     const isSame = unused
       ? unused.amount === refundedAmount && unused.credits === creditsTakenBack
       : refundedAmount === order.amount
     if (!isSame) throw refundRefusals.alreadyRefunded(refundedAmount)
-    return { orderId, status, refundedAmount, creditsTakenBack, shortfall }
+    return answer
   }
+  const { status } = order
   if (refundBlockOf(status, openOperation)?.refusal === 'not confirmed') throw refundRefusals.notConfirmed(status)
   return undefined
+}
+
+/** Undefined unless the order is REFUNDED. */
+export function answerOfRefunded(order: OrderForReview['order']): RefundAnswer | undefined {
+  const { orderId, status, credits, refundShortfall: shortfall, refundedAmount } = order
+  if (status !== 'REFUNDED') return undefined
+  assert(shortfall !== null && refundedAmount !== null, 'a refunded order without its amount')
+  return { orderId, status, refundedAmount, creditsTakenBack: credits - shortfall, shortfall }
 }

@@ -3,7 +3,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../../core/errors.ts'
-import { uuidPattern } from '../../core/ids.ts'
+import { orderIdPattern, uuidPattern } from '../../core/ids.ts'
 import { SuccessOf, success } from '../../http/envelope.ts'
 import type { PaymentContext } from '../context.ts'
 import type { OrderKey } from '../orders.sql.ts'
@@ -13,7 +13,15 @@ import { quoteUnused } from './quote.ts'
 import { refundOrder } from './refund.ts'
 import { RefundBody, RefundParams, UnusedQuoteData, UnusedRefundData } from './schemas.ts'
 
-export function refundRoutes(app: FastifyInstance, payments: PaymentContext): void {
+export type ServiceRefund = OrderKey & { serviceId: string; reason: string }
+
+/** Logs the refund of a service before and after the work. */
+export type RecordRefund = <Answer extends object>(
+  refund: ServiceRefund,
+  work: () => Promise<Answer>,
+) => Promise<Answer>
+
+export function refundRoutes(app: FastifyInstance, payments: PaymentContext, record: RecordRefund): void {
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
 
   typed.get(
@@ -34,21 +42,27 @@ export function refundRoutes(app: FastifyInstance, payments: PaymentContext): vo
       config: { work: 'settle', documented: documentedRefunds.refund },
       schema: { params: RefundParams, body: RefundBody, response: { 200: SuccessOf(UnusedRefundData) } },
     },
-    async ({ params, body: { reason, ...unused } }) => {
+    async ({ serviceId, params, body }) => {
+      const { amount, credits } = body
       const key = keyOf(params)
-      const request = { orderId: key.orderId, reason: reason.trim(), unused }
-      const answer = await withFieldRefusals(refundOrder(payments, key, request))
+      const reason = body.reason.trim()
+      const refund = () => refundOrder(payments, key, { reason, unused: { amount, credits } })
+      const answer = await withFieldRefusals(record({ ...key, serviceId, reason }, refund))
       return success(answer, 'The unused part is refunded.')
     },
   )
 }
 
 async function withFieldRefusals<Answer>(work: Promise<Answer>): Promise<Answer> {
-  return work.catch((error) => Promise.reject(error instanceof Refusal ? asFieldRefusal(error) : error))
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof Refusal ? asFieldRefusal(error) : error
+  }
 }
 
-/** Text that is no UUID identifies nothing. */
+/** Text that is no id identifies nothing. */
 function keyOf({ customerId, orderId }: OrderKey): OrderKey {
-  if (!uuidPattern.test(customerId)) throw orderNotFound()
+  if (!uuidPattern.test(customerId) || !orderIdPattern.test(orderId)) throw orderNotFound()
   return { customerId: customerId.toLowerCase(), orderId }
 }

@@ -4,13 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../../harness/until.ts'
 import { updateLowCredits } from '../../../src/credits/accounts.sql.ts'
-import {
-  allCustomers,
-  type BudgetSetting,
-  listBudgets,
-  removeBudget,
-  setBudget,
-} from '../../../src/credits/budgets/budgets.sql.ts'
+import { type BudgetSetting, listBudgets, removeBudget, setBudget } from '../../../src/credits/budgets/budgets.sql.ts'
+import { allCustomers } from '../../../src/credits/budgets/kinds.ts'
 import { spendRestricted } from '../../../src/credits/budgets/restricted.sql.ts'
 import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
@@ -101,7 +96,7 @@ test('a spend beyond the budget of the customer is refused with the limit, what 
   const hours = (Date.parse(String(renewsAt)) - Date.now()) / 3_600_000
   assert.match(String(renewsAt), /T15:00:00\.000Z$/)
   assert.ok(hours > 0 && hours <= 24, String(renewsAt))
-  assert.match(refused.body.message ?? '', /^The budget of the customer allows 2 more of 10 credits until /)
+  assert.match(refused.body.message ?? '', /^The daily budget of the customer has 2 of 10 credits left. It renews at /)
   assertSuccess(await spend(customerId, 2), 200)
   assertOver(await spend(customerId, 1), { budgetId, value: null, left: 0 })
 })

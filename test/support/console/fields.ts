@@ -91,6 +91,7 @@ const fields: Record<EndpointName, Fields> = {
     'unused.': 'rule amount credits',
   },
   refundOrder: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
+  refundUnused: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
   resendEvents: { '': 'delivered', 'failed[].': 'endpointId type error' },
 
   customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held suspendedAt' },

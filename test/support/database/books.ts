@@ -252,9 +252,9 @@ export async function writeAdjustments(context: PaymentContext): Promise<string>
   await credits.spend({ ...service, credits: 10, reference: 'large' })
   await credits.spend({ ...service, credits: 1, reference: 'small' })
   await reverseSpend(credits.reverse, { ...service, reversedReference: 'large', credits: 4, reference: 'back', reason })
-  const adjusted = (kind: OperatorKind, amount: number, alone: number) => {
+  const adjusted = (kind: OperatorKind, amount: number, approvalAbove: number) => {
     const adjustment = { customerId, adjustmentId: crypto.randomUUID(), kind, credits: amount, reason, actor: 'kim' }
-    return adjust(database, adjustment, { perDay: 100, alone })
+    return adjust(database, adjustment, { perDay: 100, approvalAbove })
   }
   await adjusted('GOODWILL', 5, 10)
   await adjusted('CORRECTION', -2, 10)

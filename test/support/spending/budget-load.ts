@@ -2,7 +2,8 @@
 // budget was exceeded and that what is counted is what has moved. The sums are made from the ledger and the labels that were sent.
 import assert from 'node:assert/strict'
 import type { Random } from '../../../harness/random.ts'
-import { allCustomers, type BudgetSetting, setBudget } from '../../../src/credits/budgets/budgets.sql.ts'
+import { type BudgetSetting, setBudget } from '../../../src/credits/budgets/budgets.sql.ts'
+import { allCustomers } from '../../../src/credits/budgets/kinds.ts'
 import type { Database } from '../../../src/db/database.ts'
 import type { TestDatabase } from '../database/database.ts'
 import { definite } from '../service/cluster.ts'

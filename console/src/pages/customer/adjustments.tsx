@@ -49,7 +49,11 @@ export function Adjustments({ customerId }: { customerId: string }) {
           ))}
           {data && (
             <Text size="xs" c="dimmed">
-              {words.limits(number(data.limits.perDay), number(data.limits.usedToday), number(data.limits.alone))}
+              {words.limits(
+                number(data.limits.perDay),
+                number(data.limits.usedToday),
+                number(data.limits.approvalAbove),
+              )}
             </Text>
           )}
         </Group>

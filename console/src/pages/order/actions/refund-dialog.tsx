@@ -22,7 +22,14 @@ type Quote = Data<'refundQuote'>
 type Extent = 'unused' | 'full'
 
 /** What a refund will do. `back` null: the gateway has not said what is left of the payment. */
-type Plan = { extent: Extent; back: number | null; taken: number; kept: number }
+type Plan = {
+  extent: Extent
+  back: number | null
+  taken: number
+  kept: number
+  /** Of the unused part. */
+  quoted?: { amount: number; credits: number }
+}
 
 function planOf(
   { unused, backToTheCard, creditsOfTheOrder, creditsTakenBack, shortfall }: Quote,
@@ -30,7 +37,8 @@ function planOf(
 ): Plan {
   if (!unused || extent === 'full')
     return { extent: 'full', back: backToTheCard, taken: creditsTakenBack, kept: shortfall }
-  return { extent, back: unused.amount, taken: unused.credits, kept: creditsOfTheOrder - unused.credits }
+  const { amount, credits } = unused
+  return { extent, back: amount, taken: credits, kept: creditsOfTheOrder - credits, quoted: { amount, credits } }
 }
 
 /** Refusals because credits have moved since the quote. */
@@ -77,21 +85,33 @@ function RefundSteps({ opened, orderId, onClose, onRefunded, onUnknown, onRunnin
   const [isConfirming, setIsConfirming] = useState(false)
   const params = { orderId }
   const quote = useEndpoint('refundQuote', { params }, { enabled: opened, isForDecision: true })
-  const refund = useAction('refundOrder', {
+  const options = {
     refreshes: affectedByOrderAction,
-    failed(error) {
+    failed(error: ApiError) {
       if (!outdatedQuote.includes(error.reason)) return
       setIsConfirming(false)
       void quote.refetch()
     },
-  })
+  }
+  const ofFullPrice = useAction('refundOrder', options)
+  const ofUnusedPart = useAction('refundUnused', options)
+  const refund = {
+    isRunning: ofFullPrice.isRunning || ofUnusedPart.isRunning,
+    error: ofFullPrice.error ?? ofUnusedPart.error,
+    reset() {
+      ofFullPrice.reset()
+      ofUnusedPart.reset()
+    },
+  }
 
   const { isRunning } = refund
   useEffect(() => onRunning(isRunning), [isRunning, onRunning])
 
-  async function act({ extent, back, taken }: Plan): Promise<void> {
-    const quoted = extent === 'unused' && back !== null ? { amount: back, credits: taken } : {}
-    const answer = await refund.run({ params, body: { reason: reason.trim(), ...quoted } })
+  async function act({ quoted }: Plan): Promise<void> {
+    const body = { reason: reason.trim() }
+    const answer = await (quoted
+      ? ofUnusedPart.run({ params, body: { ...body, ...quoted } })
+      : ofFullPrice.run({ params, body }))
     if (!answer) return
     onRefunded(answer)
     onClose()
