@@ -1,4 +1,5 @@
-// How much operators may adjust: by role and Korean day, and how much one of them may adjust alone. A command counts as an admin.
+// How much operators may adjust: by role and Korean day, and how much one of them may adjust alone. A command counts as an
+// admin.
 import type { Role } from './permissions.ts'
 
 export type AdjustmentSettings = {
