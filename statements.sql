@@ -2557,7 +2557,8 @@ insert into service_tokens (service_id, name, pepper_version, token_hash, last_f
 
 -- customers.listKeys
 select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName",
-    c.suspended_at is not null as "customerSuspended", k.last_four as "lastFour", k.status, k.pepper_version as "secretVersion", k.created_at as "createdAt"
+    c.suspended_at is not null as "customerSuspended", k.last_four as "lastFour", k.status,
+    k.pepper_version as "secretVersion", k.created_at as "createdAt"
   from api_keys k
   join customers c using (customer_id)
   order by k.created_at desc, k.key_id
@@ -3144,7 +3145,8 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', a.customer_id) as identity, jsonb_build_object('balance', a.balance, 'held', a.held, 'lastEntry', a.last_entry, 'lastEvent', a.last_event,
       'movedAt', a.moved_at, 'ledgerBalance', last.balance_after, 'ledgerHeld', last.held_after,
       'ledgerLastEntry', last.entry_number, 'ledgerMovedAt', last.created_at, 'heldByOperations', a.held_by_operations,
-      'heldByHolds', a.held_by_holds, 'adjusted', a.adjusted, 'ledgerAdjusted', last.adjusted_after, 'eventsLastEvent', newest_event.event_number) as detail,
+      'heldByHolds', a.held_by_holds, 'adjusted', a.adjusted, 'ledgerAdjusted', last.adjusted_after,
+      'eventsLastEvent', newest_event.event_number) as detail,
            array_remove(array[
              case when ((select true from customers c where c.customer_id = a.customer_id)) is not true then 0 end,
              case when (a.balance = coalesce(last.balance_after, 0)) is not true then 1 end,
@@ -3630,7 +3632,8 @@ with page as materialized (
   ),
   judged as (
     select fresh, jsonb_build_object('customerId', h.customer_id, 'holdId', h.hold_id) as identity, jsonb_build_object('state', h.state, 'credits', h.credits, 'captured', h.captured, 'capturedInParts', h.captured_in_parts,
-      'serviceId', h.service_id, 'expiresAt', h.expires_at, 'extendedAt', h.extended_at, 'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
+      'serviceId', h.service_id, 'expiresAt', h.expires_at, 'extendedAt', h.extended_at,
+      'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
       'openingKind', opening.kind, 'openingHeldDelta', opening.held_delta, 'closingKind', closing.kind,
       'closingDelta', closing.delta, 'closingHeldDelta', closing.held_delta) as detail,
            array_remove(array[
@@ -3875,7 +3878,8 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', o.customer_id, 'orderId', o.order_id) as identity, jsonb_build_object('status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
-      'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits) as detail,
+      'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations,
+      'totalCredits', done.total_credits) as detail,
            array_remove(array[
              case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 40 end,
              case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 41 end,
@@ -4886,22 +4890,23 @@ with recursive input as (
   ),
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
-           case t.to_status
-             when 'CONFIRMED' then
+      case t.to_status
+        when 'CONFIRMED' then
   json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
     'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
     'balance', t.available,
   'receiptUrl', t.receipt_url, 'cardNumber', t.card_number,
   'approvalNumber', t.approval_number)
-             when 'REFUNDED' then
+        when 'REFUNDED' then
+
   json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
     'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
     'balance', t.available, 'refundedAmount', t.operation_amount)
-             else
+        else
   json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
     'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
     'balance', t.available)
-           end as data, t.moved_at
+      end as data, t.moved_at
     from outcome t
     where t.from_status <> t.to_status
   ),

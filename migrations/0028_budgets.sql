@@ -25,8 +25,8 @@ alter table events
              'credits.adjusted', 'credits.empty', 'budget.low')) not valid;
 
 -- The smallest UUID as the customer: the budget of a service over all customers together. A customer of that id cannot have
--- budgets of its own. A service is named by the name of its
--- tokens, so a new token has no new budget. KEY and USER without a value: each value has the limit for itself.
+-- budgets of its own. A service is named by the name of its tokens, so a new token has no new budget. KEY and USER without a
+-- value: each value has the limit for itself.
 create table budgets (
   customer_id uuid        not null,
   budget_id   uuid        not null,

@@ -1,5 +1,5 @@
-// Every refusal of a spend, a reversal, an adjustment, a hold, the end of a hold and a statement: from the situation to code, message and metadata. The
-// use cases throw them, and the examples of the API document are made of them.
+// Every refusal of a spend, a reversal, an adjustment, a hold, the end of a hold and a statement: from the situation to
+// code, message and metadata. The use cases throw them, and the examples of the API document are made of them.
 import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
 import type { BudgetPeriod } from './budgets/kinds.ts'
 import type { ExceededBudget, Verdict } from './budgets/usage.sql.ts'

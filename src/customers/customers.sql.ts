@@ -167,7 +167,8 @@ export type ListedKey = {
 const listKeysStatement = statement(
   'customers.listKeys',
   `select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName",
-    c.suspended_at is not null as "customerSuspended", k.last_four as "lastFour", k.status, k.pepper_version as "secretVersion", k.created_at as "createdAt"
+    c.suspended_at is not null as "customerSuspended", k.last_four as "lastFour", k.status,
+    k.pepper_version as "secretVersion", k.created_at as "createdAt"
   from api_keys k
   join customers c using (customer_id)
   order by k.created_at desc, k.key_id

@@ -176,7 +176,9 @@ const missingBesidesText = `
   union all
   select 'execute on function ' || p.oid::regprocedure
   from pg_proc p
-  where p.pronamespace = to_regnamespace(current_schema()::text) and p.proname in ('ledger_entry_hash', 'ledger_entry_hash_adjusted', 'credits_left_to_reverse', 'record_hash', 'record_journal_hash')
+  where p.pronamespace = to_regnamespace(current_schema()::text)
+    and p.proname in ('ledger_entry_hash', 'ledger_entry_hash_adjusted', 'credits_left_to_reverse', 'record_hash',
+                      'record_journal_hash')
     and not has_function_privilege($1::name, p.oid, 'execute')`
 
 type Difference = Right & { missing: boolean }

@@ -297,8 +297,9 @@ test('uniqueness is per customer: another customer may have the same ids, keys a
   })
 })
 
-// orders_transitions has its 25 pairs in order-status.test.ts. Some triggers refuse nothing: recognise.test.ts has those that
-// note a suspension, upgrade.test.ts the one that lowers adjusted credits, audit.test.ts and record-journal.test.ts those that write the journal.
+// orders_transitions has its 25 pairs in order-status.test.ts. Some triggers refuse nothing: recognise.test.ts has those
+// that note a suspension, upgrade.test.ts the one that lowers adjusted credits, audit.test.ts and record-journal.test.ts
+// those that write the journal.
 test('every constraint, unique index and trigger of the schema has its case', async () => {
   const rows = await database.query<{ name: string }>(`
     select conname as name from pg_constraint

@@ -183,7 +183,7 @@ const explained: Explained[] = [
   ...explainedConfirms(403, 'FORBIDDEN_REQUEST', refusedBy('FORBIDDEN_REQUEST')),
   ...explainedConfirms(400, 'ALREADY_PROCESSED_PAYMENT', undecided('ALREADY_PROCESSED_PAYMENT')),
   ...explainedCancels(403, 'FORBIDDEN_REQUEST', refusedBy('FORBIDDEN_REQUEST')),
-  ...explainedCancels(400, 'NOT_MATCHES_REFUNDABLE_AMOUNT', refusedBy('NOT_MATCHES_REFUNDABLE_AMOUNT')),
+  ...explainedCancels(400, 'NOT_MATCHES_REFUNDABLE_AMOUNT', undecided('NOT_MATCHES_REFUNDABLE_AMOUNT')),
   ...explainedCancels(403, 'NOT_CANCELABLE_AMOUNT', refusedBy('NOT_CANCELABLE_AMOUNT')),
   ...explainedCancels(403, 'NOT_CANCELABLE_PAYMENT', refusedBy('NOT_CANCELABLE_PAYMENT')),
   ...explainedCancels(400, 'ALREADY_CANCELED_PAYMENT', undecided('ALREADY_CANCELED_PAYMENT')),

@@ -372,7 +372,7 @@ test('a restore without --old reports which changes are not known; one whose --o
   const { revived } = (await restoreInto(target)) as Restored
   assert.match(
     `${revived}`,
-    /^not known: keys, tokens, operators and endpoints that were suspended or removed after 20/,
+    /^not known: keys, customers, tokens, operators and endpoints that were suspended or removed after 20/,
   )
 })
 

@@ -46,9 +46,9 @@ export const databaseCommands: Command[] = [
       'The target is the configured database: DATABASE_URL, or the embedded one in DATA_DIR. No service may use it. The ' +
         'whole file is read and checked first. No service starts on the target before the restore has finished, nor after ' +
         'an audit that finds a violation.',
-      'Keys, tokens, operators and endpoints are as they were at the time of the backup. With --old those that were ' +
-        'suspended or removed since are listed, each with the command that does it again. A password in the URL is visible ' +
-        'to every user who can list processes.',
+      'Keys, customers, tokens, operators and endpoints are as they were at the time of the backup. With --old those that ' +
+        'were suspended or removed since are listed, each with the command that does it again. A password in the URL is ' +
+        'visible to every user who can list processes.',
       'After restoring an older backup, start with WORKER=off and run reconcile first: docs/operations.md.',
     ],
     options: {

@@ -43,6 +43,6 @@ export async function restore(call: StandaloneCall): Promise<object> {
 }
 
 const unknownAccessText = (madeAt: string) =>
-  `not known: keys, tokens, operators and endpoints that were suspended or removed after ${madeAt} are active again here. ` +
-  'Restore with --old to list them, or find them in the action log of the old database (actions list) or in your tickets, ' +
-  'and suspend them again before a service starts on this one: docs/operations.md.'
+  `not known: keys, customers, tokens, operators and endpoints that were suspended or removed after ${madeAt} are active ` +
+  'again here. Restore with --old to list them, or find them in the action log of the old database (actions list) or in ' +
+  'your tickets, and suspend them again before a service starts on this one: docs/operations.md.'

@@ -1,6 +1,6 @@
-// Access that a restore gives back: keys, customers, tokens, operators and endpoints that were suspended or removed after the backup
-// was taken. Only the database that is replaced knows them, if it can still be read. Both databases are only read: each
-// finding has the command that withdraws the access again.
+// Access that a restore gives back: keys, customers, tokens, operators and endpoints that were suspended or removed after
+// the backup was taken. Only the database that is replaced knows them, if it can still be read. Both databases are only
+// read: each finding has the command that withdraws the access again.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'

@@ -1,6 +1,6 @@
-// The audit rules about credits: accounts, the chain of their entries, holds, adjustments, budgets, and events. The SQL uses the names of
-// src/payments/audit/scans.sql.ts. The text of a rule is stored with every finding and is the key of its translation: it is
-// not changed.
+// The audit rules about credits: accounts, the chain of their entries, holds, adjustments, budgets, and events. The SQL uses
+// the names of src/payments/audit/scans.sql.ts. The text of a rule is stored with every finding and is the key of its
+// translation: it is not changed.
 //
 // Entries from before held credits had entries have no held_after, no hold and no service. Held credits are checked from the
 // first entry on that has held_after.
@@ -223,7 +223,7 @@ export const entryRules: ScanRule[] = [
   },
   {
     invariant: 'I-21',
-    rule: 'what comes from adjustments changes by them alone, and is never more than the balance',
+    rule: 'credits of adjustments grow by adjustments alone, and are never more than the balance',
     holds: `${followsNothing} or e.adjusted_after is null or e.adjusted_after = greatest(0, least(e.balance_after,
       case when ${isAdjustment} then e.delta else 0 end
       + coalesce(e.previous_adjusted, ${adjustedBefore('e.customer_id', 'e.entry_number')})))`,
@@ -412,7 +412,7 @@ export const eventRules: ScanRule[] = [
   },
   {
     invariant: 'I-17',
-    rule: 'an event about no credits has none, and one about a budget has what is left of it',
+    rule: 'credits.empty has no credits, and what is left of a budget is its limit less its use',
     holds: `case v.type when 'credits.empty' then v.data ->> 'credits' = '0'
       when 'budget.low' then case
         when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'used') = 'number'

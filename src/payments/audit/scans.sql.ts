@@ -105,7 +105,8 @@ const accounts: Scan = {
   detail: `'balance', a.balance, 'held', a.held, 'lastEntry', a.last_entry, 'lastEvent', a.last_event,
       'movedAt', a.moved_at, 'ledgerBalance', last.balance_after, 'ledgerHeld', last.held_after,
       'ledgerLastEntry', last.entry_number, 'ledgerMovedAt', last.created_at, 'heldByOperations', a.held_by_operations,
-      'heldByHolds', a.held_by_holds, 'adjusted', a.adjusted, 'ledgerAdjusted', last.adjusted_after, 'eventsLastEvent', newest_event.event_number`,
+      'heldByHolds', a.held_by_holds, 'adjusted', a.adjusted, 'ledgerAdjusted', last.adjusted_after,
+      'eventsLastEvent', newest_event.event_number`,
 }
 
 const entries: Scan = {
@@ -130,7 +131,8 @@ const holds: Scan = {
   subjects: `page h${entryOf('opening', 'opening_entry')}${entryOf('closing', 'closing_entry')}`,
   identity: `'customerId', h.customer_id, 'holdId', h.hold_id`,
   detail: `'state', h.state, 'credits', h.credits, 'captured', h.captured, 'capturedInParts', h.captured_in_parts,
-      'serviceId', h.service_id, 'expiresAt', h.expires_at, 'extendedAt', h.extended_at, 'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
+      'serviceId', h.service_id, 'expiresAt', h.expires_at, 'extendedAt', h.extended_at,
+      'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
       'openingKind', opening.kind, 'openingHeldDelta', opening.held_delta, 'closingKind', closing.kind,
       'closingDelta', closing.delta, 'closingHeldDelta', closing.held_delta`,
 }
@@ -174,7 +176,8 @@ const orders: Scan = {
   detail: `'status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
-      'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations, 'totalCredits', done.total_credits`,
+      'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations,
+      'totalCredits', done.total_credits`,
 }
 
 /** The order of a row, if it exists. */

@@ -128,11 +128,12 @@ const finishOperationsStatement = statement(
   ),
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
-           case t.to_status
-             when 'CONFIRMED' then ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', slip: 't' })}
-             when 'REFUNDED' then ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', refunded: 't.operation_amount' })}
-             else ${orderEventData({ order: 't', status: 't.to_status', available: 't.available' })}
-           end as data, t.moved_at
+      case t.to_status
+        when 'CONFIRMED' then ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', slip: 't' })}
+        when 'REFUNDED' then
+          ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', refunded: 't.operation_amount' })}
+        else ${orderEventData({ order: 't', status: 't.to_status', available: 't.available' })}
+      end as data, t.moved_at
     from outcome t
     where t.from_status <> t.to_status
   ),${emitEvents}

@@ -415,7 +415,7 @@ const brokenAdjustments: BrokenRule[] = [
   },
   {
     invariant: 'I-21',
-    rule: 'what comes from adjustments changes by them alone, and is never more than the balance',
+    rule: 'credits of adjustments grow by adjustments alone, and are never more than the balance',
     when: 'it was lowered in the middle, and the hashes were rewritten',
     damage: () =>
       `update ledger_entries set adjusted_after = adjusted_after - 1 where kind = 'CORRECTION'; ${rewriteHashes}`,
@@ -426,7 +426,7 @@ const brokenAdjustments: BrokenRule[] = [
     when: 'the last entry says that more comes from adjustments, and the account too',
     damage: () => `update ledger_entries set adjusted_after = adjusted_after + 1 where reference = 'later';
       update accounts set adjusted = adjusted + 1 where adjusted > 0`,
-    also: ['I-21 what comes from adjustments changes by them alone, and is never more than the balance'],
+    also: ['I-21 credits of adjustments grow by adjustments alone, and are never more than the balance'],
   },
   {
     invariant: 'I-21',
@@ -509,7 +509,7 @@ const brokenEvents: BrokenRule[] = [
       ['budget.low', { left: 1_000 }],
     ] as const
   ).map(([type, member]) => ({
-    ...ruleOf('I-17 an event about no credits has none, and one about a budget has what is left of it'),
+    ...ruleOf('I-17 credits.empty has no credits, and what is left of a budget is its limit less its use'),
     when: `${type} has ${JSON.stringify(member)}`,
     damage: () => `update events set ${data(member)} where type = '${type}'`,
   })),

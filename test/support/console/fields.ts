@@ -116,7 +116,7 @@ const fields: Record<EndpointName, Fields> = {
   holds: { '': 'nextCursor', 'holds[].': 'holdId credits capturedInParts reference service expiresAt' },
   adjustments: {
     '': 'nextCursor',
-    'limits.': 'perDay usedToday alone',
+    'limits.': 'perDay usedToday approvalAbove',
     'pending[].': pendingAdjustment,
     'adjustments[].':
       'adjustmentId entryNumber kind credits reason actor approvedBy service reference reversedReference createdAt',

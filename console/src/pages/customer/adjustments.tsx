@@ -74,11 +74,11 @@ export function Adjustments({ customerId }: { customerId: string }) {
 }
 
 function List({ pages }: { pages: ReturnType<typeof usePages<'adjustments', Adjustment>> }) {
-  const { adjustments: words } = useWords().customers
+  const { adjustments: words, statement } = useWords().customers
   const { columns: headers } = words
   const columns: Column<Adjustment>[] = [
     { header: headers.time, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { header: headers.kind, cell: ({ kind }) => words.kinds[kind] },
+    { header: headers.kind, cell: ({ kind }) => statement.entryKinds[kind] },
     { header: headers.credits, align: 'right', cell: ({ credits }) => <Credits value={credits} signed /> },
     { header: headers.reason, cell: ({ reason }) => reason },
     { header: headers.by, cell: (adjustment) => <By {...adjustment} /> },
@@ -109,7 +109,7 @@ function By({ actor, approvedBy, service, reversedReference }: Adjustment) {
 }
 
 function Requests({ pending, onDone }: { pending: Pending[]; onDone(text: string): void }) {
-  const { adjustments: words } = useWords().customers
+  const { adjustments: words, statement } = useWords().customers
   const { columns: headers } = words
   const { number } = useFormats()
   const mayApprove = useMay('approve adjustments')
@@ -117,7 +117,7 @@ function Requests({ pending, onDone }: { pending: Pending[]; onDone(text: string
   const [chosen, setChosen] = useState<{ decision: Decision; request: Pending } | null>(null)
   const columns: Column<Pending>[] = [
     { header: headers.time, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
-    { header: headers.kind, cell: ({ kind }) => words.kinds[kind] },
+    { header: headers.kind, cell: ({ kind }) => statement.entryKinds[kind] },
     { header: headers.credits, align: 'right', cell: ({ credits }) => <Credits value={credits} signed /> },
     { header: headers.reason, cell: ({ reason }) => reason },
     { header: headers.by, cell: ({ requestedBy }) => requestedBy },

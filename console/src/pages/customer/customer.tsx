@@ -1,4 +1,5 @@
-// One customer: balance, statement, orders, lots, adjustments, API keys, holds, budgets, limits and audit log. The tab is in the URL.
+// One customer: balance, statement, orders, lots, adjustments, API keys, holds, budgets, limits and audit log. The tab is in
+// the URL.
 import { Anchor, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'

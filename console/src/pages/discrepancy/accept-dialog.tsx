@@ -1,5 +1,5 @@
-// Accepts that part of a payment was cancelled at the gateway: the order is REFUNDED with what the gateway returned, and the operator
-// decides how many of its credits are deducted.
+// Accepts that part of a payment was cancelled at the gateway: the order is REFUNDED with what the gateway returned, and the
+// operator decides how many of its credits are deducted.
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Data } from '../../api/client.ts'

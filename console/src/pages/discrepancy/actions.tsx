@@ -1,5 +1,5 @@
-// The actions on a discrepancy: sync its order with the gateway, accept a partial cancellation, or resolve it with a note. An action
-// that is not possible now shows why.
+// The actions on a discrepancy: sync its order with the gateway, accept a partial cancellation, or resolve it with a note.
+// An action that is not possible now shows why.
 import { Box, Group, Paper, Text, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Data } from '../../api/client.ts'

@@ -1,5 +1,5 @@
-// What needs attention: payments in progress, discrepancies, adjustments to approve, undelivered events, an audit with violations or overdue, and the state
-// of the gateway. Each links to the page where it is handled.
+// What needs attention: payments in progress, discrepancies, adjustments to approve, undelivered events, an audit with
+// violations or overdue, and the state of the gateway. Each links to the page where it is handled.
 import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'

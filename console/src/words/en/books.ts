@@ -244,7 +244,8 @@ export const books = {
     paymentsTitle: 'Payments',
     paymentsText: 'Every capture, cancellation and refund in our books, with the keys of the gateway.',
     liabilityTitle: 'Outstanding liability',
-    liabilityText: 'Every order with unused credits at the end of the last day, with their value.',
+    liabilityText:
+      'Every order with unspent credits, held ones included, at the end of the end date, with their value.',
     discrepanciesTitle: 'Discrepancies',
     discrepanciesText: 'Open or resolved discrepancies.',
     notAllowed: 'Exports are available to finance and admins.',

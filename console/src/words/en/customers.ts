@@ -120,7 +120,6 @@ export const customers = {
     limits: (perDay: string, used: string, alone: string) =>
       `${used} of ${perDay} credits adjusted today. More than ${alone} at once need a second operator.`,
     columns: { time: 'Time', kind: 'Type', credits: 'Credits', reason: 'Reason', by: 'By', actions: 'Actions' },
-    kinds: { GOODWILL: 'Goodwill', CORRECTION: 'Correction', REVERSAL: 'Usage reversed' },
     approvedBy: (name: string) => `approved by ${name}`,
     reverses: (reference: string) => `of ${reference}`,
     grantGoodwill: 'Grant goodwill credits',

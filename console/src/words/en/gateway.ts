@@ -57,6 +57,7 @@ export const gateway = {
     PAYMENT_CANCELED: 'Cancelled at the gateway, but an amount is left',
     PAYMENT_PARTIAL_CANCELED: 'The partial cancellations at the gateway do not add up',
     CANCEL_NOT_WHOLE: 'Only partially cancelled',
+    CANCEL_OF_ANOTHER_PART: 'The gateway cancelled another amount than requested',
     CANCELLED_AT_GATEWAY: 'Not cancelled by this service, for example in the dashboard of the gateway',
     ALREADY_PROCESSED_PAYMENT: 'The payment was already processed',
     ALREADY_CANCELED_PAYMENT: 'The payment was already cancelled',

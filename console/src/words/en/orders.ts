@@ -169,16 +169,8 @@ export const orders = {
     /** Credits that are not deducted. */
     kept: { unused: 'Credits used', full: 'Credits not deducted (already used or held)' },
     extent: 'What to refund',
-    extents: {
-      unused: {
-        name: 'Unused part',
-        hint: 'The amount less the price of the credits used. Bonus credits have no value.',
-      },
-      full: {
-        name: 'Full price',
-        hint: 'Also for credits that were used: as a gesture, or when the service was at fault.',
-      },
-    },
+    extents: { unused: 'Unused part', full: 'Full price' },
+    fullHint: 'Also for credits that were used: as a gesture, or when the service was at fault.',
     nothingUsed: 'No credit of this order was used: the full price is refunded.',
     partRefused: 'The unused part cannot be refunded',
     moving: 'If the customer uses credits in the meantime, only the remaining credits are deducted.',

@@ -4,7 +4,7 @@ import type { actionLog as english } from '../en/action-log.ts'
 export const actionLog: typeof english = {
   title: '감사 로그',
   caption: '운영자 작업, 최신순',
-  intro: '콘솔과 명령줄에서 실행한 모든 작업을 시작 전과 종료 후에 기록합니다. 기록은 수정하거나 삭제할 수 없습니다.',
+  intro: '콘솔과 CLI에서 실행한 모든 작업을 시작 전과 종료 후에 기록합니다. 기록은 수정하거나 삭제할 수 없습니다.',
   at: '시각',
   actor: '운영자',
   command: '작업',

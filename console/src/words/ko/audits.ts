@@ -114,8 +114,8 @@ export const audits: typeof english = {
   ruleWords: {
     'the account knows how much of its balance comes from adjustments, as the ledger left it':
       '계정의 조정 크레딧은 원장이 남긴 값과 같다',
-    'what comes from adjustments changes by them alone, and is never more than the balance':
-      '조정 크레딧은 조정으로만 늘고 줄며 잔액을 넘지 않는다',
+    'credits of adjustments grow by adjustments alone, and are never more than the balance':
+      '조정 크레딧은 조정으로만 늘어나며 잔액을 넘지 않는다',
     'an entry of an adjustment is the one that its record names': '조정의 원장 항목은 조정 기록이 가리키는 항목이다',
     'an adjustment has an entry of its kind and credits': '조정에는 같은 종류와 크레딧의 원장 항목이 있다',
     'no more is reversed than was spent': '사용한 것보다 많이 되돌리지 않는다',
@@ -138,7 +138,7 @@ export const audits: typeof english = {
     'what is used of a budget is of a period that has begun': '예산 사용량의 기간은 이미 시작된 기간이다',
     'a hold is counted in budgets of its customer and of all customers':
       '보류는 해당 고객의 예산과 모든 고객의 예산에만 집계된다',
-    'an event about no credits has none, and one about a budget has what is left of it':
+    'credits.empty has no credits, and what is left of a budget is its limit less its use':
       '크레딧 소진 이벤트의 크레딧은 0이고, 예산 이벤트의 잔여량은 한도에서 사용량을 뺀 값이다',
     'a budget is as its last journal entry has it': '예산은 마지막 변경 기록과 같다',
     'the account knows the number of its last event': '계정은 마지막 이벤트의 번호를 알고 있다',

@@ -239,7 +239,7 @@ export const books: typeof english = {
     paymentsTitle: '결제 내역',
     paymentsText: '장부에 있는 모든 승인, 취소, 환불 내역과 PG사 키입니다.',
     liabilityTitle: '미사용 잔액(부채)',
-    liabilityText: '종료일이 끝난 시점에 미사용 크레딧이 남은 모든 주문과 잔여 금액입니다.',
+    liabilityText: '종료일이 끝난 시점에 아직 사용하지 않은 크레딧(보류 포함)이 있는 모든 주문과 그 금액입니다.',
     discrepanciesTitle: '불일치',
     discrepanciesText: '미해결 또는 해결된 불일치 목록입니다.',
     notAllowed: '내보내기는 재무·관리자 역할만 할 수 있습니다.',

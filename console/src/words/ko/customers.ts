@@ -108,9 +108,8 @@ export const customers: typeof english = {
     none: '조정 내역이 없습니다.',
     pending: '승인 대기',
     limits: (perDay, used, alone) =>
-      `오늘 조정한 크레딧은 ${perDay}개 중 ${used}개입니다. 한 번에 ${alone}개를 넘으면 다른 운영자의 승인이 필요합니다.`,
+      `오늘 한도 ${perDay}개 중 ${used}개를 조정했습니다. 한 번에 ${alone}개를 넘기면 다른 운영자의 승인이 필요합니다.`,
     columns: { time: '시각', kind: '구분', credits: '크레딧', reason: '사유', by: '담당', actions: '처리' },
-    kinds: { GOODWILL: '보상 지급', CORRECTION: '정정', REVERSAL: '사용 취소' },
     approvedBy: (name) => `${name} 승인`,
     reverses: (reference) => `대상: ${reference}`,
     grantGoodwill: '보상 크레딧 지급',
@@ -200,7 +199,7 @@ export const customers: typeof english = {
   budgets: {
     caption: '예산과 현재 사용량',
     intro:
-      '예산을 넘는 사용은 예산이 갱신될 때까지 거절됩니다(한국 시간 기준). 모든 고객에 대한 서비스 예산은 명령줄에서 설정합니다.',
+      '예산을 넘는 사용은 예산이 갱신될 때까지 거절됩니다(한국 시간 기준). 모든 고객에 대한 서비스 예산은 CLI에서 설정합니다.',
     none: '이 고객에게 설정된 예산이 없습니다.',
     columns: {
       subject: '대상',
@@ -213,7 +212,7 @@ export const customers: typeof english = {
     },
     scopes: { CUSTOMER: '고객', SERVICE: '서비스', KEY: '키', USER: '사용자' },
     each: { KEY: '각 키', USER: '각 사용자' },
-    periods: { HOUR: '시간', DAY: '일', MONTH: '월' },
+    periods: { HOUR: '매시간', DAY: '매일', MONTH: '매월' },
     unused: '사용 없음',
     use: (used, left) => `${used}개 사용, ${left}개 남음`,
     others: (count) => `외 ${count}개`,

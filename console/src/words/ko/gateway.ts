@@ -53,6 +53,7 @@ export const gateway: typeof english = {
     PAYMENT_CANCELED: 'PG사에서 취소되었지만 잔액이 남아 있습니다',
     PAYMENT_PARTIAL_CANCELED: 'PG사의 부분 취소 금액이 서로 맞지 않습니다',
     CANCEL_NOT_WHOLE: '일부만 취소되었습니다',
+    CANCEL_OF_ANOTHER_PART: '요청한 금액과 다른 금액이 취소되었습니다',
     CANCELLED_AT_GATEWAY: 'PG사 상점관리자 등 이 서비스가 아닌 곳에서 취소되었습니다',
     ALREADY_PROCESSED_PAYMENT: '이미 처리된 결제입니다',
     ALREADY_CANCELED_PAYMENT: '이미 취소된 결제입니다',

@@ -21,9 +21,9 @@ export const operators: typeof english = {
     read: '전체 조회',
     settle: '주문을 PG사와 동기화',
     'resend events': '주문 이벤트 재전송',
-    'manage customers': '고객 등록, 한도 설정',
-    'suspend keys': '키 정지',
-    'issue keys': '키 발급·교체·활성화, 키를 포함한 고객 등록',
+    'manage customers': '고객 등록, 한도·예산 설정',
+    'suspend keys': '키·고객 정지',
+    'issue keys': '키 발급·교체·활성화, 고객 활성화, 키를 포함한 고객 등록',
     adjust: '역할 한도 내 크레딧 조정',
     'approve adjustments': '다른 운영자의 조정 승인',
     refund: '주문 환불, 부분 취소 반영, 결제 키 전체 보기',
@@ -34,7 +34,7 @@ export const operators: typeof english = {
   },
   manageTitle: '운영자 관리 방법',
   manageText:
-    '운영자는 데이터베이스에 접근할 수 있는 서비스 서버의 명령줄에서 관리합니다. 모든 명령은 감사 로그에 남습니다.',
+    '운영자는 데이터베이스에 접근할 수 있는 서비스 서버의 CLI에서 관리합니다. 모든 명령은 감사 로그에 남습니다.',
   commandOf: {
     add: '운영자를 등록합니다. 최초 비밀번호는 한 번만 표시되며 첫 로그인 때 변경해야 합니다.',
     role: '역할을 변경합니다. 다음 요청부터 바로 적용됩니다.',

@@ -67,7 +67,7 @@ export const orders: typeof english = {
     unused: '미사용 크레딧',
     takenBack: '회수한 크레딧',
     value: '잔여 금액',
-    valueHint: '결제 금액에서 사용한 크레딧의 정가를 뺀 금액입니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
+    valueHint: '결제 금액에서 사용한 크레딧 금액을 뺀 금액입니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
     meaning: {
       PENDING: '결제 대기 중입니다. 크레딧은 지급되지 않았습니다.',
       CONFIRMED: '결제가 완료되어 크레딧을 지급했습니다.',
@@ -164,16 +164,8 @@ export const orders: typeof english = {
     takenBack: '회수할 크레딧',
     kept: { unused: '사용한 크레딧', full: '회수하지 않는 크레딧 (이미 사용했거나 보류 중)' },
     extent: '환불 범위',
-    extents: {
-      unused: {
-        name: '미사용분 환불',
-        hint: '결제 금액에서 사용한 크레딧의 정가를 뺀 금액을 환불합니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
-      },
-      full: {
-        name: '전액 환불',
-        hint: '이미 사용한 크레딧까지 환불합니다. 서비스 장애 등 예외적인 경우에 선택해 주세요.',
-      },
-    },
+    extents: { unused: '미사용분 환불', full: '전액 환불' },
+    fullHint: '이미 사용한 크레딧까지 환불합니다. 서비스 장애 등 예외적인 경우에 선택해 주세요.',
     nothingUsed: '이 주문의 크레딧을 전혀 사용하지 않아 전액 환불됩니다.',
     partRefused: '미사용분만 환불할 수는 없습니다',
     moving: '그사이 고객이 크레딧을 사용하면 그 시점에 남은 만큼만 회수합니다.',

@@ -1,6 +1,6 @@
-// A refund of the unused part or of the full price, in two steps: a preview with the reason, then the confirmation. If credits have
-// moved in between, the dialog goes back to a new preview. An unknown outcome is not a failure: the dialog says so and what happens
-// next.
+// A refund of the unused part or of the full price, in two steps: a preview with the reason, then the confirmation. If
+// credits have moved in between, the dialog goes back to a new preview. An unknown outcome is not a failure: the dialog says
+// so and what happens next.
 import { Button, Group, Modal, Radio, Stack, Table, Text } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import type { RefundRefusal } from '../../../../../src/payments/refusals.ts'
@@ -195,6 +195,7 @@ type ChoiceProps = { quote: Quote; extent: Extent; onExtent(extent: Extent): voi
 function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
   const { orders, problems } = useWords()
   const { refund } = orders
+  const hints = { unused: orders.order.valueHint, full: refund.fullHint }
   const { unused, unusedRefusal } = quote
   if (!unused) {
     const { title, hint } = (problems.reasons as Record<string, ProblemText>)[unusedRefusal ?? ''] ?? problems.other
@@ -209,7 +210,7 @@ function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
     <Radio.Group label={refund.extent} value={extent} onChange={(chosen) => onExtent(chosen as Extent)}>
       <Stack gap="xs" mt="xs">
         {(['unused', 'full'] as const).map((each) => (
-          <Radio key={each} value={each} label={refund.extents[each].name} description={refund.extents[each].hint} />
+          <Radio key={each} value={each} label={refund.extents[each]} description={hints[each]} />
         ))}
       </Stack>
     </Radio.Group>
