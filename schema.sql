@@ -173,6 +173,24 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_used_adjustment_id()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from added
+    join adjustments a using (customer_id, adjustment_id)
+    join adjustment_requests r using (customer_id, adjustment_id)
+    where a.approved_by is null
+  ) then
+    raise exception 'the id was used for an adjustment and for a request'
+      using errcode = 'unique_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_write()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -545,6 +563,7 @@ CREATE INDEX adjustment_requests_pending ON adjustment_requests USING btree (req
 
 CREATE TRIGGER adjustment_requests_approved_with_adjustment AFTER UPDATE ON adjustment_requests REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_approved_adjustment();
 CREATE TRIGGER adjustment_requests_begin_pending BEFORE INSERT ON adjustment_requests FOR EACH ROW WHEN (new.state <> 'PENDING'::text) EXECUTE FUNCTION refuse_write('a request begins PENDING');
+CREATE TRIGGER adjustment_requests_have_an_own_id AFTER INSERT ON adjustment_requests REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_used_adjustment_id();
 CREATE TRIGGER adjustment_requests_never_deleted BEFORE DELETE OR TRUNCATE ON adjustment_requests FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER adjustment_requests_stay_decided BEFORE UPDATE ON adjustment_requests FOR EACH ROW WHEN (old.state <> 'PENDING'::text OR old.customer_id IS DISTINCT FROM new.customer_id OR old.adjustment_id IS DISTINCT FROM new.adjustment_id OR old.kind IS DISTINCT FROM new.kind OR old.credits IS DISTINCT FROM new.credits OR old.reason IS DISTINCT FROM new.reason OR old.requested_by IS DISTINCT FROM new.requested_by OR old.requested_at IS DISTINCT FROM new.requested_at) EXECUTE FUNCTION refuse_write('a request is decided once, as it was made');
 
@@ -613,6 +632,7 @@ CREATE INDEX adjustments_of_reversed ON adjustments USING btree (customer_id, re
 
 CREATE TRIGGER adjustments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON adjustments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER adjustments_are_allowed AFTER INSERT ON adjustments REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION require_adjustment();
+CREATE TRIGGER adjustments_have_an_own_id AFTER INSERT ON adjustments REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_used_adjustment_id();
 
 create table api_keys (
   key_id         text                     not null,

@@ -211,6 +211,28 @@ begin
 end
 $$;
 
+-- One id is one adjustment: made at once, or requested and approved. Both statements lock the account first, so the second sees
+-- the first; it runs again and finds it.
+create function refuse_used_adjustment_id() returns trigger language plpgsql as $$
+begin
+  if exists (
+    select from added
+    join adjustments a using (customer_id, adjustment_id)
+    join adjustment_requests r using (customer_id, adjustment_id)
+    where a.approved_by is null
+  ) then
+    raise exception 'the id was used for an adjustment and for a request'
+      using errcode = 'unique_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end
+$$;
+
+create trigger adjustments_have_an_own_id after insert on adjustments referencing new table as added
+  for each statement execute function refuse_used_adjustment_id();
+create trigger adjustment_requests_have_an_own_id after insert on adjustment_requests referencing new table as added
+  for each statement execute function refuse_used_adjustment_id();
+
 create trigger adjustments_are_allowed after insert on adjustments referencing new table as added
   for each statement execute function require_adjustment();
 

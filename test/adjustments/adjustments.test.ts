@@ -2,9 +2,11 @@
 // that a repeat moves nothing. The console and the commands call these functions.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { until } from '../../harness/until.ts'
 import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
 import { type Cluster, startCluster } from '../support/service/cluster.ts'
+import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import { atOnce } from '../support/spending/spending.ts'
 
 let cluster: Cluster
@@ -154,4 +156,37 @@ test('a rejected request moves nothing and cannot be approved; one that the bala
   await adjust(databaseAt(0), adjustmentOf(customer.customerId, 4), limits)
   assert.equal((await approve(databaseAt(0), taking.adjustmentId, 'shin', 100)).available, 0)
   await cluster.check()
+})
+
+test('a cancel is not covered by goodwill: used credits are not paid back because others were given', async () => {
+  const customer = await cluster.newCustomer()
+  const { paymentKey } = await customer.confirmedOrder('STANDARD')
+  const { customerId } = customer
+  await adjust(databaseAt(0), adjustmentOf(customerId, -1), limits)
+  await adjust(databaseAt(0), adjustmentOf(customerId, 30), limits)
+  assertRefused(await customer.at(0).cancel({ paymentKey }), 'PAYMENT_CANCEL_FAILED')
+  // A credit that was paid for covers it.
+  await customer.confirmedOrder('BASIC')
+  assertSuccess(await customer.at(1).cancel({ paymentKey }), 200)
+  assert.equal(await customer.credits(), 30)
+  await cluster.check()
+})
+
+test('one id sent at once to adjust and to request it is one of the two', async () => {
+  const customer = await newCustomer()
+  const adjustment = adjustmentOf(customer.customerId, 20)
+  const client = await cluster.database.pool.connect()
+  await client.query('begin')
+  await client.query('select from accounts where customer_id = $1 for no key update', [customer.customerId])
+  const adjusted = adjust(databaseAt(0), adjustment, limits)
+  await until('it waits for the account', async () => {
+    const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    return (await cluster.database.query(text)).length > 0
+  })
+  const requested = adjust(databaseAt(1), adjustment, { perDay: 100, approvalAbove: 10 })
+  await client.query('commit')
+  client.release()
+  const states = await Promise.all([adjusted, requested].map(async (result) => (await result).state))
+  assert.equal(new Set(states).size, 1, states.join())
+  assert.equal(await customer.credits(), states[0] === 'DONE' ? 41 : 21)
 })

@@ -83,7 +83,7 @@ test('a spend is reversed in parts until nothing is left, with an event for each
   assert.deepEqual(events, [data('back-1', 4, 15), data('back-2', 6, 21)])
 })
 
-test('64 twins of a reversal at two services move once and get one answer, also when nothing is left', async () => {
+test('64 duplicates of a reversal at two services move once and get one answer, also when nothing is left', async () => {
   for (const credits of [3, undefined]) {
     const customer = await newCustomer()
     assertSuccess(await internal.spend(customer.customerId, 5, 'work'), 200)
@@ -135,7 +135,9 @@ test('only the service that spent can reverse, with any of its tokens', async (t
   const other = await newCustomer()
   assertRefused(await internal.reverse(other.customerId, 'work'), 'NOT000')
   assertRefused(await internal.reverse(crypto.randomUUID(), 'work'), 'NOT000')
-  assertRefused(await internal.reverse(customerId, 'unknown'), 'NOT000')
+  for (const text of ['unknown', 'a\0b', 'two words']) {
+    assertRefused(await internal.reverse(customerId, text), 'NOT000')
+  }
   assert.deepEqual(await customer.movements(), ['GRANT 21', 'SPEND -5', 'REVERSAL 2'])
 })
 

@@ -54,6 +54,7 @@ const unentered = `credits of ${customer} move without an entry`
 const [ofTheLedger, ofAccounts] = ['ledger_entries_append_only', 'accounts_move_by_entry']
 
 const triggers: [what: string, trigger: string, sql: string, message: string][] = [
+  ['adjusted credits without an entry', ofAccounts, 'update accounts set adjusted = adjusted + 1', unentered],
   [
     'an update of an entry',
     ofTheLedger,

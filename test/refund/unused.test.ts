@@ -1,7 +1,9 @@
 // Refund of the unused part: its value goes back, its credits are taken, exactly as quoted, once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { audit } from '../../src/payments/audit/audit.ts'
 import { reconcile } from '../../src/payments/books/reconcile.ts'
+import type { PaymentContext } from '../../src/payments/context.ts'
 import { resolveDiscrepanciesOfOrder } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { acceptPartialCancel } from '../../src/payments/refunds/accept.ts'
@@ -260,8 +262,52 @@ test('nothing is accepted that the gateway does not show, nor credits that the o
     acceptPartialCancel(service.payments, { customerId, orderId }, { credits, reason: 'by mistake' })
   await assert.rejects(accept(0), /does not show a part/)
   await service.sandbox.cancel(paymentKey, 1_000)
-  await assert.rejects(accept(22), /credits/)
+  await assert.rejects(accept(22), {
+    code: 'VAL003',
+    metadata: { fields: [{ field: 'credits', rule: 'must be at most the credits of the order, 21' }] },
+  })
   await spend(customerId, 20)
   await assert.rejects(accept(2), /not available/)
   assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED'])
+})
+
+test('an acceptance whose claim was committed and whose answer was lost is finished, by the request or by the worker', async () => {
+  const { payments } = service
+  const afterCommit = (next: () => Promise<null>): PaymentContext => ({
+    ...payments,
+    batches: {
+      ...payments.batches,
+      async claimCancel(claim) {
+        await payments.batches.claimCancel(claim)
+        return next()
+      },
+    },
+  })
+  for (const [context, isAnswered] of [
+    [afterCommit(async () => null), true],
+    [afterCommit(() => Promise.reject(new Error('the process ended'))), false],
+  ] as const) {
+    const { customerId, orderId, paymentKey, ...customer } = await customerWithOrder()
+    await service.sandbox.cancel(paymentKey, 5_000)
+    const accepted = acceptPartialCancel(context, { customerId, orderId }, { credits: 5, reason: 'agreed' })
+    if (isAnswered) assert.equal((await accepted).refundedAmount, 5_000)
+    else await assert.rejects(accepted, /the process ended/)
+    assert.deepEqual((await audit(payments.database)).violations, [])
+    await settleAll(service)
+    assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED', 'REFUND APPROVED'])
+    assert.equal(await customer.credits(), 16)
+    assert.deepEqual((await audit(payments.database)).violations, [])
+  }
+})
+
+test('a path with text that is no order id is not found, and a refund is in the action log with its service', async () => {
+  const { customerId, orderId } = await customerWithOrder()
+  for (const path of ['ord_1', 'a%00b']) assertRefused(await service.internal.refundQuote(customerId, path), 'NOT000')
+  dataOf(await service.internal.refund(customerId, orderId, { amount: 20_000, credits: 21 }, 'asked by phone'))
+  const logged = await service.database.query<{ text: string }>(
+    `select concat_ws(' ', actor, command, arguments, reason) as text from operator_actions where subject = $1`,
+    [orderId],
+  )
+  const { serviceId } = service.internal.issued
+  assert.deepEqual(logged, [{ text: `service ${serviceId} orders refund {${orderId},--unused} asked by phone` }])
 })

@@ -1,7 +1,7 @@
 // Goodwill and corrections by operators. Each has a reason. An operator adjusts up to a limit per Korean day, by their role;
 // above another limit the adjustment waits for a second person, who needs the right to approve and a limit that covers it. A
 // repeat with the same id gets the first answer: a double click or a lost answer moves nothing twice.
-import { type Database, isUniqueViolation } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import { adjustmentRefusals, customerNotFound, insufficientCredits } from '../refusals.ts'
 import { retryOnUniqueViolation } from '../retry-on-unique-violation.ts'
 import {
@@ -77,9 +77,7 @@ export async function approve(
   actor: string,
   perDay: number,
 ): Promise<AdjustmentResult> {
-  const available = await approveRequest(database, adjustmentId, actor, perDay).catch((error) => {
-    throw isUniqueViolation(error) ? adjustmentRefusals.usedId() : error
-  })
+  const available = await approveRequest(database, adjustmentId, actor, perDay)
   const request = await findRequest(database, adjustmentId)
   if (!request) throw adjustmentRefusals.requestNotFound()
   const { customerId, kind, credits, requestedBy, decidedBy } = request

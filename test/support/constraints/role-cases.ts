@@ -58,9 +58,11 @@ const forgeReversal = ({ customer }: Books, credits: number, reference = 'back')
   select e.customer_id, gen_random_uuid(), e.kind, e.delta, e.entry_number, s.entry_number, e.service_id, 'none', e.created_at
   from entry e join ledger_entries s on s.customer_id = e.customer_id and s.reference = 'first'`
 
+const forgedId = '00000000-0000-4000-8000-0000000000d1'
 const forgedRequest = ({ customer }: Books, state = 'PENDING') => `
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by, state)
-  values ('${customer}', gen_random_uuid(), 'GOODWILL', 1, 'none', 'kim', '${state}')`
+  values ('${customer}', '${forgedId}', 'GOODWILL', 1, 'none', 'kim', '${state}')`
+const forgeAdjustmentOfId = (books: Books) => forgeReversal(books, 1).replace('gen_random_uuid()', `'${forgedId}'`)
 const decideRequests = (state: string) =>
   `update adjustment_requests set state = '${state}', decided_by = 'lee', decided_at = now()`
 
@@ -128,6 +130,16 @@ export const roleCases: RoleCase[] = [
     'goodwill without its record',
     'ledger_entries_have_a_cause',
     (books) => forgeReversal(books, 1).replace(/insert into adjustments[\s\S]*$/, 'select 1'),
+  ],
+  [
+    'an adjustment with the id of a request',
+    'adjustments_have_an_own_id',
+    (books) => `${forgedRequest(books)}; ${forgeAdjustmentOfId(books)}`,
+  ],
+  [
+    'a request with the id of an adjustment',
+    'adjustment_requests_have_an_own_id',
+    (books) => `${forgeAdjustmentOfId(books)}; ${forgedRequest(books)}`,
   ],
   ['a request that begins approved', 'adjustment_requests_begin_pending', (books) => forgedRequest(books, 'APPROVED')],
   [
