@@ -755,6 +755,7 @@ create table orders (
 alter table orders add constraint orders_refunded_amount CHECK (refunded_amount IS NULL OR status = 'REFUNDED'::text AND 1 <= refunded_amount AND refunded_amount <= amount) NOT VALID;
 
 CREATE INDEX orders_by_id ON orders USING btree (order_id);
+CREATE INDEX orders_granted ON orders USING btree (customer_id, grant_entry) WHERE grant_entry IS NOT NULL;
 CREATE INDEX orders_made ON orders USING btree (created_at);
 CREATE UNIQUE INDEX orders_once_per_idempotency_key ON orders USING btree (customer_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX orders_pending ON orders USING btree (customer_id, created_at) WHERE status = 'PENDING'::text;

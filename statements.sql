@@ -1083,7 +1083,7 @@ with
     from accounts
     where customer_id = $1
   ),
-  granted as (
+  page as (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
            a.paid, past.status,
            case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
@@ -1097,41 +1097,95 @@ with
           select from payment_operations p
           where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
             and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past
+        else 'CONFIRMED' end as status) past where o.order_id = $2
+  ),
+  above as (
+    select p.*, (select coalesce(sum(g.room), 0) from (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past where o.grant_entry > (select max(grant_entry) from page)) g) + coalesce(sum(room) over newer, 0) as newer_room
+    from page p
+    window newer as (order by grant_entry desc rows between unbounded preceding and 1 preceding)
   ),
   placed as (
-    select *, greatest(0, least(room, paid - coalesce(sum(room) over newer, 0)))::bigint as unspent
-    from granted
-    window newer as (partition by customer_id order by grant_entry desc rows between unbounded preceding and 1 preceding)
+    select *, greatest(0, least(room, paid - newer_room))::bigint as unspent from above
   ),
   lot as (
     select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
-           room_used as used, case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
+           room_used as used,
+           case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
            case status when 'CONFIRMED' then greatest(0, amount - room_used * 1000) else 0 end as value,
            case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
     from placed
     cross join lateral (select room - unspent as room_used) u
   ),
-  reserved as (
-    select l.*, least(l.unspent, coalesce(p.credits_held, 0)) as reserved, p.operation_id is not null as is_closing
-    from lot l
-    left join payment_operations p
-      on p.customer_id = l.customer_id and p.order_id = l.order_id and p.state = 'OPEN'
+  closing as (
+    select g.order_id, g.grant_entry,
+           least(p.credits_held, greatest(0, least(g.room, g.paid - (select coalesce(sum(g.room), 0) from (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past where o.grant_entry > g.grant_entry) g)))) as reserved
+    from account a
+    join payment_operations p on p.customer_id = a.customer_id and p.state = 'OPEN' and p.kind <> 'CONFIRM'
+    join lateral (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past where o.order_id = p.order_id) g on true
   ),
   shared as (
-    select r.*, reserved + greatest(0, least(unspent - reserved, a.held - sum(reserved) over ()
-             - coalesce(sum(unspent - reserved) over older, 0)))::bigint as held
-    from reserved r
+    select l.*, c.order_id is not null as is_closing,
+           (own.reserved + greatest(0, least(l.unspent - own.reserved, a.held - r.reserved - (older.unspent - r.of_older))))::bigint
+             as held
+    from lot l
     cross join account a
-    window older as (order by grant_entry rows between unbounded preceding and 1 preceding)
+    left join closing c on c.order_id = l.order_id
+    cross join lateral (select coalesce(c.reserved, 0) as reserved) own
+    cross join lateral (
+      select coalesce(sum(reserved), 0) as reserved,
+             coalesce(sum(reserved) filter (where grant_entry < l.grant_entry), 0) as of_older
+      from closing) r
+    join above n on n.grant_entry = l.grant_entry
+    cross join lateral (select greatest(0, a.paid - n.newer_room - l.unspent) as unspent) older
   )
   select
   grant_entry as "entryNumber", order_id as "orderId", package_type as "packageType", status, confirmed_at as "grantedAt",
   amount, credits, used, held, unspent - held as "unused", taken_back as "takenBack", value,
   refunded_amount as "refundedAmount", (select entry_number from account) as "lastEntry",
     (select balance - held from account) as "available", is_closing as "isClosing"
-  from shared
-  where order_id = $2;
+  from shared;
 
 -- credits.findUses
 select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else abs(e.delta) end as "credits",
@@ -1210,7 +1264,30 @@ with
     from accounts
     where customer_id = $1
   ),
-  granted as (
+  page as (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+
+    cross join lateral (
+      select * from orders o
+      where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry < $2
+        and ($4::boolean is not true or o.status = 'CONFIRMED' or o.refund_shortfall > 0)
+      order by o.grant_entry desc
+      limit $3) o
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past
+  ),
+  above as (
+    select p.*, (select coalesce(sum(g.room), 0) from (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
            a.paid, past.status,
            case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
@@ -1224,42 +1301,79 @@ with
           select from payment_operations p
           where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
             and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past
+        else 'CONFIRMED' end as status) past where o.grant_entry > (select max(grant_entry) from page)) g) + coalesce(sum(room) over newer, 0) as newer_room
+    from page p
+    window newer as (order by grant_entry desc rows between unbounded preceding and 1 preceding)
   ),
   placed as (
-    select *, greatest(0, least(room, paid - coalesce(sum(room) over newer, 0)))::bigint as unspent
-    from granted
-    window newer as (partition by customer_id order by grant_entry desc rows between unbounded preceding and 1 preceding)
+    select *, greatest(0, least(room, paid - newer_room))::bigint as unspent from above
   ),
   lot as (
     select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
-           room_used as used, case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
+           room_used as used,
+           case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
            case status when 'CONFIRMED' then greatest(0, amount - room_used * 1000) else 0 end as value,
            case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
     from placed
     cross join lateral (select room - unspent as room_used) u
   ),
-  reserved as (
-    select l.*, least(l.unspent, coalesce(p.credits_held, 0)) as reserved, p.operation_id is not null as is_closing
-    from lot l
-    left join payment_operations p
-      on p.customer_id = l.customer_id and p.order_id = l.order_id and p.state = 'OPEN'
+  closing as (
+    select g.order_id, g.grant_entry,
+           least(p.credits_held, greatest(0, least(g.room, g.paid - (select coalesce(sum(g.room), 0) from (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past where o.grant_entry > g.grant_entry) g)))) as reserved
+    from account a
+    join payment_operations p on p.customer_id = a.customer_id and p.state = 'OPEN' and p.kind <> 'CONFIRM'
+    join lateral (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past where o.order_id = p.order_id) g on true
   ),
   shared as (
-    select r.*, reserved + greatest(0, least(unspent - reserved, a.held - sum(reserved) over ()
-             - coalesce(sum(unspent - reserved) over older, 0)))::bigint as held
-    from reserved r
+    select l.*, c.order_id is not null as is_closing,
+           (own.reserved + greatest(0, least(l.unspent - own.reserved, a.held - r.reserved - (older.unspent - r.of_older))))::bigint
+             as held
+    from lot l
     cross join account a
-    window older as (order by grant_entry rows between unbounded preceding and 1 preceding)
+    left join closing c on c.order_id = l.order_id
+    cross join lateral (select coalesce(c.reserved, 0) as reserved) own
+    cross join lateral (
+      select coalesce(sum(reserved), 0) as reserved,
+             coalesce(sum(reserved) filter (where grant_entry < l.grant_entry), 0) as of_older
+      from closing) r
+    join above n on n.grant_entry = l.grant_entry
+    cross join lateral (select greatest(0, a.paid - n.newer_room - l.unspent) as unspent) older
   )
   select
   grant_entry as "entryNumber", order_id as "orderId", package_type as "packageType", status, confirmed_at as "grantedAt",
   amount, credits, used, held, unspent - held as "unused", taken_back as "takenBack", value,
   refunded_amount as "refundedAmount"
   from shared
-  where grant_entry < $2 and ($4::boolean is not true or unspent > 0)
-  order by grant_entry desc
-  limit $3;
+  where $4::boolean is not true or unspent > 0
+  order by grant_entry desc;
 
 -- credits.listNewestEntries
 select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDelta",
@@ -1330,7 +1444,8 @@ with recursive search (customer_id, low, high) as (
   ),
   lot as (
     select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
-           room_used as used, case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
+           room_used as used,
+           case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
            case status when 'CONFIRMED' then greatest(0, amount - room_used * 1000) else 0 end as value,
            case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
     from placed

@@ -111,7 +111,7 @@ const literals = /(?:'[^'`]*'|\{(?: \w+: (?:'[^'`]*'|"[^"`]*"),?)+ \})/.source
 const sqlFragments = [
   /^(applyMovements|applyHolds|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
-  /^(lotsOfAccounts|lotsNow|lotColumns)$/,
+  /^(accountNow|grantedLots|newestLots|fromOrders|lotsOfAccounts|lotsOfPage|lotColumns)$/,
   /^(cancelledAtGateway|computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
   /^(isUnused|moveByCause|requestColumns)$/,
   /^(servicesWithBudget|hasServiceBudget|checkRestrictions|renewal|previewRestrictions)$/,

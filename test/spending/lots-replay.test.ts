@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ReplayedEntry, replayLots } from '../../harness/lots-replay.ts'
 import { createRandom, type Random } from '../../harness/random.ts'
-import { lotsOfAccounts } from '../../src/credits/lots/lots.sql.ts'
+import { findLot, type Lot, listLots, lotsOfAccounts } from '../../src/credits/lots/lots.sql.ts'
+import { createDatabase } from '../../src/db/database.ts'
 import { type CreditPackage, packages } from '../../src/payments/packages.ts'
-import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
 
 let database: OwnTestDatabase
 before(async () => {
@@ -32,6 +33,9 @@ type History = {
   customerId: string
   orders: OrderRow[]
   entries: (ReplayedEntry & { balance: number; adjusted: number; at: number })[]
+  /** At the end, by holds and by the cancels and refunds that are under way. */
+  held: number
+  closing: { order_id: string; credits_held: number }[]
 }
 
 const below = (random: Random, limit: number) => random.integer(0, limit - 1)
@@ -136,7 +140,8 @@ function randomHistory(random: Random): History {
     'correct',
   ] as const
   for (; now < 40; now += 1) steps[random.pick(likely)]()
-  return { customerId, orders, entries }
+  const closing = [...open].map(([{ order_id }, { held: credits_held }]) => ({ order_id, credits_held }))
+  return { customerId, orders, entries, held, closing }
 }
 
 /** What the definition says, for every order that was granted by then. */
@@ -168,33 +173,45 @@ function momentOf(step: number): string {
   return new Date(step * 1_000).toISOString()
 }
 
-test('on 10,000 random histories the lots equal a replay of the ledger, at the end and at an earlier entry', async () => {
-  const random = createRandom(19)
+/** A connection on which tables of the session hide those of the schema, so that rows of any history can be written. */
+async function ownTables() {
   const client = await database.ownerPool.connect()
+  await client.query(`
+    create temp table orders as table public.orders with no data;
+    create temp table payment_operations as table public.payment_operations with no data;
+    create temp table accounts as table public.accounts with no data;
+    create temp table account_at (customer_id uuid, entry_number bigint, paid bigint, moment timestamptz);
+    create index on orders (customer_id, order_id);
+    create index on payment_operations (customer_id, order_id)`)
   const insert = (table: string, rows: object[]) =>
     client.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [
       JSON.stringify(rows),
     ])
+  async function replaceBooks(histories: History[]): Promise<void> {
+    await client.query('truncate orders, payment_operations')
+    const orders = histories.flatMap((history) => history.orders)
+    const refunds = orders.flatMap(({ customer_id, order_id, refunded_at }) =>
+      refunded_at === null
+        ? []
+        : [{ customer_id, order_id, kind: 'REFUND', state: 'APPROVED', closed_at: momentOf(refunded_at) }],
+    )
+    const open = histories.flatMap(({ customerId, closing }) =>
+      closing.map((operation) => ({ customer_id: customerId, kind: 'CANCEL', state: 'OPEN', ...operation })),
+    )
+    await insert('orders', orders)
+    await insert('payment_operations', [...refunds, ...open])
+    await client.query('analyze orders; analyze payment_operations')
+  }
+  return { client, insert, replaceBooks }
+}
+
+test('on 10,000 random histories the lots equal a replay of the ledger, at the end and at an earlier entry', async () => {
+  const random = createRandom(19)
+  const { client, insert, replaceBooks } = await ownTables()
   try {
-    // Tables of the session hide those of the schema: rows of any history can be written.
-    await client.query(`
-      create temp table orders as table public.orders with no data;
-      create temp table payment_operations as table public.payment_operations with no data;
-      create temp table account_at (customer_id uuid, entry_number bigint, paid bigint, moment timestamptz);
-      create index on orders (customer_id, order_id);
-      create index on payment_operations (customer_id, order_id)`)
     for (let part = 0; part < 20; part += 1) {
-      await client.query('truncate orders, payment_operations')
       const histories = Array.from({ length: 500 }, () => randomHistory(random))
-      const orders = histories.flatMap((history) => history.orders)
-      const refunds = orders.flatMap(({ customer_id, order_id, refunded_at }) =>
-        refunded_at === null
-          ? []
-          : [{ customer_id, order_id, kind: 'REFUND', state: 'APPROVED', closed_at: momentOf(refunded_at) }],
-      )
-      await insert('orders', orders)
-      await insert('payment_operations', refunds)
-      await client.query('analyze orders; analyze payment_operations')
+      await replaceBooks(histories)
       for (const at of ['end', 'earlier'] as const) {
         const accounts = histories.map((history) => accountAt(random, history, at))
         await client.query('truncate account_at')
@@ -215,6 +232,65 @@ test('on 10,000 random histories the lots equal a replay of the ledger, at the e
             `history ${part}/${index}, entry ${entry_number}`,
           )
         }
+      }
+    }
+  } finally {
+    client.release(true)
+  }
+})
+
+/** By their own cancel or refund first; holds of services take the lots that are used next. */
+function heldOfLots({ entries, held, closing }: History): Map<string, { unspent: number; held: number }> {
+  // The replay has a lot without an order for adjustments.
+  const lots = replayLots(entries).flatMap(({ orderId, unspent }) => (orderId === null ? [] : [{ orderId, unspent }]))
+  const reserved = new Map(closing.map(({ order_id, credits_held }) => [order_id, credits_held]))
+  const reservedOf = ({ orderId, unspent }: { orderId: string; unspent: number }) =>
+    Math.min(unspent, reserved.get(orderId) ?? 0)
+  let left = held - lots.reduce((sum, lot) => sum + reservedOf(lot), 0)
+  return new Map(
+    lots.map((lot) => {
+      const taken = Math.max(0, Math.min(lot.unspent - reservedOf(lot), left))
+      left -= taken
+      return [lot.orderId, { unspent: lot.unspent, held: reservedOf(lot) + taken }]
+    }),
+  )
+}
+
+test('on 1,000 of them each page of lots, the unspent ones and a single one equal the replay, with what is held', async () => {
+  const random = createRandom(20)
+  const { client, insert, replaceBooks } = await ownTables()
+  const own = createDatabase(client, silentLog)
+  const shown = (lots: Lot[]) => lots.map(({ orderId, held, unused }) => `${orderId} held ${held} unused ${unused}`)
+  async function pagesOf(customerId: string, onlyUnspent: boolean): Promise<Lot[]> {
+    const all: Lot[] = []
+    for (let below: number | null = null; ; below = all.at(-1)?.entryNumber ?? null) {
+      const page = await listLots(own, customerId, { below, limit: 3, onlyUnspent })
+      all.push(...page)
+      if (page.length < 3) return all
+    }
+  }
+  try {
+    for (let part = 0; part < 4; part += 1) {
+      const histories = Array.from({ length: 250 }, () => randomHistory(random))
+      await replaceBooks(histories)
+      await client.query('truncate accounts')
+      const accounts = histories.map(({ customerId, entries, held }) => {
+        const { balance = 0, adjusted = 0 } = entries.at(-1) ?? {}
+        return { customer_id: customerId, last_entry: entries.length, balance, adjusted, held }
+      })
+      await insert('accounts', accounts)
+      for (const history of histories) {
+        const expected = [...heldOfLots(history)].reverse()
+        const lines = (of: typeof expected) =>
+          of.map(([orderId, { unspent, held }]) => `${orderId} held ${held} unused ${unspent - held}`)
+        const { customerId } = history
+        assert.deepEqual(shown(await pagesOf(customerId, false)), lines(expected))
+        const unspent = expected.filter(([, lot]) => lot.unspent > 0)
+        assert.deepEqual(shown(await pagesOf(customerId, true)), lines(unspent))
+        const one = random.pick([...expected, null] as [(typeof expected)[number] | null])
+        if (!one) continue
+        const found = await findLot(own, customerId, one[0])
+        assert.deepEqual(found && shown([found]), lines([one]))
       }
     }
   } finally {

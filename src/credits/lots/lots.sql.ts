@@ -32,16 +32,18 @@ export type Lot = {
 }
 
 /**
- * CTE `lot`, from a CTE `account` with the columns customer_id, entry_number, paid and moment: the lots of these customers as
+ * Rows of the orders that have granted credits to the customers of a CTE `account` (customer_id, entry_number, paid, moment), as
  * they were after that entry, at that moment. `paid` is the part of the balance that comes from orders.
  */
-export const lotsOfAccounts = `
-  granted as (
+const grantedLots = grantedBy('join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number')
+
+function grantedBy(fromOrders: string): string {
+  return `
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
            a.paid, past.status,
            case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
     from account a
-    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    ${fromOrders}
     cross join lateral (
       select case
         when o.rollback_entry <= a.entry_number then 'CANCELLED'
@@ -50,41 +52,78 @@ export const lotsOfAccounts = `
           select from payment_operations p
           where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
             and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past
-  ),
-  placed as (
-    select *, greatest(0, least(room, paid - coalesce(sum(room) over newer, 0)))::bigint as unspent
-    from granted
-    window newer as (partition by customer_id order by grant_entry desc rows between unbounded preceding and 1 preceding)
-  ),
+        else 'CONFIRMED' end as status) past`
+}
+
+/** CTE `lot`, from a CTE `placed` of granted lots with what is unspent of them. */
+const lotsOfPlaced = `
   lot as (
     select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
-           room_used as used, case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
+           room_used as used,
+           case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
            case status when 'CONFIRMED' then greatest(0, amount - room_used * ${pricePerCredit}) else 0 end as value,
            case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
     from placed
     cross join lateral (select room - unspent as room_used) u
   )`
 
-// What a cancel or refund has put on hold is shown with its own order; holds of services take the lots that are used next.
-const lotsNow = `
+/** CTE `lot`: all lots of the customers of `account`. */
+export const lotsOfAccounts = `
+  granted as (${grantedLots}
+  ),
+  placed as (
+    select *, greatest(0, least(room, paid - coalesce(sum(room) over newer, 0)))::bigint as unspent
+    from granted
+    window newer as (partition by customer_id order by grant_entry desc rows between unbounded preceding and 1 preceding)
+  ),${lotsOfPlaced}`
+
+const roomNewerThan = (entry: string) =>
+  `(select coalesce(sum(g.room), 0) from (${grantedLots} where o.grant_entry > ${entry}) g)`
+
+/**
+ * CTE `shared`: the lots of a CTE `page`, granted lots of one customer without a gap but for those without room. Only lots that
+ * are newer than the page are read besides: what the older ones have unspent is the rest of the balance.
+ *
+ * `closing` are orders that a cancel or refund is about. What it holds is shown with its own order; holds of services take the
+ * lots that are used next.
+ */
+const lotsOfPage = `
+  above as (
+    select p.*, ${roomNewerThan('(select max(grant_entry) from page)')} + coalesce(sum(room) over newer, 0) as newer_room
+    from page p
+    window newer as (order by grant_entry desc rows between unbounded preceding and 1 preceding)
+  ),
+  placed as (
+    select *, greatest(0, least(room, paid - newer_room))::bigint as unspent from above
+  ),${lotsOfPlaced},
+  closing as (
+    select g.order_id, g.grant_entry,
+           least(p.credits_held, greatest(0, least(g.room, g.paid - ${roomNewerThan('g.grant_entry')}))) as reserved
+    from account a
+    join payment_operations p on p.customer_id = a.customer_id and p.state = 'OPEN' and p.kind <> 'CONFIRM'
+    join lateral (${grantedLots} where o.order_id = p.order_id) g on true
+  ),
+  shared as (
+    select l.*, c.order_id is not null as is_closing,
+           (own.reserved + greatest(0, least(l.unspent - own.reserved, a.held - r.reserved - (older.unspent - r.of_older))))::bigint
+             as held
+    from lot l
+    cross join account a
+    left join closing c on c.order_id = l.order_id
+    cross join lateral (select coalesce(c.reserved, 0) as reserved) own
+    cross join lateral (
+      select coalesce(sum(reserved), 0) as reserved,
+             coalesce(sum(reserved) filter (where grant_entry < l.grant_entry), 0) as of_older
+      from closing) r
+    join above n on n.grant_entry = l.grant_entry
+    cross join lateral (select greatest(0, a.paid - n.newer_room - l.unspent) as unspent) older
+  )`
+
+const accountNow = `
   account as (
     select customer_id, last_entry as entry_number, balance - adjusted as paid, balance, held, 'infinity'::timestamptz as moment
     from accounts
     where customer_id = $1
-  ),${lotsOfAccounts},
-  reserved as (
-    select l.*, least(l.unspent, coalesce(p.credits_held, 0)) as reserved, p.operation_id is not null as is_closing
-    from lot l
-    left join payment_operations p
-      on p.customer_id = l.customer_id and p.order_id = l.order_id and p.state = 'OPEN'
-  ),
-  shared as (
-    select r.*, reserved + greatest(0, least(unspent - reserved, a.held - sum(reserved) over ()
-             - coalesce(sum(unspent - reserved) over older, 0)))::bigint as held
-    from reserved r
-    cross join account a
-    window older as (order by grant_entry rows between unbounded preceding and 1 preceding)
   )`
 
 const lotColumns = `
@@ -92,14 +131,24 @@ const lotColumns = `
   amount, credits, used, held, unspent - held as "unused", taken_back as "takenBack", value,
   refunded_amount as "refundedAmount"`
 
+/** Within the lateral subquery, so that the index gives them in this order and no more than these are read. */
+const newestLots = grantedBy(`
+    cross join lateral (
+      select * from orders o
+      where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry < $2
+        and ($4::boolean is not true or o.status = 'CONFIRMED' or o.refund_shortfall > 0)
+      order by o.grant_entry desc
+      limit $3) o`)
+
 const listLotsStatement = statement(
   'credits.listLots',
-  `with ${lotsNow}
+  `with ${accountNow},
+  page as (${newestLots}
+  ),${lotsOfPage}
   select ${lotColumns}
   from shared
-  where grant_entry < $2 and ($4::boolean is not true or unspent > 0)
-  order by grant_entry desc
-  limit $3`,
+  where $4::boolean is not true or unspent > 0
+  order by grant_entry desc`,
 )
 
 export type LotPage = { below: number | null; limit: number; onlyUnspent?: boolean }
@@ -120,11 +169,12 @@ export type LotOfOrder = Lot & {
 
 const findLotStatement = statement(
   'credits.findLot',
-  `with ${lotsNow}
+  `with ${accountNow},
+  page as (${grantedLots} where o.order_id = $2
+  ),${lotsOfPage}
   select ${lotColumns}, (select entry_number from account) as "lastEntry",
     (select balance - held from account) as "available", is_closing as "isClosing"
-  from shared
-  where order_id = $2`,
+  from shared`,
 )
 
 /** Null when the order has granted nothing, or there is no such order of the customer. */
