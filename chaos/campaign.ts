@@ -15,6 +15,7 @@ import { checkHolds } from './checks/money/holds.ts'
 import { checkLots } from './checks/money/lots.ts'
 import { checkOrders } from './checks/money/orders.ts'
 import { checkPurchases } from './checks/money/purchases.ts'
+import { checkReversals } from './checks/money/reversals.ts'
 import { checkSpends } from './checks/money/spends.ts'
 import { startWatch, type Watch } from './checks/money/watch.ts'
 import { checkNotifications, findIgnoredNotifications } from './checks/notifications.ts'
@@ -214,6 +215,7 @@ async function conclude(
     ...checkOrders(evidence),
     ...checkSpends(evidence),
     ...checkHolds(evidence),
+    ...checkReversals(evidence),
     ...checkBalances(evidence),
     ...(await checkEvents(world, evidence, quiet.settledAt)),
     ...checkAnswers(evidence),

@@ -76,6 +76,8 @@ function countSpending({ callsOf, uses, holds }: Evidence): Figures {
     'holds released': inState('RELEASED'),
     'holds expired': inState('EXPIRED'),
     'holds open in the end': inState('ACTIVE'),
+    'reversals that went through': [...uses.values()].filter(({ kind }) => kind === 'REVERSAL').length,
+    'reversals refused': callsOf.reverse.filter(({ outcome }) => outcome.kind === 'fail').length,
     'captures and releases that came too late': [...callsOf.capture, ...callsOf.release].filter(
       ({ outcome }) => outcome.kind === 'fail',
     ).length,

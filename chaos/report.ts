@@ -38,6 +38,8 @@ const leastPerMinute: Record<string, number> = {
   'holds released': 5,
   'holds expired': 5,
   'captures and releases that came too late': 8,
+  'reversals that went through': 8,
+  'reversals refused': 5,
   'events delivered': 80,
   'events delivered again': 15,
   'events of low credits': 4,

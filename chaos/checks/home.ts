@@ -38,11 +38,12 @@ const summed = [
   'returned',
   'creditsSold',
   'creditsTakenBack',
+  'creditsAdjusted',
 ] as const
 
 function otherFigures(page: Page, totals: Totals): string[] {
   const { ordersMade, ordersConfirmed, ordersFailed, ordersCancelled, ordersRefunded } = totals
-  const spent = totals.creditsSold - totals.creditsTakenBack - totals.creditsOutstanding
+  const spent = totals.creditsSold - totals.creditsTakenBack + totals.creditsAdjusted - totals.creditsOutstanding
   const inAll = (name: keyof Page['days'][number]) => page.days.reduce((sum, day) => sum + Number(day[name]), 0)
   const compared: [what: string, shown: unknown, expected: unknown][] = [
     ...summed.map((name): [string, number, number] => [name, inAll(name), totals[name]]),

@@ -41,6 +41,13 @@ const messages: Messages = {
   capture: ({ holdId, credits }, customerId) =>
     post(`${internalBase}/holds/${holdId}/capture`, { customerId, ...(credits !== null && { credits }) }),
   release: ({ holdId }, customerId) => post(`${internalBase}/holds/${holdId}/release`, { customerId }),
+  reverse: ({ reversed, credits, reference }, customerId) =>
+    post(`${internalBase}/spend/${reversed}/reverse`, {
+      customerId,
+      reference,
+      reason: 'failed',
+      ...(credits !== null && { credits }),
+    }),
 }
 
 export function messageOf<Of extends Request>(request: Of, customerId: string): Message {

@@ -3,11 +3,11 @@ import type { HoldState } from '../../../src/credits/holds/holds.sql.ts'
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { Books } from '../../world/postgres.ts'
 
-/** The use of a reference. CAPTURE: a part of a hold. */
+/** The use of a reference. CAPTURE: a part of a hold. REVERSAL: of the spend or hold with the reference `reversed`. */
 export type BookedUse = {
   customerId: string
   reference: string
-  kind: 'SPEND' | 'HOLD' | 'CAPTURE'
+  kind: 'SPEND' | 'HOLD' | 'CAPTURE' | 'REVERSAL'
   credits: number
   /** Of a hold of at most that many credits. */
   requested: number | null
@@ -15,19 +15,22 @@ export type BookedUse = {
   balance: number
   serviceId: string | null
   holdId: string | null
+  reversed: string | null
   entryNumber: number
   /** How many entries have it. */
   entries: number
 }
 
 const usesText = `
-  select e.customer_id as "customerId", e.reference, e.kind, greatest(-e.delta, e.held_delta)::float8 as credits,
+  select e.customer_id as "customerId", e.reference, e.kind, greatest(abs(e.delta), e.held_delta)::float8 as credits,
     case e.kind when 'HOLD' then h.requested end::float8 as requested,
     (e.balance_after - e.held_after)::float8 as balance, e.service_id as "serviceId", e.hold_id as "holdId",
-    e.entry_number::float8 as "entryNumber",
+    r.reference as reversed, e.entry_number::float8 as "entryNumber",
     (count(*) over (partition by e.customer_id, e.reference))::int as entries
   from ledger_entries e
   left join holds h using (customer_id, hold_id)
+  left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
+  left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry
   where e.reference is not null`
 
 export async function readUses(books: Books): Promise<BookedUse[]> {
@@ -138,4 +141,53 @@ export async function readCourses(books: Books): Promise<Map<string, Step[]>> {
     from ledger_entries order by customer_id, entry_number`,
   )
   return Map.groupBy(rows, ({ customerId }) => customerId)
+}
+
+/** What was left to reverse of a spend or a hold after an entry that took credits or gave them back. */
+export type LeftStep = { left: number; at: number }
+
+/** In order, by `keyOfUse` of the spend or hold. */
+export async function readLeftToReverse(books: Books): Promise<Map<string, LeftStep[]>> {
+  const rows = await books.query<LeftStep & { customerId: string; reference: string }>(
+    `with taken as (
+      select customer_id, reference, entry_number, -delta as credits, created_at
+      from ledger_entries where kind = 'SPEND'
+      union all
+      select c.customer_id, o.reference, c.entry_number, -c.delta, c.created_at
+      from ledger_entries c join ledger_entries o using (customer_id, hold_id)
+      where c.kind = 'CAPTURE' and o.kind = 'HOLD'
+      union all
+      select a.customer_id, o.reference, a.entry_number, -e.delta, e.created_at
+      from adjustments a
+      join ledger_entries e using (customer_id, entry_number)
+      join ledger_entries o on o.customer_id = a.customer_id and o.entry_number = a.reversed_entry
+    )
+    select customer_id as "customerId", reference, extract(epoch from created_at)::float8 * 1000 as at,
+      (sum(credits) over (partition by customer_id, reference order by entry_number))::float8 as left
+    from taken order by customer_id, entry_number`,
+  )
+  return Map.groupBy(rows, keyOfUse)
+}
+
+/** A reference belongs to its customer. */
+export function keyOfUse({ customerId, reference }: { customerId: string; reference: string }): string {
+  return `${customerId}/${reference}`
+}
+
+/** An entry is committed a little after its time. */
+const commitMs = 5_000
+
+/** Whether such a step may have been the last one at some moment of the call. */
+export function wasDuring<Of extends { at: number }>(
+  { invokedAtMs, endedAtMs }: { invokedAtMs: number; endedAtMs: number },
+  steps: Of[],
+  isSuch: (step: Of) => boolean,
+): boolean {
+  const wallClock = (ms: number) => performance.timeOrigin + ms
+  return steps.some(
+    (step, place) =>
+      isSuch(step) &&
+      step.at <= wallClock(endedAtMs + commitMs) &&
+      (steps[place + 1]?.at ?? Number.POSITIVE_INFINITY) >= wallClock(invokedAtMs - commitMs),
+  )
 }
