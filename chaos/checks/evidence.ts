@@ -5,21 +5,26 @@ import type { Movement } from '../../sandbox/payments/movements.ts'
 import type { OrderStatus } from '../../src/payments/kinds.ts'
 import type { PackageType } from '../../src/payments/packages.ts'
 import type { Call, Request } from '../history.ts'
+import type { AdjustmentCall, Suspension } from '../load/account-actions.ts'
 import type { Reversal } from '../load/outside-actions.ts'
 import type { ConsoleCall } from '../operators/console-client.ts'
 import type { Books } from '../world/postgres.ts'
 import type { Shop } from '../world/shop.ts'
 import type { World } from '../world/world.ts'
 import {
+  type BookedAdjustment,
   type BookedHold,
   type BookedUse,
   keyOfUse,
   type LeftStep,
+  readAdjustments,
   readCourses,
   readHolds,
   readLeftToReverse,
+  readUsage,
   readUses,
   type Step,
+  type UsageEntry,
 } from './money/booked.ts'
 
 export type Check = { id: string; title: string; violations: string[] }
@@ -50,6 +55,8 @@ export type Evidence = {
   calls: Call[]
   callsOf: { [Op in Request['op']]: Call<Extract<Request, { op: Op }>>[] }
   reversals: Reversal[]
+  adjustmentCalls: AdjustmentCall[]
+  suspensions: Suspension[]
   /** Of operators. */
   consoleCalls: ConsoleCall[]
   orders: Map<string, BookedOrder>
@@ -61,13 +68,16 @@ export type Evidence = {
   courses: Map<string, Step[]>
   /** By customer and reference of the spend or hold. */
   leftToReverse: Map<string, LeftStep[]>
+  adjustments: BookedAdjustment[]
+  /** What spends and holds took and gave back, in order. */
+  usage: UsageEntry[]
   /** Available credits, by customer. */
   available: number[]
   discrepancies: OpenDiscrepancy[]
   movements: Movement[]
 }
 
-export type Recorded = Pick<Evidence, 'calls' | 'reversals' | 'consoleCalls'>
+export type Recorded = Pick<Evidence, 'calls' | 'reversals' | 'adjustmentCalls' | 'suspensions' | 'consoleCalls'>
 
 export async function gatherEvidence(world: World, shop: Shop, recorded: Recorded): Promise<Evidence> {
   const { books, gateway } = world
@@ -101,6 +111,8 @@ export async function gatherEvidence(world: World, shop: Shop, recorded: Recorde
     uses: new Map((await readUses(books)).map((use) => [keyOfUse(use), use])),
     courses: await readCourses(books),
     leftToReverse: await readLeftToReverse(books),
+    adjustments: await readAdjustments(books),
+    usage: await readUsage(books),
     holds: new Map((await readHolds(books)).map((hold) => [hold.holdId, hold])),
     available: shop.customers.map(({ customerId }) => available.get(customerId) ?? Number.NaN),
     discrepancies: await books.query<OpenDiscrepancy>(

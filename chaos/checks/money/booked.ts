@@ -1,4 +1,4 @@
-// Reads the books at the end: the references of sibling services, holds, events, and the course of each balance.
+// Reads the books at the end: the references of sibling services, holds, adjustments, events, and the course of each balance.
 import type { HoldState } from '../../../src/credits/holds/holds.sql.ts'
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { Books } from '../../world/postgres.ts'
@@ -167,6 +167,65 @@ export async function readLeftToReverse(books: Books): Promise<Map<string, LeftS
     from taken order by customer_id, entry_number`,
   )
   return Map.groupBy(rows, keyOfUse)
+}
+
+/** What a spend or a hold took, or what the end of a hold gave back. `serviceId` and `reference` are of the spend or hold. */
+export type UsageEntry = {
+  customerId: string
+  serviceId: string
+  reference: string
+  /** Negative when it was given back. */
+  credits: number
+  at: number
+  /** Of the spend or hold. */
+  takenAt: number
+}
+
+/** By customer, in the order of the ledger. */
+export async function readUsage(books: Books): Promise<UsageEntry[]> {
+  return books.query<UsageEntry>(
+    `select e.customer_id as "customerId", o.service_id as "serviceId", o.reference,
+      (e.held_delta - e.delta)::float8 as credits, extract(epoch from e.created_at)::float8 * 1000 as at,
+      extract(epoch from o.created_at)::float8 * 1000 as "takenAt"
+    from ledger_entries e
+    left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
+    join ledger_entries o
+      on o.customer_id = e.customer_id and o.entry_number = coalesce(h.opening_entry, e.entry_number)
+    where e.kind = 'SPEND' or h.hold_id is not null
+    order by e.customer_id, e.entry_number`,
+  )
+}
+
+/** Goodwill or a correction, or the request for one. */
+export type BookedAdjustment = {
+  customerId: string
+  adjustmentId: string
+  kind: string
+  credits: number
+  actor: string
+  approvedBy: string | null
+  /** Null: it was done at once. */
+  requestState: 'PENDING' | 'APPROVED' | 'REJECTED' | null
+  decidedBy: string | null
+  /** Available credits after it; null: no credits were moved. */
+  available: number | null
+  /** The Korean days of the request, or of what was done at once, and of the approval. */
+  day: string
+  approvalDay: string | null
+}
+
+export async function readAdjustments(books: Books): Promise<BookedAdjustment[]> {
+  return books.query<BookedAdjustment>(
+    `select customer_id as "customerId", adjustment_id as "adjustmentId", coalesce(a.kind, r.kind) as kind,
+      coalesce(a.credits, r.credits)::float8 as credits, coalesce(a.actor, r.requested_by) as actor,
+      a.approved_by as "approvedBy", r.state as "requestState", r.decided_by as "decidedBy",
+      (e.balance_after - e.held_after)::float8 as available,
+      (coalesce(r.requested_at, a.created_at) at time zone 'Asia/Seoul')::date::text as day,
+      case when r.state = 'APPROVED' then (a.created_at at time zone 'Asia/Seoul')::date::text end as "approvalDay"
+    from (select * from adjustments where kind <> 'REVERSAL') a
+    full join adjustment_requests r using (customer_id, adjustment_id)
+    left join ledger_entries e using (customer_id, entry_number)`,
+  )
 }
 
 /** A reference belongs to its customer. */

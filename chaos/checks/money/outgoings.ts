@@ -21,7 +21,7 @@ export function spanOf(calls: { invokedAtMs: number; endedAtMs: number; outcome:
 
 /**
  * Takes `credits` from its beginning, and `afterEnd` of them for good. A spend takes all of them for good at once, and a
- * reversal less than nothing.
+ * reversal or goodwill less than nothing.
  */
 export type Outgoing = {
   customer: number
@@ -45,7 +45,7 @@ export function listOutgoings(evidence: Evidence): Outgoing[] {
   const ends = Map.groupBy([...callsOf.capture, ...callsOf.release] as EndCalls, ({ request }) => request.holdId)
   const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
   const ofBalance = [...uses].filter(([, { kind }]) => kind !== 'CAPTURE')
-  return ofBalance.map(([key, use]) => {
+  const ofUses = ofBalance.map(([key, use]) => {
     const calls = (requested.get(key) ?? []).filter(({ request }) => isUseOf(use, request))
     const credits = use.kind === 'REVERSAL' ? -use.credits : use.credits
     const base = { customer: places.get(use.customerId) ?? -1, credits, begun: spanOf(calls) }
@@ -53,6 +53,20 @@ export function listOutgoings(evidence: Evidence): Outgoing[] {
       use.kind === 'HOLD' ? endOfHold(evidence, use, calls, ends.get(`${use.holdId}`) ?? []) : endOfSpend({ credits })
     return { ...base, ...end }
   })
+  return [...ofUses, ...ofAdjustments(evidence)]
+}
+
+/** A request that waits for a second person has moved nothing. */
+function ofAdjustments({ adjustments, adjustmentCalls }: Evidence): Outgoing[] {
+  const moving = adjustmentCalls.filter(({ outcome }) => outcome.kind !== 'ok' || outcome.result.state === 'DONE')
+  const byId = Map.groupBy(moving, ({ adjustment }) => adjustment.adjustmentId)
+  return adjustments
+    .filter(({ available }) => available !== null)
+    .map(({ adjustmentId, credits }) => {
+      const calls = byId.get(adjustmentId) ?? []
+      const base = { customer: calls[0]?.customer ?? -1, credits: -credits, begun: spanOf(calls) }
+      return { ...base, ...endOfSpend({ credits: -credits }) }
+    })
 }
 
 type EndCalls = Call<EndRequest>[]

@@ -2,7 +2,9 @@
 // or a reversal, and every answer about it is the same. A refusal for lack of credits has to be right.
 import type { Call, Data, HoldRequest, PartRequest, ReverseRequest, SpendRequest, UseRequest } from '../../history.ts'
 import { at, type Check, type Evidence } from '../evidence.ts'
+import { maySuspensionCover } from '../suspensions.ts'
 import { type BookedHold, type BookedUse, keyOfUse, type Step, wasDuring } from './booked.ts'
+import { type NamedLimit, refusedByBudget } from './budgets.ts'
 import { firstFault, ruleOf } from './holds.ts'
 import { refusedReversal } from './reversals.ts'
 
@@ -27,7 +29,7 @@ export function checkSpends(evidence: Evidence): Check[] {
     },
     {
       id: 'H-5',
-      title: 'a request is refused for lack of credits only if it had not succeeded before',
+      title: 'a request is refused for lack of credits or by a budget only if it had not succeeded before',
       violations: each(refusedForLack),
     },
     {
@@ -88,17 +90,20 @@ const beforeAll: Step = { entryNumber: 0, available: 0, at: Number.NEGATIVE_INFI
  * The available credits in the refusal must have been the balance at some moment of the call, before anything was
  * booked with the reference: an earlier request without an answer may arrive later, and find the credits.
  */
-function refusedForLack({ shop, courses }: Evidence, { calls, booked }: Group, call: UseCall): string | null {
+function refusedForLack(evidence: Evidence, { calls, booked }: Group, call: UseCall): string | null {
+  const { shop, courses } = evidence
   const { request, outcome } = call
   if (outcome.kind !== 'fail' || outcome.code !== 'BUS002') return null
   if (request.op === 'reverse') return 'was refused for lack of credits'
-  const { requested, available } = outcome.metadata ?? {}
+  const { requested, available, limit } = outcome.metadata ?? {}
   const enough = request.op === 'hold' && request.atMost ? 1 : request.credits
-  if (requested !== request.credits || !(Number(available) < enough)) {
+  if (requested !== request.credits || !(limit || Number(available) < enough)) {
     return `requested ${request.credits}, refused with ${JSON.stringify(outcome.metadata)}`
   }
   const before = succeededBefore(calls, call)
   if (before) return `was refused for lack of credits after ${at(before)} had succeeded`
+  const fault = limit ? refusedByBudget(evidence, call, enough, limit as NamedLimit) : null
+  if (fault) return fault
   const { customerId = '' } = shop.customers[request.customer] ?? {}
   const steps = [beforeAll, ...(courses.get(customerId) ?? [])]
   const isPossible = ({ entryNumber, available: left }: Step) =>
@@ -116,6 +121,10 @@ function otherRefusal(evidence: Evidence, { calls, booked }: Group, call: UseCal
   const { request, outcome } = call
   if (outcome.kind !== 'fail' || outcome.code === 'BUS002') return null
   const { field } = firstFault(outcome.metadata)
+  if (field === 'customerId') {
+    const isNew = (request.op === 'spend' || request.op === 'hold') && !succeededBefore(calls, call)
+    return isNew && maySuspensionCover(evidence, call) ? null : 'was refused as suspended'
+  }
   if (request.op === 'reverse' && field !== 'reference') {
     return refusedReversal(evidence, call as Call<ReverseRequest>, outcome, succeededBefore(calls, call))
   }
