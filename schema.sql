@@ -173,6 +173,24 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_used_adjustment_id()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_table_name = 'adjustments'
+      and exists (select from adjustment_requests r where r.adjustment_id = new.adjustment_id)
+    or tg_table_name = 'adjustment_requests'
+      and exists (select from adjustments a
+                  where a.customer_id = new.customer_id and a.adjustment_id = new.adjustment_id) then
+    raise exception 'the id % of an adjustment is used', new.adjustment_id
+      using errcode = 'unique_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_write()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -547,6 +565,7 @@ CREATE TRIGGER adjustment_requests_approved_with_adjustment AFTER UPDATE ON adju
 CREATE TRIGGER adjustment_requests_begin_pending BEFORE INSERT ON adjustment_requests FOR EACH ROW WHEN (new.state <> 'PENDING'::text) EXECUTE FUNCTION refuse_write('a request begins PENDING');
 CREATE TRIGGER adjustment_requests_never_deleted BEFORE DELETE OR TRUNCATE ON adjustment_requests FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
 CREATE TRIGGER adjustment_requests_stay_decided BEFORE UPDATE ON adjustment_requests FOR EACH ROW WHEN (old.state <> 'PENDING'::text OR old.customer_id IS DISTINCT FROM new.customer_id OR old.adjustment_id IS DISTINCT FROM new.adjustment_id OR old.kind IS DISTINCT FROM new.kind OR old.credits IS DISTINCT FROM new.credits OR old.reason IS DISTINCT FROM new.reason OR old.requested_by IS DISTINCT FROM new.requested_by OR old.requested_at IS DISTINCT FROM new.requested_at) EXECUTE FUNCTION refuse_write('a request is decided once, as it was made');
+CREATE TRIGGER adjustment_requests_use_an_id_once BEFORE INSERT ON adjustment_requests FOR EACH ROW EXECUTE FUNCTION refuse_used_adjustment_id();
 
 create table ledger_entries (
   customer_id    uuid                     not null,
@@ -613,6 +632,7 @@ CREATE INDEX adjustments_of_reversed ON adjustments USING btree (customer_id, re
 
 CREATE TRIGGER adjustments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON adjustments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER adjustments_are_allowed AFTER INSERT ON adjustments REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION require_adjustment();
+CREATE TRIGGER adjustments_use_an_id_once BEFORE INSERT ON adjustments FOR EACH ROW WHEN (new.actor IS NOT NULL AND new.approved_by IS NULL) EXECUTE FUNCTION refuse_used_adjustment_id();
 
 create table api_keys (
   key_id         text                     not null,

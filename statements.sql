@@ -1897,6 +1897,7 @@ update budgets set removed_at = now() where budget_id = $1 and removed_at is nul
 with covered as (
     select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
       and not exists (select from adjustment_requests where adjustment_id = $2)
+    for no key update
   ),
   charged as (
     insert into adjustment_days as d (actor, day, credits)

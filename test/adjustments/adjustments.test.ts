@@ -2,6 +2,7 @@
 // that a repeat moves nothing. The console and the commands call these functions.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { until } from '../../harness/until.ts'
 import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
 import { type Cluster, startCluster } from '../support/service/cluster.ts'
@@ -31,6 +32,11 @@ async function newCustomer() {
 async function adjustedOf(customerId: string): Promise<number | undefined> {
   const text = 'select adjusted from accounts where customer_id = $1'
   return (await cluster.database.query<{ adjusted: number }>(text, [customerId]))[0]?.adjusted
+}
+
+async function areWaiting(count: number): Promise<boolean> {
+  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return (await cluster.database.query(text)).length >= count
 }
 
 const refusedAs =
@@ -137,6 +143,34 @@ test('above the limit of one person an adjustment waits for another one, who app
   const repeated = await adjust(databaseAt(0), request, limits)
   assert.deepEqual([repeated.state, repeated.available], ['DONE', 222])
   assert.deepEqual(await customer.movements(), ['GRANT 21', 'GOODWILL 201'])
+})
+
+test('an adjustment and a request with one id at once: one of them is made, and the id is refused for the other', async () => {
+  const customer = await newCustomer()
+  const small = adjustmentOf(customer.customerId, 10)
+  const large = { ...small, credits: 11 }
+  const own = { perDay: 100, alone: 10 }
+  const client = await cluster.database.pool.connect()
+  await client.query('begin')
+  await client.query('select from accounts where customer_id = $1 for no key update', [customer.customerId])
+  const adjusting = adjust(databaseAt(0), small, own)
+  await until('the adjustment waits', () => areWaiting(1))
+  let isStored = false
+  const requesting = adjust(databaseAt(1), large, own).finally(() => {
+    isStored = true
+  })
+  const outcomes = Promise.allSettled([adjusting, requesting])
+  await until('the request waits or is stored', async () => isStored || (await areWaiting(2)))
+  await client.query('rollback')
+  client.release()
+
+  const [adjusted, requested] = await outcomes
+  assert.deepEqual([adjusted.status, requested.status], ['fulfilled', 'rejected'])
+  assert.equal((await adjust(databaseAt(0), small, own)).available, 31)
+  await assert.rejects(adjust(databaseAt(0), large, own), refusedAs('VAL003'))
+  await assert.rejects(approve(databaseAt(0), small.adjustmentId, 'shin', 100), refusedAs('NOT000'))
+  assert.deepEqual(await customer.movements(), ['GRANT 21', 'GOODWILL 10'])
+  await cluster.check()
 })
 
 test('a rejected request moves nothing and cannot be approved; one that the balance no longer covers stays pending', async () => {

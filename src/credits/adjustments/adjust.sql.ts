@@ -79,10 +79,12 @@ export async function insertAdjustment(
   return moved?.available
 }
 
+// The account is locked as if credits were moved: a trigger refuses an id that an adjustment has used meanwhile.
 const requestStatement = statement(
   'credits.requestAdjustment',
   `with covered as (
     select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and ${isUnused}
+    for no key update
   ),${chargeDay({ source: 'covered', actor: '$6::text', credits: '$4::bigint', limit: '$7::bigint' })}
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
   select $1, $2, $3, $4, $5, $6 from charged

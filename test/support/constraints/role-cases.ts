@@ -129,6 +129,20 @@ export const roleCases: RoleCase[] = [
     'ledger_entries_have_a_cause',
     (books) => forgeReversal(books, 1).replace(/insert into adjustments[\s\S]*$/, 'select 1'),
   ],
+  [
+    'goodwill with the id of a request',
+    'adjustments_use_an_id_once',
+    (books) => `${forgedRequest(books)};
+      insert into adjustments (customer_id, adjustment_id, kind, credits, entry_number, actor, reason, created_at)
+      select customer_id, adjustment_id, kind, credits, 1, requested_by, reason, now() from adjustment_requests`,
+  ],
+  [
+    'a request with the id of an adjustment',
+    'adjustment_requests_use_an_id_once',
+    (books) => `${forgeReversal(books, 1)};
+      insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
+      select customer_id, adjustment_id, 'GOODWILL', 1, reason, 'kim' from adjustments ${ofCustomer(books)}`,
+  ],
   ['a request that begins approved', 'adjustment_requests_begin_pending', (books) => forgedRequest(books, 'APPROVED')],
   [
     'an approval without its adjustment',
