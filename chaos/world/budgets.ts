@@ -18,7 +18,7 @@ type Planned = Pick<BudgetSetting, 'scope' | 'value' | 'period' | 'credits'> & {
   customer: number | null
 }
 
-export const planned: Planned[] = [
+const planned: Planned[] = [
   { customer: 1, scope: 'CUSTOMER', value: null, period: 'HOUR', credits: 60 },
   { customer: 2, scope: 'SERVICE', value: 'usage', period: 'DAY', credits: 40 },
   { customer: 3, scope: 'USER', value: null, period: 'HOUR', credits: 15 },

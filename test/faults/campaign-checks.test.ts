@@ -298,6 +298,18 @@ const faults: { what: string; found: string[]; parts: Partial<Parts> }[] = [
     },
   },
   {
+    what: 'another service gave back',
+    found: ['H-2', 'V-2'],
+    parts: {
+      more: {
+        uses: new Map([
+          [`${customerId}/use-1`, { ...use, serviceId: 'svc_2' }],
+          [`${customerId}/use-2`, reversed],
+        ]),
+      },
+    },
+  },
+  {
     what: 'the credits of a reversal and of goodwill are not in the balance',
     found: ['I-24', 'I-20'],
     parts: { balances: [balanceOf(11)] },

@@ -5,7 +5,7 @@ import { at, type Check, type Evidence } from '../evidence.ts'
 import { keyOfUse, type LeftStep, wasDuring } from './booked.ts'
 import { firstFault } from './holds.ts'
 
-export function checkReversals({ leftToReverse }: Evidence): Check[] {
+export function checkReversals({ leftToReverse, uses }: Evidence): Check[] {
   const overdrawn = [...leftToReverse].filter(([, steps]) => steps.some(({ left }) => left < 0))
   return [
     {
@@ -14,6 +14,15 @@ export function checkReversals({ leftToReverse }: Evidence): Check[] {
       violations: overdrawn.map(
         ([key, steps]) => `${key}: ${steps.map(({ left }) => left).join(', ')} left to reverse`,
       ),
+    },
+    {
+      id: 'V-2',
+      title: 'only the service that spent gave back',
+      violations: [...uses.values()].flatMap(({ customerId, reference, reversed, serviceId }) => {
+        const spender =
+          reversed === null ? serviceId : uses.get(keyOfUse({ customerId, reference: reversed }))?.serviceId
+        return spender === serviceId ? [] : [`${reference} of ${serviceId} reversed ${reversed} of ${spender}`]
+      }),
     },
   ]
 }
