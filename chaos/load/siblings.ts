@@ -81,7 +81,7 @@ const forgottenSoonShare = 0.9
 const aroundExpiryMs = 200
 const atMostShare = 0.15
 const partsShare = 0.25
-const extendShare = 0.15
+const extendShare = 0.2
 
 async function holdAndEnd(task: Task): Promise<void> {
   const { random } = task
