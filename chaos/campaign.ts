@@ -8,13 +8,16 @@ import { checkEvents } from './checks/events.ts'
 import { type Check, gatherEvidence } from './checks/evidence.ts'
 import { checkHome } from './checks/home.ts'
 import { checkKeys } from './checks/keys.ts'
+import { checkAdjustments } from './checks/money/adjustments.ts'
 import { checkBalances } from './checks/money/balances.ts'
 import { checkBooks } from './checks/money/books.ts'
+import { checkBudgets } from './checks/money/budgets.ts'
 import { checkGateway } from './checks/money/gateway.ts'
 import { checkHolds } from './checks/money/holds.ts'
 import { checkLots } from './checks/money/lots.ts'
 import { checkOrders } from './checks/money/orders.ts'
 import { checkPurchases } from './checks/money/purchases.ts'
+import { checkReversals } from './checks/money/reversals.ts'
 import { checkSpends } from './checks/money/spends.ts'
 import { startWatch, type Watch } from './checks/money/watch.ts'
 import { checkNotifications, findIgnoredNotifications } from './checks/notifications.ts'
@@ -22,6 +25,7 @@ import { checkOperators } from './checks/operators.ts'
 import { awaitQuiet, type Quiet } from './checks/quiet.ts'
 import { checkReasons } from './checks/reasons.ts'
 import { checkSecrets } from './checks/secrets.ts'
+import { checkSuspensions } from './checks/suspensions.ts'
 import { createGatewayFaults, type GatewayFaults } from './faults/gateway-faults.ts'
 import { createNemesis, type Nemesis, planStrikes } from './faults/nemesis.ts'
 import { countFigures } from './figures.ts'
@@ -201,6 +205,8 @@ async function conclude(
   const evidence = await gatherEvidence(world, shop, {
     calls: history.calls,
     reversals,
+    adjustmentCalls: outside.adjustmentCalls,
+    suspensions: outside.suspensions,
     consoleCalls: staff.console.calls,
   })
   const firedAtGateway = gatewayFaults.fired()
@@ -214,6 +220,10 @@ async function conclude(
     ...checkOrders(evidence),
     ...checkSpends(evidence),
     ...checkHolds(evidence),
+    ...checkReversals(evidence),
+    ...checkAdjustments(evidence),
+    ...checkBudgets(evidence),
+    ...checkSuspensions(evidence),
     ...checkBalances(evidence),
     ...(await checkEvents(world, evidence, quiet.settledAt)),
     ...checkAnswers(evidence),

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs'
 import type { EndpointName } from '../src/console/endpoints.ts'
 import { type Evidence, wasConfirmed } from './checks/evidence.ts'
-import type { Call } from './history.ts'
+import { firstFault } from './checks/money/holds.ts'
+import type { Call, Data } from './history.ts'
 import { suspendedCause } from './load/client.ts'
 import type { ConsoleCall } from './operators/console-client.ts'
 import type { Service } from './world/service.ts'
@@ -53,20 +54,30 @@ export async function countFigures(world: World, evidence: Evidence, faultsFromM
   }
 }
 
+const isSuspension = (metadata: Data | null) => firstFault(metadata).field === 'customerId'
+
 /** Requests count by reference, however often each was sent. */
 function countSpending({ callsOf, uses, holds }: Evidence): Figures {
   const references = (calls: { request: { customer: number; reference: string } }[]) =>
     new Set(calls.map(({ request }) => `${request.customer}/${request.reference}`)).size
-  const refused = (code: string) =>
-    [...callsOf.spend, ...callsOf.hold].filter(({ outcome }) => outcome.kind === 'fail' && outcome.code === code).length
+  const refusals = [...callsOf.spend, ...callsOf.hold].flatMap(({ outcome }) =>
+    outcome.kind === 'fail' ? [outcome] : [],
+  )
+  const refused = (code: string, isBy: (metadata: Data | null) => boolean = () => true) =>
+    refusals.filter((refusal) => refusal.code === code && isBy(refusal.metadata)).length
   const inState = (state: string) => [...holds.values()].filter((hold) => hold.state === state).length
   return {
     spends: references(callsOf.spend),
     'spends that went through': [...uses.values()].filter(({ kind }) => kind === 'SPEND').length,
     holds: references(callsOf.hold),
     'holds that went through': holds.size,
-    'spends and holds refused for lack of credits': refused('BUS002'),
-    'spends and holds refused because the reference was used differently': refused('VAL003'),
+    'spends and holds refused for lack of credits': refused('BUS002', (metadata) => !metadata?.limit),
+    'spends and holds refused by a budget': refused('BUS002', (metadata) => Boolean(metadata?.limit)),
+    'spends and holds refused because the customer was suspended': refused('VAL003', isSuspension),
+    'spends and holds refused because the reference was used differently': refused(
+      'VAL003',
+      (metadata) => !isSuspension(metadata),
+    ),
     'parts of holds captured': [...uses.values()].filter(({ kind }) => kind === 'CAPTURE').length,
     'holds extended': [...holds.values()].filter(({ isExtended }) => isExtended).length,
     'holds of fewer credits than requested': [...uses.values()].filter(
@@ -76,6 +87,8 @@ function countSpending({ callsOf, uses, holds }: Evidence): Figures {
     'holds released': inState('RELEASED'),
     'holds expired': inState('EXPIRED'),
     'holds open in the end': inState('ACTIVE'),
+    'reversals that went through': [...uses.values()].filter(({ kind }) => kind === 'REVERSAL').length,
+    'reversals refused': callsOf.reverse.filter(({ outcome }) => outcome.kind === 'fail').length,
     'captures and releases that came too late': [...callsOf.capture, ...callsOf.release].filter(
       ({ outcome }) => outcome.kind === 'fail',
     ).length,

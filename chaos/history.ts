@@ -21,6 +21,7 @@ export type Request =
   | PartRequest
   | ExtendRequest
   | EndRequest
+  | ReverseRequest
 
 /** Of a sibling service; `sibling` is its index in the campaign's list. */
 export type UseRequest = SpendRequest | HoldRequest
@@ -40,6 +41,8 @@ export type EndRequest =
   /** `credits` is null for all of them. */
   | { op: 'capture'; customer: number; sibling: number; holdId: string; credits: number | null }
   | { op: 'release'; customer: number; sibling: number; holdId: string }
+/** Gives back the spend or the captured hold with the reference `reversed`; `credits` is null for all that is left. */
+export type ReverseRequest = Omit<Use, 'credits'> & { op: 'reverse'; credits: number | null; reversed: string }
 
 export type ConfirmVariant = 'right' | 'wrong amount' | 'wrong key' | 'foreign order'
 

@@ -1,5 +1,5 @@
 // Events: each state that an order reached is an event in the books once, and so is each fall of credits below a
-// threshold; the consumer accepted every event of the books, signed, in the order of its customer, whatever faults
+// threshold, each reversal and each adjustment; the consumer accepted every event of the books, signed, in the order of its customer, whatever faults
 // either side had.
 import type { OrderStatus } from '../../src/payments/kinds.ts'
 import { isConnectionRefused } from '../operators/console-client.ts'
@@ -25,6 +25,11 @@ export async function checkEvents({ books, consumer }: World, evidence: Evidence
       id: 'I-17',
       title: 'every fall of the credits of a customer to none is an event',
       violations: ofEmptyAccounts(evidence, events),
+    },
+    {
+      id: 'I-17',
+      title: 'every reversal and every adjustment is an event, once',
+      violations: ofAdjustments(evidence, events),
     },
     {
       id: 'I-17',
@@ -96,6 +101,34 @@ function ofEmptyAccounts({ shop, courses }: Evidence, events: BookedEvent[]): st
     const found = written.filter((event) => event.customerId === customerId).length
     return found === falls ? [] : [`customer ${index}: ${found} events credits.empty, fell to 0 ${falls} times`]
   })
+}
+
+function ofAdjustments({ uses, adjustments }: Evidence, events: BookedEvent[]): string[] {
+  const reversals = [...uses.values()].filter(({ kind }) => kind === 'REVERSAL')
+  const expected = [
+    ...reversals.map(({ customerId, reference, reversed, credits, balance }) =>
+      ['credits.reversed', customerId, reference, reversed, credits, balance].join(' '),
+    ),
+    ...adjustments
+      .filter(({ available }) => available !== null)
+      .map(({ customerId, kind, credits, available }) =>
+        ['credits.adjusted', customerId, kind, credits, available].join(' '),
+      ),
+  ].sort()
+  const found = events.flatMap(({ type, customerId, data }) => {
+    const { kind, reference, reversedReference, credits, available, balance } = data
+    if (type === 'credits.reversed')
+      return [[type, customerId, reference, reversedReference, credits, balance].join(' ')]
+    return type === 'credits.adjusted' ? [[type, customerId, kind, credits, available].join(' ')] : []
+  })
+  found.sort()
+  return expected.join() === found.join()
+    ? []
+    : [
+        ...expected.filter((each) => !found.includes(each)).map((each) => `${each} is no event`),
+        ...found.filter((each) => !expected.includes(each)).map((each) => `${each} is not in the books`),
+        `${found.length} events, expected ${expected.length}`,
+      ]
 }
 
 /** At least once, and each time as it was written. */

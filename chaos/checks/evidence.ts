@@ -5,12 +5,27 @@ import type { Movement } from '../../sandbox/payments/movements.ts'
 import type { OrderStatus } from '../../src/payments/kinds.ts'
 import type { PackageType } from '../../src/payments/packages.ts'
 import type { Call, Request } from '../history.ts'
+import type { AdjustmentCall, Suspension } from '../load/account-actions.ts'
 import type { Reversal } from '../load/outside-actions.ts'
 import type { ConsoleCall } from '../operators/console-client.ts'
 import type { Books } from '../world/postgres.ts'
 import type { Shop } from '../world/shop.ts'
 import type { World } from '../world/world.ts'
-import { type BookedHold, type BookedUse, readCourses, readHolds, readUses, type Step } from './money/booked.ts'
+import {
+  type BookedAdjustment,
+  type BookedHold,
+  type BookedUse,
+  keyOfUse,
+  type LeftStep,
+  readAdjustments,
+  readCourses,
+  readHolds,
+  readLeftToReverse,
+  readUsage,
+  readUses,
+  type Step,
+  type UsageEntry,
+} from './money/booked.ts'
 
 export type Check = { id: string; title: string; violations: string[] }
 
@@ -40,22 +55,29 @@ export type Evidence = {
   calls: Call[]
   callsOf: { [Op in Request['op']]: Call<Extract<Request, { op: Op }>>[] }
   reversals: Reversal[]
+  adjustmentCalls: AdjustmentCall[]
+  suspensions: Suspension[]
   /** Of operators. */
   consoleCalls: ConsoleCall[]
   orders: Map<string, BookedOrder>
-  /** By customer and reference, see `useKey`. */
+  /** By customer and reference, see `keyOfUse`. */
   uses: Map<string, BookedUse>
   /** By holdId. */
   holds: Map<string, BookedHold>
   /** By customerId. */
   courses: Map<string, Step[]>
+  /** By customer and reference of the spend or hold. */
+  leftToReverse: Map<string, LeftStep[]>
+  adjustments: BookedAdjustment[]
+  /** What spends and holds took and gave back, in order. */
+  usage: UsageEntry[]
   /** Available credits, by customer. */
   available: number[]
   discrepancies: OpenDiscrepancy[]
   movements: Movement[]
 }
 
-export type Recorded = Pick<Evidence, 'calls' | 'reversals' | 'consoleCalls'>
+export type Recorded = Pick<Evidence, 'calls' | 'reversals' | 'adjustmentCalls' | 'suspensions' | 'consoleCalls'>
 
 export async function gatherEvidence(world: World, shop: Shop, recorded: Recorded): Promise<Evidence> {
   const { books, gateway } = world
@@ -83,10 +105,14 @@ export async function gatherEvidence(world: World, shop: Shop, recorded: Recorde
       extend: of('extend'),
       capture: of('capture'),
       release: of('release'),
+      reverse: of('reverse'),
     },
     orders: await readOrders(books, places),
-    uses: new Map((await readUses(books)).map((use) => [useKey(use), use])),
+    uses: new Map((await readUses(books)).map((use) => [keyOfUse(use), use])),
     courses: await readCourses(books),
+    leftToReverse: await readLeftToReverse(books),
+    adjustments: await readAdjustments(books),
+    usage: await readUsage(books),
     holds: new Map((await readHolds(books)).map((hold) => [hold.holdId, hold])),
     available: shop.customers.map(({ customerId }) => available.get(customerId) ?? Number.NaN),
     discrepancies: await books.query<OpenDiscrepancy>(
@@ -116,11 +142,6 @@ async function readOrders(books: Books, places: Map<string, number>): Promise<Ma
 /** Its credits were granted, whatever came later. */
 export function wasConfirmed({ status }: BookedOrder): boolean {
   return status === 'CONFIRMED' || status === 'CANCELLED' || status === 'REFUNDED'
-}
-
-/** A reference belongs to its customer. */
-export function useKey({ customerId, reference }: { customerId: string; reference: string }): string {
-  return `${customerId}/${reference}`
 }
 
 /** To find it in the history. */

@@ -38,11 +38,12 @@ const summed = [
   'returned',
   'creditsSold',
   'creditsTakenBack',
+  'creditsAdjusted',
 ] as const
 
 function otherFigures(page: Page, totals: Totals): string[] {
   const { ordersMade, ordersConfirmed, ordersFailed, ordersCancelled, ordersRefunded } = totals
-  const spent = totals.creditsSold - totals.creditsTakenBack - totals.creditsOutstanding
+  const spent = totals.creditsSold - totals.creditsTakenBack + totals.creditsAdjusted - totals.creditsOutstanding
   const inAll = (name: keyof Page['days'][number]) => page.days.reduce((sum, day) => sum + Number(day[name]), 0)
   const compared: [what: string, shown: unknown, expected: unknown][] = [
     ...summed.map((name): [string, number, number] => [name, inAll(name), totals[name]]),
@@ -64,16 +65,13 @@ function otherFigures(page: Page, totals: Totals): string[] {
     .map(([what, shown, expected]) => `${what}: ${shown} on the page, ${expected} in the books`)
 }
 
-async function otherDays(
-  { books }: World,
-  { movements, orders }: Evidence,
-  days: FinalPages['days'],
-): Promise<string[]> {
-  const rows = await books.query<{ orderId: string; paymentKey: string; isConfirm: boolean }>(
-    `select order_id as "orderId", payment_key as "paymentKey", kind = 'CONFIRM' as "isConfirm"
+async function otherDays({ books }: World, { movements }: Evidence, days: FinalPages['days']): Promise<string[]> {
+  const rows = await books.query<{ movement: string }>(
+    `select concat_ws(' ', order_id, payment_key, case kind when 'CONFIRM' then 'capture' else 'cancel' end, amount)
+      as movement
     from payment_operations where state = 'APPROVED'`,
   )
-  const approved = new Set(rows.map(({ orderId, paymentKey, isConfirm }) => `${orderId} ${paymentKey} ${isConfirm}`))
+  const approved = new Set(rows.map(({ movement }) => movement))
   const byDay = Map.groupBy(movements, ({ at }) => koreanDayOf(new Date(at)))
   return days.flatMap(({ day, gateway, books: ours, movements: count, state }) => {
     const ofDay = byDay.get(day) ?? []
@@ -81,8 +79,7 @@ async function otherDays(
       ofDay
         .filter((movement) => movement.kind === kind)
         .filter(({ orderId, paymentKey, amount }) => {
-          const isWhole = orders.get(orderId)?.amount === amount
-          return !isBooked || (isWhole && approved.has(`${orderId} ${paymentKey} ${kind === 'capture'}`))
+          return !isBooked || approved.has(`${orderId} ${paymentKey} ${kind} ${amount}`)
         })
         .reduce((won, { amount }) => won + amount, 0)
     const expected = [

@@ -8,8 +8,10 @@ import { suspensionMs } from '../operators/keys.ts'
 import type { World } from '../world/world.ts'
 import { at, type Check, type Evidence } from './evidence.ts'
 
+type Change = Pick<ConsoleCall, 'invokedAtMs' | 'endedAtMs'> & { outcome: { kind: string } }
+
 /** What may have happened to a key; a call that was refused, or not connected, has changed nothing. */
-type Changes = { suspensions: ConsoleCall[]; activations: ConsoleCall[] }
+type Changes = { suspensions: Change[]; activations: Change[] }
 
 function changesOf({ consoleCalls }: Evidence): Map<string, Changes> {
   const changes = new Map<string, Changes>()
@@ -23,7 +25,17 @@ function changesOf({ consoleCalls }: Evidence): Map<string, Changes> {
   return changes
 }
 
-const isAcknowledged = ({ outcome }: ConsoleCall) => outcome.kind === 'ok'
+/** A customer is suspended with all of its keys. */
+function changesOfCustomer({ suspensions }: Evidence, customer: number): Changes {
+  const own = suspensions.filter((each) => each.customer === customer)
+  const done = (times: Omit<Change, 'outcome'>): Change => ({ ...times, outcome: { kind: 'ok' } })
+  return {
+    suspensions: own.map(({ suspended }) => done(suspended)),
+    activations: own.flatMap(({ activated }) => (activated ? [done(activated)] : [])),
+  }
+}
+
+const isAcknowledged = ({ outcome }: Change) => outcome.kind === 'ok'
 
 export async function checkKeys(world: World, evidence: Evidence): Promise<Check[]> {
   const changes = changesOf(evidence)
@@ -31,7 +43,12 @@ export async function checkKeys(world: World, evidence: Evidence): Promise<Check
     {
       id: 'O-5',
       title: 'no key works a second after its suspension was acknowledged, and none is refused without a suspension',
-      violations: evidence.calls.flatMap((call) => answeredWrongly(call, changes.get(call.keyId ?? ''))),
+      violations: evidence.calls.flatMap((call) =>
+        answeredWrongly(call, [
+          changes.get(call.keyId ?? '') ?? { suspensions: [], activations: [] },
+          changesOfCustomer(evidence, call.request.customer),
+        ]),
+      ),
     },
     {
       id: 'O-6',
@@ -41,20 +58,24 @@ export async function checkKeys(world: World, evidence: Evidence): Promise<Check
   ]
 }
 
-function answeredWrongly(call: Call, changes: Changes = { suspensions: [], activations: [] }): string[] {
+/** `changes`: of the key, and of its customer. */
+function answeredWrongly(call: Call, changes: Changes[]): string[] {
   const { outcome, keyId } = call
   if (keyId === null) return []
   const isRefused = outcome.kind === 'info' && outcome.cause === suspendedCause
   if (isRefused)
-    return maybeSuspended(call, changes) ? [] : [`${at(call)}: ${keyId} was refused, and was not suspended`]
+    return changes.some((each) => maybeSuspended(call, each))
+      ? []
+      : [`${at(call)}: ${keyId} was refused, and was not suspended`]
   const isAnswered = outcome.kind !== 'info'
-  return isAnswered && surelySuspended(call, changes) ? [`${at(call)}: ${keyId} was suspended, and answered`] : []
+  const isSuspended = isAnswered && changes.some((each) => surelySuspended(call, each))
+  return isSuspended ? [`${at(call)}: ${keyId} was suspended, and answered`] : []
 }
 
 /** It may have been suspended, and no activation has been acknowledged for long enough to be known everywhere. */
 function maybeSuspended({ invokedAtMs, endedAtMs }: Call, { suspensions, activations }: Changes): boolean {
   return suspensions.some((suspension) => {
-    const isUndone = ({ invokedAtMs: from, endedAtMs: to }: ConsoleCall) =>
+    const isUndone = ({ invokedAtMs: from, endedAtMs: to }: Change) =>
       from > suspension.endedAtMs && to + suspensionMs < invokedAtMs
     return (
       suspension.invokedAtMs <= endedAtMs &&
@@ -66,7 +87,7 @@ function maybeSuspended({ invokedAtMs, endedAtMs }: Call, { suspensions, activat
 /** An activation whose answer was lost may happen at any time after its request. */
 function surelySuspended({ invokedAtMs, endedAtMs }: Call, { suspensions, activations }: Changes): boolean {
   return suspensions.filter(isAcknowledged).some((suspension) => {
-    const mayUndo = (each: ConsoleCall) =>
+    const mayUndo = (each: Change) =>
       each.invokedAtMs <= endedAtMs && (!isAcknowledged(each) || each.endedAtMs >= suspension.invokedAtMs)
     return suspension.endedAtMs + suspensionMs <= invokedAtMs && !activations.some(mayUndo)
   })

@@ -52,6 +52,7 @@ const actions: { weight: number; act: Action }[] = [
   { weight: 10, act: cancel },
   { weight: 14, act: spend },
   { weight: 12, act: hold },
+  { weight: 6, act: reverse },
   { weight: 8, act: readStatus },
   { weight: 8, act: readBalance },
   { weight: 3, act: readWithFormerKey },
@@ -172,6 +173,10 @@ async function spend({ random, siblings }: Context): Promise<void> {
 
 async function hold({ random, siblings }: Context): Promise<void> {
   siblings.begin('hold', random.integer(0, 2 ** 31))
+}
+
+async function reverse({ random, siblings }: Context): Promise<void> {
+  siblings.begin('reverse', random.integer(0, 2 ** 31))
 }
 
 async function readStatus({ shop, client, random }: Context): Promise<void> {

@@ -1,6 +1,7 @@
 // The HTTP message of each request: the public API for customers' programs, the internal one for sibling services.
 
 import type { Request } from '../history.ts'
+import { userOf } from '../world/budgets.ts'
 import { invalidRequests, type Message } from './invalid-requests.ts'
 
 export const publicBase = '/public/v1/payments'
@@ -25,12 +26,14 @@ const messages: Messages = {
   balance: () => ({ method: 'GET', path: `${publicBase}/credits` }),
   packages: () => ({ method: 'GET', path: `${publicBase}/packages` }),
   invalid: ({ what }) => invalidRequests[what]?.message ?? post(`${publicBase}/purchase`, {}),
-  spend: ({ credits, reference }, customerId) => post(`${internalBase}/spend`, { customerId, credits, reference }),
+  spend: ({ credits, reference }, customerId) =>
+    post(`${internalBase}/spend`, { customerId, credits, reference, userId: userOf(reference) }),
   hold: ({ credits, reference, expiresInSeconds, atMost }, customerId) =>
     post(`${internalBase}/holds`, {
       customerId,
       credits,
       reference,
+      userId: userOf(reference),
       ...(expiresInSeconds !== null && { expiresInSeconds }),
       ...(atMost && { atMost }),
     }),
@@ -41,6 +44,13 @@ const messages: Messages = {
   capture: ({ holdId, credits }, customerId) =>
     post(`${internalBase}/holds/${holdId}/capture`, { customerId, ...(credits !== null && { credits }) }),
   release: ({ holdId }, customerId) => post(`${internalBase}/holds/${holdId}/release`, { customerId }),
+  reverse: ({ reversed, credits, reference }, customerId) =>
+    post(`${internalBase}/spend/${reversed}/reverse`, {
+      customerId,
+      reference,
+      reason: 'failed',
+      ...(credits !== null && { credits }),
+    }),
 }
 
 export function messageOf<Of extends Request>(request: Of, customerId: string): Message {

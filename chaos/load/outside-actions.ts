@@ -1,9 +1,9 @@
-// Actions on the same orders that do not come from customers: refunds by the platform, cancels in the gateway's own
-// dashboard, whole or partial, and forged notifications. Started one after the other while the faults are on, at times
-// that follow from the seed.
+// Actions on the same orders and accounts that do not come from customers: refunds by the platform, cancels in the gateway's
+// own dashboard, whole or partial, forged notifications, and what operators do to accounts. Started one after the other
+// while the faults are on, at times that follow from the seed.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createRandom, type Random } from '../../harness/random.ts'
+import { createRandom } from '../../harness/random.ts'
 import { Refusal } from '../../src/core/errors.ts'
 import { acceptPartialCancel } from '../../src/payments/refunds/accept.ts'
 import { quoteUnused } from '../../src/payments/refunds/quote.ts'
@@ -12,6 +12,14 @@ import type { History } from '../history.ts'
 import type { Platform } from '../world/platform.ts'
 import { anyOf, confirmedOrder, type KnownOrder, type Shop } from '../world/shop.ts'
 import type { World } from '../world/world.ts'
+import {
+  type AccountContext,
+  type AdjustmentCall,
+  adjustOne,
+  raiseBudget,
+  type Suspension,
+  suspendCustomer,
+} from './account-actions.ts'
 import { type CommandResult, runCommand, runReconciliation } from './commands.ts'
 import type { Exchanger } from './exchange.ts'
 import { forgedNotifications } from './forged-notifications.ts'
@@ -30,9 +38,9 @@ export type OutsideParts = {
   count(name: string, times?: number): void
 }
 
-type Context = OutsideParts & { random: Random; reversals: Reversal[]; wrong: string[] }
+type Context = OutsideParts & AccountContext & { reversals: Reversal[] }
 
-const intervalMs = 350
+const intervalMs = 250
 
 /** How often each is chosen, and how many a minute of load has to have. */
 export const outsideActions: {
@@ -49,6 +57,9 @@ export const outsideActions: {
   { name: 'partial cancel', weight: 3, leastPerMinute: 1, act: cancelInPart },
   { name: 'accepted partial cancel', weight: 2, leastPerMinute: 0, act: acceptPart },
   { name: 'forged notification', weight: 10, leastPerMinute: 8, act: forge },
+  { name: 'adjustment', weight: 8, leastPerMinute: 6, act: adjustOne },
+  { name: 'budget raised', weight: 5, leastPerMinute: 3, act: raiseBudget },
+  { name: 'customer suspended', weight: 2, leastPerMinute: 1, act: suspendCustomer },
 ]
 const weighted = outsideActions.flatMap((row) => Array(row.weight).fill(row) as typeof outsideActions)
 
@@ -57,7 +68,10 @@ export type OutsideActions = ReturnType<typeof startOutsideActions>
 export function startOutsideActions(parts: OutsideParts) {
   const random = createRandom(parts.seed)
   const reversals: Reversal[] = []
+  const adjustmentCalls: AdjustmentCall[] = []
+  const suspensions: Suspension[] = []
   const wrong: string[] = []
+  const context = { ...parts, random, reversals, adjustmentCalls, suspensions, wrong }
   const underWay = new Set<Promise<void>>()
   let over = false
 
@@ -65,7 +79,7 @@ export function startOutsideActions(parts: OutsideParts) {
     while (!over && !parts.stopped.aborted) {
       await sleep(random.integer(intervalMs / 2, intervalMs * 1.5))
       const row = anyOf(random, weighted)
-      const doing = row?.act({ ...parts, random, reversals, wrong }).catch((error) => {
+      const doing = row?.act(context).catch((error) => {
         wrong.push(`${row.name}: ${(error as Error).stack}`)
       })
       if (!doing) continue
@@ -77,6 +91,8 @@ export function startOutsideActions(parts: OutsideParts) {
   const done = work()
   return {
     reversals,
+    adjustmentCalls,
+    suspensions,
     /** Answers that must not occur. */
     wrong,
     async finish(): Promise<void> {

@@ -1,7 +1,7 @@
 // The platform's sibling services: over the internal API of either service they spend credits, or hold them, extend the
-// hold, capture parts of it, and then capture, release or forget it. Each chooses its own references; some are sent several times at once, some again
-// much later with another amount, for another customer, or for the other operation. They retry until the outcome is
-// known.
+// hold, capture parts of it, and then capture, release or forget it; and they give credits back. Each chooses its own
+// references; some are sent several times at once, some again much later with another amount, for another customer, or
+// for the other operation. They retry until the outcome is known.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import type {
@@ -11,6 +11,7 @@ import type {
   HoldRequest,
   PartRequest,
   Request,
+  ReverseRequest,
   SpendRequest,
   UseRequest,
 } from '../history.ts'
@@ -23,6 +24,8 @@ type Task = {
   shop: Shop
   /** Every request sent with a new reference. */
   sent: UseRequest[]
+  /** Those that succeeded. */
+  made: UseRequest[]
   newReference(): string
   /** Answers that must not occur. */
   wrong: string[]
@@ -33,6 +36,7 @@ export type Siblings = ReturnType<typeof createSiblings>
 export function createSiblings(parts: Omit<ClientParts, 'random'>) {
   const { shop, stopped } = parts
   const sent: UseRequest[] = []
+  const made: UseRequest[] = []
   const wrong: string[] = []
   const underWay = new Set<Promise<void>>()
   let references = 0
@@ -46,7 +50,7 @@ export function createSiblings(parts: Omit<ClientParts, 'random'>) {
     /** With a seed of its own: what runs at the same time does not change what it does. */
     begin(what: keyof typeof tasks, seed: number): void {
       const random = createRandom(seed)
-      const task = { client: createClient({ ...parts, random }), random, shop, sent, newReference, wrong }
+      const task = { client: createClient({ ...parts, random }), random, shop, sent, made, newReference, wrong }
       const doing = tasks[what](task).catch((error) => {
         if (!stopped.aborted) wrong.push(`${what}: ${(error as Error).stack}`)
       })
@@ -59,13 +63,14 @@ export function createSiblings(parts: Omit<ClientParts, 'random'>) {
   }
 }
 
-const tasks = { spend, hold: holdAndEnd }
+const tasks = { spend, hold: holdAndEnd, reverse }
 
 async function spend(task: Task): Promise<void> {
   const { random } = task
   const request = twisted(task, (await newUse(task, 'spend')) as SpendRequest)
   const others = random.chance(0.08) ? [{ ...request, credits: request.credits + random.integer(1, 3) }] : []
-  await sendAll(task, [...copiesOf(random, request), ...others])
+  const calls = await sendAll(task, [...copiesOf(random, request), ...others])
+  if (calls.some(({ outcome }) => outcome.kind === 'ok')) task.made.push(request)
 }
 
 const soonSeconds = { least: 2, most: 8 }
@@ -76,7 +81,7 @@ const forgottenSoonShare = 0.9
 const aroundExpiryMs = 200
 const atMostShare = 0.15
 const partsShare = 0.25
-const extendShare = 0.15
+const extendShare = 0.2
 
 async function holdAndEnd(task: Task): Promise<void> {
   const { random } = task
@@ -88,6 +93,7 @@ async function holdAndEnd(task: Task): Promise<void> {
   const calls = await sendAll(task, copiesOf(random, request))
   const opened = calls.find(({ outcome }) => outcome.kind === 'ok')?.outcome
   if (opened?.kind !== 'ok' || Array.isArray(opened.data)) return
+  task.made.push(request)
   const atExpiryMs = (request.expiresInSeconds ?? 0) * 1_000 + random.integer(-aroundExpiryMs, aroundExpiryMs)
   await sleep(request.expiresInSeconds !== null && random.chance(0.3) ? atExpiryMs : random.integer(0, 1_200))
   const { customer, sibling } = request
@@ -131,6 +137,28 @@ const endings: { weight: number; end: EndingOf }[] = [
   { weight: 1, end: (credits, random) => [credits + random.integer(1, 9), part(credits, random)] },
 ]
 const weightedEndings = endings.flatMap(({ weight, end }) => Array<EndingOf>(weight).fill(end))
+
+const madeShare = 0.85
+
+/**
+ * What was spent or held earlier, or was not: whole or a part, some more than there is. Up to three reversals of it at
+ * once are together often more than there is, and some have the reference of another with other credits.
+ */
+async function reverse(task: Task): Promise<void> {
+  const { shop, random, sent, made, newReference } = task
+  const use = anyOf(random, random.chance(madeShare) ? made : sent)
+  if (!use) return
+  const { customer, reference: reversed } = use
+  // Another service has not spent it.
+  const sibling = (use.sibling + (random.chance(0.05) ? 1 : 0)) % shop.siblings.length
+  const some = () => (random.chance(0.3) ? null : random.integer(1, use.credits + (random.chance(0.1) ? 5 : 0)))
+  const requests = Array.from({ length: random.chance(0.3) ? random.integer(2, 3) : 1 }, (): ReverseRequest => {
+    const reference = random.chance(0.04) ? reversed : newReference()
+    return { op: 'reverse', customer, sibling, reversed, credits: some(), reference }
+  })
+  const others = requests.filter(() => random.chance(0.1)).map((request) => ({ ...request, credits: some() }))
+  await sendAll(task, random.shuffled([...requests.flatMap((request) => copiesOf(random, request)), ...others]))
+}
 
 const allCreditsShare = 0.08
 

@@ -14,7 +14,7 @@ import { beSignedIn, type OperatorContext } from './sign-in.ts'
 
 export type Totals = Record<
   | ('ordersMade' | 'ordersConfirmed' | 'ordersFailed' | 'ordersCancelled' | 'ordersRefunded' | 'captured' | 'returned')
-  | ('creditsSold' | 'creditsTakenBack' | 'creditsOutstanding' | 'openDiscrepancies'),
+  | ('creditsSold' | 'creditsTakenBack' | 'creditsAdjusted' | 'creditsOutstanding' | 'openDiscrepancies'),
   number
 >
 
@@ -108,6 +108,7 @@ async function readTotals(books: Books): Promise<Totals> {
       coalesce(sum(credits) filter (where was_confirmed), 0)::float8 as "creditsSold",
       coalesce(sum(credits - coalesce(refund_shortfall, 0)) filter (where status in ('CANCELLED', 'REFUNDED')), 0)::float8
         as "creditsTakenBack",
+      (select coalesce(sum(credits), 0)::float8 from adjustments) as "creditsAdjusted",
       (select sum(balance)::float8 from accounts) as "creditsOutstanding",
       (select count(*)::float8 from discrepancies where resolved_at is null) as "openDiscrepancies"
     from (select *, status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') as was_confirmed from orders) o`,

@@ -11,6 +11,7 @@ import { type IssuedToken, issueToken } from '../../src/customers/service-tokens
 import { createDatabase, createPool, type Database } from '../../src/db/database.ts'
 import { type PackageType, packageOf } from '../../src/payments/packages.ts'
 import { silentLog } from '../../test/support/database/database.ts'
+import { openBudgets } from './budgets.ts'
 import type { World } from './world.ts'
 
 export type Checkout = { paymentKey: string; result: string }
@@ -39,7 +40,7 @@ export type Customer = {
   lowCredits: number | null
 }
 
-const siblingNames = ['usage', 'exports']
+const siblingNames = ['usage', 'exports', 'reports']
 /** Assigned to the customers in rotation. */
 const lowCredits = [20, null, 5, 60]
 
@@ -61,6 +62,7 @@ export async function openShop({ postgres, peppers }: World, size: number) {
     await updateLowCredits(database, customerId, threshold === null ? [] : [threshold])
     customers.push({ index, customerId, key, formerKeys: [], lowCredits: threshold })
   }
+  const budgets = await openBudgets(database, customers)
   const siblings: IssuedToken[] = []
   for (const name of siblingNames) siblings.push(await issueToken(database, peppers, name))
   const weights = customers.map((_, index) => 1 / (index + 1))
@@ -70,6 +72,7 @@ export async function openShop({ postgres, peppers }: World, size: number) {
 
   return {
     customers,
+    budgets,
     siblings,
     orders,
     /** Paid, and no confirm was sent yet. */

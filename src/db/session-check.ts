@@ -37,10 +37,13 @@ export async function requireSessions(pool: pg.Pool, otherPool: pg.Pool): Promis
 
 /** PgBouncer refuses parameters that it is not configured to pass on or to ignore. */
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  return pool.connect().catch((error: Error) => {
+  const client = await pool.connect().catch((error: Error) => {
     if (!/startup parameter/.test(error.message)) throw error
     throw new Error(`A pooler in between reports: ${error.message}. ${limitsAdvice}`)
   })
+  // A connection that is lost between two queries: the next one fails. Without a listener it would be an uncaught error.
+  client.on('error', () => undefined)
+  return client
 }
 
 async function sessionOf(client: pg.PoolClient): Promise<number | undefined> {

@@ -35,6 +35,11 @@ async function adjustedOf(customerId: string): Promise<number | undefined> {
   return (await cluster.database.query<{ adjusted: number }>(text, [customerId]))[0]?.adjusted
 }
 
+async function areWaiting(count: number): Promise<boolean> {
+  const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return (await cluster.database.query(text)).length >= count
+}
+
 const refusedAs =
   (code: string, reason?: string) => (error: { code?: string; metadata?: { reason?: string } | null }) => {
     assert.deepEqual([error.code, error.metadata?.reason], [code, reason])
@@ -141,6 +146,34 @@ test('above the limit of one person an adjustment waits for another one, who app
   assert.deepEqual(await customer.movements(), ['GRANT 21', 'GOODWILL 201'])
 })
 
+test('an adjustment and a request with one id at once: one of them is made, and the id is refused for the other', async () => {
+  const customer = await newCustomer()
+  const small = adjustmentOf(customer.customerId, 10)
+  const large = { ...small, credits: 11 }
+  const own = { perDay: 100, approvalAbove: 10 }
+  const client = await cluster.database.pool.connect()
+  await client.query('begin')
+  await client.query('select from accounts where customer_id = $1 for no key update', [customer.customerId])
+  const adjusting = adjust(databaseAt(0), small, own)
+  await until('the adjustment waits', () => areWaiting(1))
+  let isStored = false
+  const requesting = adjust(databaseAt(1), large, own).finally(() => {
+    isStored = true
+  })
+  const outcomes = Promise.allSettled([adjusting, requesting])
+  await until('the request waits or is stored', async () => isStored || (await areWaiting(2)))
+  await client.query('rollback')
+  client.release()
+
+  const [adjusted, requested] = await outcomes
+  assert.deepEqual([adjusted.status, requested.status], ['fulfilled', 'rejected'])
+  assert.equal((await adjust(databaseAt(0), small, own)).available, 31)
+  await assert.rejects(adjust(databaseAt(0), large, own), refusedAs('VAL003'))
+  await assert.rejects(approve(databaseAt(0), small.adjustmentId, 'shin', 100), refusedAs('NOT000'))
+  assert.deepEqual(await customer.movements(), ['GRANT 21', 'GOODWILL 10'])
+  await cluster.check()
+})
+
 test('a rejected request moves nothing and cannot be approved; one that the balance no longer covers stays pending', async () => {
   const customer = await newCustomer()
   const rejected = adjustmentOf(customer.customerId, 500)
@@ -170,23 +203,4 @@ test('a cancel is not covered by goodwill: used credits are not paid back becaus
   assertSuccess(await customer.at(1).cancel({ paymentKey }), 200)
   assert.equal(await customer.credits(), 30)
   await cluster.check()
-})
-
-test('one id sent at once to adjust and to request it is one of the two', async () => {
-  const customer = await newCustomer()
-  const adjustment = adjustmentOf(customer.customerId, 20)
-  const client = await cluster.database.pool.connect()
-  await client.query('begin')
-  await client.query('select from accounts where customer_id = $1 for no key update', [customer.customerId])
-  const adjusted = adjust(databaseAt(0), adjustment, limits)
-  await until('it waits for the account', async () => {
-    const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    return (await cluster.database.query(text)).length > 0
-  })
-  const requested = adjust(databaseAt(1), adjustment, { perDay: 100, approvalAbove: 10 })
-  await client.query('commit')
-  client.release()
-  const states = await Promise.all([adjusted, requested].map(async (result) => (await result).state))
-  assert.equal(new Set(states).size, 1, states.join())
-  assert.equal(await customer.credits(), states[0] === 'DONE' ? 41 : 21)
 })

@@ -3,10 +3,11 @@
 // fail later.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type pg from 'pg'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { type OpenOptions, openDatabase } from '../../src/db/open.ts'
-import { warnOfPlainText } from '../../src/db/session-check.ts'
+import { requireSessions, warnOfPlainText } from '../../src/db/session-check.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
 import { type PoolerOptions, startPooler } from '../support/database/pooler.ts'
 
@@ -53,6 +54,25 @@ for (const [what, options, refusal] of poolers) {
 
 test('statement limits set in DATABASE_URL are in force, and the service starts with them', async () => {
   assert.equal(await refusalOf(`${databaseUrl(database.connection)}&statement_timeout=4000`), undefined)
+})
+
+test('a session that ends while nothing is under way on it fails the check, and is no uncaught error', async () => {
+  const { pool } = database
+  let first: pg.PoolClient | undefined
+  async function connectFirst() {
+    first = await pool.connect()
+    return first
+  }
+  async function connectOther() {
+    const pid = (await first?.query('select pg_backend_pid() as pid'))?.rows[0].pid
+    const ended = new Promise<void>((resolve) => first?.once('end', resolve))
+    const other = await pool.connect()
+    await other.query('select pg_terminate_backend($1)', [pid])
+    await ended
+    return other
+  }
+  const pools = [connectFirst, connectOther].map((connect) => ({ connect }) as unknown as pg.Pool)
+  await assert.rejects(requireSessions(pools[0] as pg.Pool, pools[1] as pg.Pool), /not queryable/)
 })
 
 test('a database reached over a network without TLS causes a warning; over a socket, loopback or TLS it does not', async () => {

@@ -128,8 +128,9 @@ test('a spend between quote and refund refuses it, and the message has the new n
   assert.equal((await paymentOf(orderId)).balanceAmount, 20_000)
 })
 
-test('a spend between the check of the quote and the claim leaves the order alone', async () => {
-  const { customerId, orderId } = await customerWithOrder()
+test('a spend between the check of the quote and the claim leaves the order alone, although another has enough credits', async () => {
+  const { customerId, orderId, confirmedOrder } = await customerWithOrder()
+  await confirmedOrder('STANDARD')
   const claimCancel: typeof service.payments.batches.claimCancel = async (claim) => {
     if (claim.part) await spend(customerId, 1)
     return service.payments.batches.claimCancel(claim)
@@ -139,7 +140,7 @@ test('a spend between the check of the quote and the claim leaves the order alon
     refund(context, { orderId, reason: 'raced', unused: { amount: 20_000, credits: 21 } }),
     /Not refunded/,
   )
-  assert.deepEqual(await movements(service, customerId), ['GRANT 21', 'SPEND -1'])
+  assert.deepEqual(await movements(service, customerId), ['GRANT 21', 'GRANT 21', 'SPEND -1'])
 })
 
 test('held credits are not refunded: it is refused until the hold has ended, unless another order covers the hold', async () => {

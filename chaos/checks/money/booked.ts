@@ -1,13 +1,13 @@
-// Reads the books at the end: the references of sibling services, holds, events, and the course of each balance.
+// Reads the books at the end: the references of sibling services, holds, adjustments, events, and the course of each balance.
 import type { HoldState } from '../../../src/credits/holds/holds.sql.ts'
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { Books } from '../../world/postgres.ts'
 
-/** The use of a reference. CAPTURE: a part of a hold. */
+/** The use of a reference. CAPTURE: a part of a hold. REVERSAL: of the spend or hold with the reference `reversed`. */
 export type BookedUse = {
   customerId: string
   reference: string
-  kind: 'SPEND' | 'HOLD' | 'CAPTURE'
+  kind: 'SPEND' | 'HOLD' | 'CAPTURE' | 'REVERSAL'
   credits: number
   /** Of a hold of at most that many credits. */
   requested: number | null
@@ -15,19 +15,22 @@ export type BookedUse = {
   balance: number
   serviceId: string | null
   holdId: string | null
+  reversed: string | null
   entryNumber: number
   /** How many entries have it. */
   entries: number
 }
 
 const usesText = `
-  select e.customer_id as "customerId", e.reference, e.kind, greatest(-e.delta, e.held_delta)::float8 as credits,
+  select e.customer_id as "customerId", e.reference, e.kind, greatest(abs(e.delta), e.held_delta)::float8 as credits,
     case e.kind when 'HOLD' then h.requested end::float8 as requested,
     (e.balance_after - e.held_after)::float8 as balance, e.service_id as "serviceId", e.hold_id as "holdId",
-    e.entry_number::float8 as "entryNumber",
+    r.reference as reversed, e.entry_number::float8 as "entryNumber",
     (count(*) over (partition by e.customer_id, e.reference))::int as entries
   from ledger_entries e
   left join holds h using (customer_id, hold_id)
+  left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
+  left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry
   where e.reference is not null`
 
 export async function readUses(books: Books): Promise<BookedUse[]> {
@@ -138,4 +141,112 @@ export async function readCourses(books: Books): Promise<Map<string, Step[]>> {
     from ledger_entries order by customer_id, entry_number`,
   )
   return Map.groupBy(rows, ({ customerId }) => customerId)
+}
+
+/** What was left to reverse of a spend or a hold after an entry that took credits or gave them back. */
+export type LeftStep = { left: number; at: number }
+
+/** In order, by `keyOfUse` of the spend or hold. */
+export async function readLeftToReverse(books: Books): Promise<Map<string, LeftStep[]>> {
+  const rows = await books.query<LeftStep & { customerId: string; reference: string }>(
+    `with taken as (
+      select customer_id, reference, entry_number, -delta as credits, created_at
+      from ledger_entries where kind = 'SPEND'
+      union all
+      select c.customer_id, o.reference, c.entry_number, -c.delta, c.created_at
+      from ledger_entries c join ledger_entries o using (customer_id, hold_id)
+      where c.kind = 'CAPTURE' and o.kind = 'HOLD'
+      union all
+      select a.customer_id, o.reference, a.entry_number, -e.delta, e.created_at
+      from adjustments a
+      join ledger_entries e using (customer_id, entry_number)
+      join ledger_entries o on o.customer_id = a.customer_id and o.entry_number = a.reversed_entry
+    )
+    select customer_id as "customerId", reference, extract(epoch from created_at)::float8 * 1000 as at,
+      (sum(credits) over (partition by customer_id, reference order by entry_number))::float8 as left
+    from taken order by customer_id, entry_number`,
+  )
+  return Map.groupBy(rows, keyOfUse)
+}
+
+/** What a spend or a hold took, or what the end of a hold gave back. `serviceId` and `reference` are of the spend or hold. */
+export type UsageEntry = {
+  customerId: string
+  serviceId: string
+  reference: string
+  /** Negative when it was given back. */
+  credits: number
+  at: number
+  /** Of the spend or hold. */
+  takenAt: number
+}
+
+/** By customer, in the order of the ledger. */
+export async function readUsage(books: Books): Promise<UsageEntry[]> {
+  return books.query<UsageEntry>(
+    `select e.customer_id as "customerId", o.service_id as "serviceId", o.reference,
+      (e.held_delta - e.delta)::float8 as credits, extract(epoch from e.created_at)::float8 * 1000 as at,
+      extract(epoch from o.created_at)::float8 * 1000 as "takenAt"
+    from ledger_entries e
+    left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
+    join ledger_entries o
+      on o.customer_id = e.customer_id and o.entry_number = coalesce(h.opening_entry, e.entry_number)
+    where e.kind = 'SPEND' or h.hold_id is not null
+    order by e.customer_id, e.entry_number`,
+  )
+}
+
+/** Goodwill or a correction, or the request for one. */
+export type BookedAdjustment = {
+  customerId: string
+  adjustmentId: string
+  kind: string
+  credits: number
+  actor: string
+  approvedBy: string | null
+  /** Null: it was done at once. */
+  requestState: 'PENDING' | 'APPROVED' | 'REJECTED' | null
+  decidedBy: string | null
+  /** Available credits after it; null: no credits were moved. */
+  available: number | null
+  /** The Korean days of the request, or of what was done at once, and of the approval. */
+  day: string
+  approvalDay: string | null
+}
+
+export async function readAdjustments(books: Books): Promise<BookedAdjustment[]> {
+  return books.query<BookedAdjustment>(
+    `select customer_id as "customerId", adjustment_id as "adjustmentId", coalesce(a.kind, r.kind) as kind,
+      coalesce(a.credits, r.credits)::float8 as credits, coalesce(a.actor, r.requested_by) as actor,
+      a.approved_by as "approvedBy", r.state as "requestState", r.decided_by as "decidedBy",
+      (e.balance_after - e.held_after)::float8 as available,
+      (coalesce(r.requested_at, a.created_at) at time zone 'Asia/Seoul')::date::text as day,
+      case when r.state = 'APPROVED' then (a.created_at at time zone 'Asia/Seoul')::date::text end as "approvalDay"
+    from (select * from adjustments where kind <> 'REVERSAL') a
+    full join adjustment_requests r using (customer_id, adjustment_id)
+    left join ledger_entries e using (customer_id, entry_number)`,
+  )
+}
+
+/** A reference belongs to its customer. */
+export function keyOfUse({ customerId, reference }: { customerId: string; reference: string }): string {
+  return `${customerId}/${reference}`
+}
+
+/** An entry is committed a little after its time. */
+const commitMs = 5_000
+
+/** Whether such a step may have been the last one at some moment of the call. */
+export function wasDuring<Of extends { at: number }>(
+  { invokedAtMs, endedAtMs }: { invokedAtMs: number; endedAtMs: number },
+  steps: Of[],
+  isSuch: (step: Of) => boolean,
+): boolean {
+  const wallClock = (ms: number) => performance.timeOrigin + ms
+  return steps.some(
+    (step, place) =>
+      isSuch(step) &&
+      step.at <= wallClock(endedAtMs + commitMs) &&
+      (steps[place + 1]?.at ?? Number.POSITIVE_INFINITY) >= wallClock(invokedAtMs - commitMs),
+  )
 }

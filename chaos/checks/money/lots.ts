@@ -9,7 +9,7 @@ export async function checkLots(world: World, evidence: Evidence): Promise<Check
   return [
     {
       id: 'L-1',
-      title: 'the lots of every customer equal a replay of its ledger',
+      title: 'the lots of every customer, and the credits of adjustments, equal a replay of its ledger',
       violations: await replayed(world, evidence),
     },
     {
@@ -29,10 +29,17 @@ async function replayed({ books }: World, { shop }: Evidence): Promise<string[]>
       [customerId],
     )
     const lots = await listLots(shop.database, customerId, { below: null, limit: 1_000_000 })
-    const found = lots.map(shownLot).sort()
-    const expected = replayLots(entries)
+    const [account] = await books.query<{ adjusted: number }>(
+      'select adjusted::float8 as adjusted from accounts where customer_id = $1',
+      [customerId],
+    )
+    const found = [...lots.map(shownLot), `adjusted ${account?.adjusted}`].sort()
+    const lotsByReplay = replayLots(entries)
+    const adjusted = lotsByReplay.reduce((sum, { orderId, unspent }) => sum + (orderId === null ? unspent : 0), 0)
+    const ofOrders = lotsByReplay
+      .filter(({ orderId }) => orderId !== null)
       .map(({ orderId, used, unspent, takenBack }) => `${orderId} used ${used} unspent ${unspent} taken ${takenBack}`)
-      .sort()
+    const expected = [...ofOrders, `adjusted ${adjusted}`].sort()
     if (`${found}` !== `${expected}`)
       violations.push(`${customerId}: ${found.join('; ')} instead of ${expected.join('; ')}`)
   }

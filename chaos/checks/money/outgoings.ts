@@ -1,8 +1,8 @@
-// What the sibling services took from each customer and when, by the answers to them: the other half of a balance,
-// beside the orders. The books are used only for requests that succeeded and whose answer was lost.
-import type { Call, Data, EndRequest, UseRequest } from '../../history.ts'
-import { type Evidence, useKey } from '../evidence.ts'
-import type { BookedUse } from './booked.ts'
+// What the sibling services and adjustments took from each customer or gave back, and when, by the answers: the other half of
+// a balance, beside the orders. The books are used only for requests that succeeded and whose answer was lost.
+import type { Call, Data, EndRequest, ReverseRequest, UseRequest } from '../../history.ts'
+import type { Evidence } from '../evidence.ts'
+import { type BookedUse, keyOfUse } from './booked.ts'
 import { wantedOf } from './holds.ts'
 import { isUseOf } from './spends.ts'
 
@@ -19,7 +19,10 @@ export function spanOf(calls: { invokedAtMs: number; endedAtMs: number; outcome:
   }
 }
 
-/** Takes `credits` from its beginning, and `afterEnd` of them for good. A spend takes all of them for good at once. */
+/**
+ * Takes `credits` from its beginning, and `afterEnd` of them for good. A spend takes all of them for good at once, and a
+ * reversal or goodwill less than nothing.
+ */
 export type Outgoing = {
   customer: number
   credits: number
@@ -30,31 +33,46 @@ export type Outgoing = {
   finally: number
 }
 
-type UseCalls = Call<UseRequest>[]
+type UseCalls = Call<UseRequest | ReverseRequest>[]
 
 export function listOutgoings(evidence: Evidence): Outgoing[] {
   const { callsOf, uses, shop } = evidence
   const requested = Map.groupBy(
-    [...callsOf.spend, ...callsOf.hold] as UseCalls,
+    [...callsOf.spend, ...callsOf.hold, ...callsOf.reverse] as UseCalls,
     ({ request: { customer, reference } }) =>
-      useKey({ customerId: shop.customers[customer]?.customerId ?? '', reference }),
+      keyOfUse({ customerId: shop.customers[customer]?.customerId ?? '', reference }),
   )
   const ends = Map.groupBy([...callsOf.capture, ...callsOf.release] as EndCalls, ({ request }) => request.holdId)
   const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
   const ofBalance = [...uses].filter(([, { kind }]) => kind !== 'CAPTURE')
-  return ofBalance.map(([key, use]) => {
+  const ofUses = ofBalance.map(([key, use]) => {
     const calls = (requested.get(key) ?? []).filter(({ request }) => isUseOf(use, request))
-    const base = { customer: places.get(use.customerId) ?? -1, credits: use.credits, begun: spanOf(calls) }
+    const credits = use.kind === 'REVERSAL' ? -use.credits : use.credits
+    const base = { customer: places.get(use.customerId) ?? -1, credits, begun: spanOf(calls) }
     const end =
-      use.kind === 'SPEND' ? endOfSpend(use) : endOfHold(evidence, use, calls, ends.get(`${use.holdId}`) ?? [])
+      use.kind === 'HOLD' ? endOfHold(evidence, use, calls, ends.get(`${use.holdId}`) ?? []) : endOfSpend({ credits })
     return { ...base, ...end }
   })
+  return [...ofUses, ...ofAdjustments(evidence)]
+}
+
+/** A request that waits for a second person has moved nothing. */
+function ofAdjustments({ adjustments, adjustmentCalls }: Evidence): Outgoing[] {
+  const moving = adjustmentCalls.filter(({ outcome }) => outcome.kind !== 'ok' || outcome.result.state === 'DONE')
+  const byId = Map.groupBy(moving, ({ adjustment }) => adjustment.adjustmentId)
+  return adjustments
+    .filter(({ available }) => available !== null)
+    .map(({ adjustmentId, credits }) => {
+      const calls = byId.get(adjustmentId) ?? []
+      const base = { customer: calls[0]?.customer ?? -1, credits: -credits, begun: spanOf(calls) }
+      return { ...base, ...endOfSpend({ credits: -credits }) }
+    })
 }
 
 type EndCalls = Call<EndRequest>[]
 type End = Pick<Outgoing, 'afterEnd' | 'ended' | 'finally'>
 
-function endOfSpend({ credits }: BookedUse): End {
+function endOfSpend({ credits }: Pick<BookedUse, 'credits'>): End {
   return { afterEnd: credits, ended: { fromMs: never, certainMs: never }, finally: credits }
 }
 

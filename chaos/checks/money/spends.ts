@@ -1,11 +1,14 @@
-// The answers to sibling services compared with the ledger: a reference is used once, for a spend, a hold or a part of a
-// hold, and every answer about it is the same. A refusal for lack of credits has to be right.
-import type { Call, Data, HoldRequest, PartRequest, SpendRequest, UseRequest } from '../../history.ts'
-import { at, type Check, type Evidence, useKey } from '../evidence.ts'
-import type { BookedHold, BookedUse, Step } from './booked.ts'
+// The answers to sibling services compared with the ledger: a reference is used once, for a spend, a hold, a part of a hold
+// or a reversal, and every answer about it is the same. A refusal for lack of credits has to be right.
+import type { Call, Data, HoldRequest, PartRequest, ReverseRequest, SpendRequest, UseRequest } from '../../history.ts'
+import { at, type Check, type Evidence } from '../evidence.ts'
+import { maySuspensionCover } from '../suspensions.ts'
+import { type BookedHold, type BookedUse, keyOfUse, type Step, wasDuring } from './booked.ts'
+import { type NamedLimit, refusedByBudget } from './budgets.ts'
 import { firstFault, ruleOf } from './holds.ts'
+import { refusedReversal } from './reversals.ts'
 
-type UseCall = Call<SpendRequest> | Call<HoldRequest> | Call<PartRequest>
+type UseCall = Call<SpendRequest> | Call<HoldRequest> | Call<PartRequest> | Call<ReverseRequest>
 type Refused = Extract<UseCall['outcome'], { kind: 'fail' }>
 type Group = { calls: UseCall[]; booked: BookedUse | undefined }
 
@@ -21,22 +24,22 @@ export function checkSpends(evidence: Evidence): Check[] {
   return [
     {
       id: 'H-2',
-      title: 'every acknowledged spend, hold and part of a hold is in the ledger once, as in each answer',
+      title: 'every acknowledged spend, hold, part of a hold and reversal is in the ledger once, as in each answer',
       violations: each(acknowledged),
     },
     {
       id: 'H-5',
-      title: 'a request is refused for lack of credits only if it had not succeeded before',
+      title: 'a request is refused for lack of credits or by a budget only if it had not succeeded before',
       violations: each(refusedForLack),
     },
     {
       id: 'H-3',
-      title: 'a reference is refused only for a different use',
+      title: 'a reference is refused only for a different use, or for what is true of it',
       violations: each(otherRefusal),
     },
     {
       id: 'I-23',
-      title: 'every spend, hold and part of a hold in the ledger was requested, once',
+      title: 'every spend, hold, part of a hold and reversal in the ledger was requested, once',
       violations: unrequested(evidence, groups),
     },
   ]
@@ -45,20 +48,21 @@ export function checkSpends(evidence: Evidence): Check[] {
 /** All calls by customer and reference. */
 function groupUses({ callsOf, uses, shop }: Evidence): Group[] {
   const keyOf = ({ request: { customer, reference } }: UseCall) =>
-    useKey({ customerId: shop.customers[customer]?.customerId ?? '', reference })
-  const calls: UseCall[] = [...callsOf.spend, ...callsOf.hold, ...callsOf.part]
+    keyOfUse({ customerId: shop.customers[customer]?.customerId ?? '', reference })
+  const calls: UseCall[] = [...callsOf.spend, ...callsOf.hold, ...callsOf.part, ...callsOf.reverse]
   return [...Map.groupBy(calls, keyOf)].map(([key, ofReference]) => ({ calls: ofReference, booked: uses.get(key) }))
 }
 
-const kinds = { spend: 'SPEND', hold: 'HOLD', part: 'CAPTURE' } as const
+const kinds = { spend: 'SPEND', hold: 'HOLD', part: 'CAPTURE', reverse: 'REVERSAL' } as const
 
-export function isUseOf(booked: BookedUse, request: UseRequest | PartRequest): boolean {
+export function isUseOf(booked: BookedUse, request: UseRequest | PartRequest | ReverseRequest): boolean {
   const isAtMost = request.op === 'hold' && request.atMost
   return (
     booked.kind === kinds[request.op] &&
     (booked.requested !== null) === isAtMost &&
-    (booked.requested ?? booked.credits) === request.credits &&
-    (request.op !== 'part' || booked.holdId === request.holdId)
+    (booked.requested ?? booked.credits) === (request.credits ?? booked.credits) &&
+    (request.op !== 'part' || booked.holdId === request.holdId) &&
+    (request.op !== 'reverse' || booked.reversed === request.reversed)
   )
 }
 
@@ -68,7 +72,7 @@ function acknowledged({ shop, holds }: Evidence, { booked }: Group, { request, o
   const { credits, captured, balance, reference, holdId, expiresAt } = outcome.data as Data
   const service = shop.siblings[request.sibling]?.serviceId
   const hold = request.op === 'hold' ? holds.get(String(booked.holdId)) : undefined
-  const own = request.op === 'spend' ? [reference, null] : [booked.reference, holdId]
+  const own = request.op === 'spend' || request.op === 'reverse' ? [reference, null] : [booked.reference, holdId]
   // An answer from before an extension has an earlier one.
   const expiry = hold && !hold.isExtended ? new Date(String(expiresAt)).getTime() : null
   const moved = request.op === 'part' ? captured : credits
@@ -79,8 +83,6 @@ function acknowledged({ shop, holds }: Evidence, { booked }: Group, { request, o
   return answered === inBooks && isUseOf(booked, request) ? null : `was answered with ${answered}, booked ${inBooks}`
 }
 
-/** An entry is committed a little after its time. */
-const commitMs = 5_000
 const never = Number.POSITIVE_INFINITY
 const beforeAll: Step = { entryNumber: 0, available: 0, at: Number.NEGATIVE_INFINITY }
 
@@ -88,30 +90,45 @@ const beforeAll: Step = { entryNumber: 0, available: 0, at: Number.NEGATIVE_INFI
  * The available credits in the refusal must have been the balance at some moment of the call, before anything was
  * booked with the reference: an earlier request without an answer may arrive later, and find the credits.
  */
-function refusedForLack({ shop, courses }: Evidence, { calls, booked }: Group, call: UseCall): string | null {
-  const { request, outcome, invokedAtMs, endedAtMs } = call
+function refusedForLack(evidence: Evidence, { calls, booked }: Group, call: UseCall): string | null {
+  const { shop, courses } = evidence
+  const { request, outcome } = call
   if (outcome.kind !== 'fail' || outcome.code !== 'BUS002') return null
-  const { requested, available } = outcome.metadata ?? {}
+  if (request.op === 'reverse') return 'was refused for lack of credits'
+  const { requested, available, limit } = outcome.metadata ?? {}
   const enough = request.op === 'hold' && request.atMost ? 1 : request.credits
-  if (requested !== request.credits || !(Number(available) < enough)) {
+  if (requested !== request.credits || !(limit || Number(available) < enough)) {
     return `requested ${request.credits}, refused with ${JSON.stringify(outcome.metadata)}`
   }
-  const before = calls.find(({ outcome: { kind }, endedAtMs: at }) => kind === 'ok' && at < invokedAtMs)
+  const before = succeededBefore(calls, call)
   if (before) return `was refused for lack of credits after ${at(before)} had succeeded`
+  const fault = limit ? refusedByBudget(evidence, call, enough, limit as NamedLimit) : null
+  if (fault) return fault
   const { customerId = '' } = shop.customers[request.customer] ?? {}
   const steps = [beforeAll, ...(courses.get(customerId) ?? [])]
-  const wallClock = (ms: number) => performance.timeOrigin + ms
-  const isPossible = ({ entryNumber, available: left, at: since }: Step, place: number) =>
-    left === available &&
-    since <= wallClock(endedAtMs + commitMs) &&
-    (steps[place + 1]?.at ?? never) >= wallClock(invokedAtMs - commitMs) &&
-    entryNumber < (booked?.entryNumber ?? never)
-  return steps.some(isPossible) ? null : `was refused with ${available} credits, which the balance was not at that time`
+  const isPossible = ({ entryNumber, available: left }: Step) =>
+    left === available && entryNumber < (booked?.entryNumber ?? never)
+  return wasDuring(call, steps, isPossible)
+    ? null
+    : `was refused with ${available} credits, which the balance was not at that time`
 }
 
-function otherRefusal({ holds }: Evidence, { booked }: Group, { request, outcome }: UseCall): string | null {
+function succeededBefore(calls: UseCall[], { invokedAtMs }: UseCall): UseCall | undefined {
+  return calls.find(({ outcome, endedAtMs }) => outcome.kind === 'ok' && endedAtMs < invokedAtMs)
+}
+
+function otherRefusal(evidence: Evidence, { calls, booked }: Group, call: UseCall): string | null {
+  const { request, outcome } = call
   if (outcome.kind !== 'fail' || outcome.code === 'BUS002') return null
-  const hold = request.op === 'part' ? holds.get(request.holdId) : undefined
+  const { field } = firstFault(outcome.metadata)
+  if (field === 'customerId') {
+    const isNew = (request.op === 'spend' || request.op === 'hold') && !succeededBefore(calls, call)
+    return isNew && maySuspensionCover(evidence, call) ? null : 'was refused as suspended'
+  }
+  if (request.op === 'reverse' && field !== 'reference') {
+    return refusedReversal(evidence, call as Call<ReverseRequest>, outcome, succeededBefore(calls, call))
+  }
+  const hold = request.op === 'part' ? evidence.holds.get(request.holdId) : undefined
   if (request.op === 'part' && !booked) return hold ? refusedPart(hold, request, outcome) : 'there is no such hold'
   if (outcome.code !== 'VAL003') return `was refused with ${outcome.code} ${outcome.message}`
   if (!booked) return 'was refused as used before, and is not in the ledger'

@@ -41,9 +41,10 @@ const sums: Record<string, string> = {
       from payment_operations
       where state <> 'OPEN' and (kind = 'CONFIRM' or kind <> 'RETURN' and state = 'APPROVED')
       union all
-      select 'credits ' || case kind when 'GRANT' then 'granted' when 'ROLLBACK' then 'rolled back'
-                                     when 'REFUND' then 'refunded' else 'spent' end,
-        created_at, abs(delta)
+      select 'credits ' || case when kind = 'GRANT' then 'granted' when kind = 'ROLLBACK' then 'rolled back'
+                                when kind = 'REFUND' then 'refunded'
+                                when kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then 'adjusted' else 'spent' end,
+        created_at, case kind when 'CORRECTION' then delta else abs(delta) end
       from ledger_entries where delta <> 0
     ),
     counted as (

@@ -1,0 +1,38 @@
+// Customers that operators suspended: between the answer to the suspension and the request to end it nothing of them was
+// spent or held.
+import type { Suspension } from '../load/account-actions.ts'
+import type { Check, Evidence } from './evidence.ts'
+
+export function checkSuspensions(evidence: Evidence): Check[] {
+  return [
+    {
+      id: 'S-1',
+      title: 'no credits of a suspended customer were spent or held',
+      violations: evidence.suspensions.flatMap((suspension) => spentMeanwhile(evidence, suspension)),
+    },
+  ]
+}
+
+/** The time of an entry is of the database's clock. */
+const clockMs = 100
+
+function spentMeanwhile({ usage, shop }: Evidence, { customer, suspended, activated }: Suspension): string[] {
+  const own = shop.customers[customer]?.customerId
+  const fromAt = performance.timeOrigin + suspended.endedAtMs + clockMs
+  const toAt = performance.timeOrigin + (activated?.invokedAtMs ?? Number.POSITIVE_INFINITY) - clockMs
+  return usage
+    .filter(({ customerId, credits, at }) => customerId === own && credits > 0 && at > fromAt && at < toAt)
+    .map(({ reference, credits }) => `customer ${customer} was suspended, and ${reference} took ${credits}`)
+}
+
+type Span = { request: { customer: number }; invokedAtMs: number; endedAtMs: number }
+
+/** Whether the customer may have been suspended at some moment of the call. */
+export function maySuspensionCover({ suspensions }: Evidence, { request, invokedAtMs, endedAtMs }: Span): boolean {
+  return suspensions.some(
+    ({ customer, suspended, activated }) =>
+      customer === request.customer &&
+      suspended.invokedAtMs <= endedAtMs &&
+      (activated?.endedAtMs ?? Number.POSITIVE_INFINITY) >= invokedAtMs,
+  )
+}

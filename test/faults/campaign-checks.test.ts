@@ -1,0 +1,422 @@
+// The checks of a campaign (chaos/checks) on reversals, adjustments, budgets and suspensions can find something: correct
+// evidence passes them, and each reports the fault it is for.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Check, Evidence } from '../../chaos/checks/evidence.ts'
+import { checkKeys } from '../../chaos/checks/keys.ts'
+import { checkAdjustments } from '../../chaos/checks/money/adjustments.ts'
+import { checkBalances } from '../../chaos/checks/money/balances.ts'
+import type { BookedAdjustment, BookedUse } from '../../chaos/checks/money/booked.ts'
+import { checkBudgets } from '../../chaos/checks/money/budgets.ts'
+import { checkReversals } from '../../chaos/checks/money/reversals.ts'
+import { checkSpends } from '../../chaos/checks/money/spends.ts'
+import { checkSuspensions } from '../../chaos/checks/suspensions.ts'
+import type { Call, Outcome, Request } from '../../chaos/history.ts'
+import type { AdjustmentCall } from '../../chaos/load/account-actions.ts'
+import type { CampaignBudget } from '../../chaos/world/budgets.ts'
+import type { World } from '../../chaos/world/world.ts'
+
+const customerId = 'acme'
+/** Wall clock, of a moment of the history. */
+const at = (ms: number) => performance.timeOrigin + ms
+const hour = (ms: number) => `${new Date(at(ms) + 9 * 3_600_000).toISOString().slice(0, 13)}:59:59.999+09:00`
+
+let calls = 0
+function call<Of extends Request>(request: Of, outcome: Outcome, [invokedAtMs, endedAtMs]: [number, number]): Call<Of> {
+  calls += 1
+  const sent = { number: calls, service: 'a', request, keyId: null, invokedAtMs, endedAtMs } as const
+  return { ...sent, outcome, breach: null, dropped: false }
+}
+const ok = (data: object): Outcome => ({ kind: 'ok', status: 200, data: { ...data }, message: '' })
+const fail = (code: string, metadata: object): Outcome => ({
+  kind: 'fail',
+  status: 400,
+  code,
+  message: '',
+  metadata: { ...metadata },
+})
+const fault = (field: string, rule: string) => fail('VAL003', { fields: [{ field, rule }] })
+
+const confirm = { op: 'confirm', customer: 0, orderId: 'order-1', paymentKey: 'pay', amount: 1, as: 'right' } as const
+const own = { customer: 0, sibling: 0 }
+const spent = { ...own, op: 'spend', credits: 9, reference: 'use-1' } as const
+const reversal = { ...own, op: 'reverse', reversed: 'use-1', credits: 4, reference: 'use-2' } as const
+const use: BookedUse = {
+  customerId,
+  reference: 'use-1',
+  kind: 'SPEND',
+  credits: 9,
+  requested: null,
+  balance: 11,
+  serviceId: 'svc_1',
+  holdId: null,
+  reversed: null,
+  entryNumber: 2,
+  entries: 1,
+}
+const reversed: BookedUse = {
+  ...use,
+  reference: 'use-2',
+  kind: 'REVERSAL',
+  credits: 4,
+  balance: 15,
+  reversed: 'use-1',
+  entryNumber: 3,
+}
+const budget: CampaignBudget = {
+  budgetId: 'budget-1',
+  customerId,
+  scope: 'CUSTOMER',
+  value: null,
+  period: 'HOUR',
+  limits: [{ credits: 10, fromMs: Number.NEGATIVE_INFINITY }],
+  step: 5,
+  busy: false,
+}
+const limit = { budgetId: 'budget-1', scope: 'CUSTOMER', value: null, period: 'HOUR', credits: 10, left: 1 }
+const goodwill: BookedAdjustment = {
+  customerId,
+  adjustmentId: 'adjustment-1',
+  kind: 'GOODWILL',
+  credits: 5,
+  actor: 'kim',
+  approvedBy: null,
+  requestState: null,
+  decidedBy: null,
+  available: 20,
+  day: '2026-11-16',
+  approvalDay: null,
+}
+const answer = {
+  adjustmentId: 'adjustment-1',
+  customerId,
+  kind: 'GOODWILL',
+  credits: 5,
+  state: 'DONE',
+  available: 20,
+} as const
+const adjusted: AdjustmentCall = {
+  by: 'adjust',
+  customer: 0,
+  actor: 'kim',
+  adjustment: { adjustmentId: 'adjustment-1', kind: 'GOODWILL', credits: 5 },
+  outcome: { kind: 'ok', result: answer },
+  invokedAtMs: 3_000,
+  endedAtMs: 3_100,
+}
+const suspension = {
+  customer: 0,
+  suspended: { invokedAtMs: 10_000, endedAtMs: 10_100 },
+  activated: { invokedAtMs: 12_000, endedAtMs: 12_100 },
+}
+const taken = { customerId, serviceId: 'svc_1', reference: 'use-1', credits: 9, at: at(1_050), takenAt: at(1_050) }
+
+type Parts = {
+  spends: Evidence['callsOf']['spend']
+  reversals: Evidence['callsOf']['reverse']
+  balances: Evidence['callsOf']['balance']
+  more: Partial<Evidence>
+}
+
+/** Of 20 credits 9 are spent, 4 of them given back, and 5 granted; a spend of 2 more is refused by the budget of 10. */
+function evidenceOf({ spends = [], reversals = [], balances, more = {} }: Partial<Parts> = {}): Evidence {
+  const answers = { reference: 'use-1', credits: 9, balance: 11 }
+  const refused = fail('BUS002', { requested: 2, available: 11, limit: { ...limit, renewsAt: hour(1_000) } })
+  const spend = [
+    call(spent, ok(answers), [1_000, 1_100]),
+    call({ ...spent, credits: 2, reference: 'use-3' }, refused, [1_200, 1_300]),
+    ...spends,
+  ]
+  const reverse = [
+    call(reversal, ok({ reference: 'use-2', credits: 4, balance: 15 }), [2_000, 2_100]),
+    call(reversal, ok({ reference: 'use-2', credits: 4, balance: 15 }), [2_000, 2_200]),
+    ...reversals,
+  ]
+  const balance = balances ?? [balanceOf(20)]
+  const evidence: Partial<Evidence> = {
+    calls: [...spend, ...reverse, ...balance],
+    callsOf: {
+      purchase: [],
+      confirm: [call(confirm, ok({}), [10, 40])],
+      cancel: [],
+      status: [],
+      packages: [],
+      invalid: [],
+      hold: [],
+      part: [],
+      extend: [],
+      capture: [],
+      release: [],
+      spend,
+      reverse,
+      balance,
+    },
+    shop: {
+      customers: [{ index: 0, customerId, key: { keyId: 'key_1', apiKey: '' }, formerKeys: [], lowCredits: null }],
+      siblings: [{ serviceId: 'svc_1', name: 'usage', token: '' }],
+      budgets: [budget],
+    } as unknown as Evidence['shop'],
+    orders: new Map([['order-1', { customer: 0, orderId: 'order-1', credits: 20, status: 'CONFIRMED' } as never]]),
+    uses: new Map([
+      [`${customerId}/use-1`, use],
+      [`${customerId}/use-2`, reversed],
+    ]),
+    courses: new Map([
+      [
+        customerId,
+        [20, 11, 15, 20].map((available, entry) => ({ entryNumber: entry + 1, available, at: at(entry * 1_000 + 50) })),
+      ],
+    ]),
+    leftToReverse: new Map([
+      [
+        `${customerId}/use-1`,
+        [
+          { left: 9, at: at(1_050) },
+          { left: 5, at: at(2_050) },
+        ],
+      ],
+    ]),
+    holds: new Map(),
+    reversals: [],
+    consoleCalls: [],
+    adjustments: [goodwill],
+    adjustmentCalls: [adjusted],
+    suspensions: [suspension],
+    usage: [taken],
+    available: [20],
+    ...more,
+  }
+  return evidence as Evidence
+}
+
+const books = { query: async () => [{ keyId: 'key_1', customerId, status: 'ACTIVE' }] }
+
+async function violations(parts: Partial<Parts>): Promise<string[]> {
+  const evidence = evidenceOf(parts)
+  const checks: Check[] = [
+    ...checkSpends(evidence),
+    ...checkReversals(evidence),
+    ...checkAdjustments(evidence),
+    ...checkBudgets(evidence),
+    ...checkSuspensions(evidence),
+    ...checkBalances(evidence),
+    ...(await checkKeys({ books } as unknown as World, evidence)),
+  ]
+  return checks.filter((check) => check.violations.length > 0).map(({ id }) => id)
+}
+
+const refusedBy = (changes: object) =>
+  call(
+    { ...spent, credits: 2, reference: 'use-4' },
+    fail('BUS002', { requested: 2, available: 11, limit: { ...limit, renewsAt: hour(1_000), ...changes } }),
+    [1_200, 1_300],
+  )
+const leftOf = (left: number) => fault('credits', `must be at most what is left to reverse, ${left}`)
+const withKey = (outcome: Outcome, times: [number, number]) => ({
+  ...call({ op: 'balance', customer: 0 } as const, outcome, times),
+  keyId: 'key_1',
+})
+const inBooks = (changes: Partial<BookedAdjustment>): Partial<Parts> => ({
+  more: { adjustments: [{ ...goodwill, ...changes }] },
+})
+const refusedAdjustment = (code: string, about: string): Partial<Parts> => ({
+  more: { adjustmentCalls: [adjusted, { ...adjusted, outcome: { kind: 'fail', code, about } }] },
+})
+
+const balanceOf = (credits: number) => call({ op: 'balance', customer: 0 } as const, ok({ credits }), [20_000, 20_100])
+const ids = Array.from({ length: 20 }, (_, place) => `adjustment-${place}`)
+
+/** What each finds, by the check that has to find it. */
+const faults: { what: string; found: string[]; parts: Partial<Parts> }[] = [
+  { what: 'nothing is wrong', found: [], parts: {} },
+  {
+    what: 'more is refused than is left to reverse',
+    found: [],
+    parts: { reversals: [call({ ...reversal, credits: 6, reference: 'use-5' }, leftOf(5), [3_000, 3_100])] },
+  },
+  {
+    what: 'a reversal is answered with other credits than are booked',
+    found: ['H-2'],
+    parts: { reversals: [call(reversal, ok({ reference: 'use-2', credits: 3, balance: 15 }), [3_000, 3_100])] },
+  },
+  {
+    what: 'a reversal was acknowledged and is not in the ledger',
+    found: ['H-2'],
+    parts: {
+      reversals: [
+        call({ ...reversal, reference: 'use-5' }, ok({ reference: 'use-5', credits: 4, balance: 15 }), [3_000, 3_100]),
+      ],
+    },
+  },
+  {
+    what: 'a reversal is refused although less was requested than was left',
+    found: ['H-3'],
+    parts: { reversals: [call({ ...reversal, reference: 'use-5' }, leftOf(5), [3_000, 3_100])] },
+  },
+  {
+    what: 'a reversal is refused with what was never left',
+    found: ['H-3'],
+    parts: { reversals: [call({ ...reversal, reference: 'use-5' }, leftOf(2), [3_000, 3_100])] },
+  },
+  {
+    what: 'a spend that was acknowledged is not found',
+    found: ['H-3'],
+    parts: { reversals: [call({ ...reversal, reference: 'use-5' }, fail('NOT000', {}), [3_000, 3_100])] },
+  },
+  {
+    what: 'a repeated reversal is refused as used before',
+    found: ['H-3'],
+    parts: { reversals: [call(reversal, fault('reference', 'was used to reverse 4 credits'), [3_000, 3_100])] },
+  },
+  {
+    what: 'a reversal has two entries',
+    found: ['I-23'],
+    parts: {
+      more: {
+        uses: new Map([
+          [`${customerId}/use-1`, use],
+          [`${customerId}/use-2`, { ...reversed, entries: 2 }],
+        ]),
+      },
+    },
+  },
+  {
+    what: 'more was given back than was spent',
+    found: ['V-1'],
+    parts: {
+      more: {
+        leftToReverse: new Map([
+          [
+            'acme/use-1',
+            [
+              { left: 9, at: at(1_050) },
+              { left: -1, at: at(2_050) },
+            ],
+          ],
+        ]),
+      },
+    },
+  },
+  {
+    what: 'another service gave back',
+    found: ['H-2', 'V-2'],
+    parts: {
+      more: {
+        uses: new Map([
+          [`${customerId}/use-1`, { ...use, serviceId: 'svc_2' }],
+          [`${customerId}/use-2`, reversed],
+        ]),
+      },
+    },
+  },
+  {
+    what: 'the credits of a reversal and of goodwill are not in the balance',
+    found: ['I-24', 'I-20'],
+    parts: { balances: [balanceOf(11)] },
+  },
+  {
+    what: 'an adjustment was acknowledged and is not in the books',
+    found: ['A-1', 'I-24', 'I-20'],
+    parts: { more: { adjustments: [] } },
+  },
+  { what: 'an adjustment is answered with another balance', found: ['A-1'], parts: inBooks({ available: 19 }) },
+  { what: 'an adjustment has another actor', found: ['A-2'], parts: inBooks({ actor: 'lee' }) },
+  {
+    what: 'an adjustment is in the books twice',
+    found: ['A-2', 'I-24', 'I-20'],
+    parts: { more: { adjustments: [goodwill, goodwill] } },
+  },
+  {
+    what: 'an adjustment that needs a second person has none',
+    found: ['A-2'],
+    parts: {
+      balances: [balanceOf(35)],
+      more: {
+        available: [35],
+        adjustments: [{ ...goodwill, credits: 20 }],
+        adjustmentCalls: [
+          {
+            ...adjusted,
+            adjustment: { ...adjusted.adjustment, credits: 20 },
+            outcome: { kind: 'ok', result: { ...answer, credits: 20 } },
+          },
+        ],
+      },
+    },
+  },
+  {
+    what: 'an operator has adjusted more than a day allows',
+    found: ['A-3'],
+    parts: {
+      balances: [balanceOf(115)],
+      more: {
+        available: [115],
+        adjustments: ids.map((adjustmentId) => ({ ...goodwill, adjustmentId })),
+        adjustmentCalls: ids.map((adjustmentId) => ({
+          ...adjusted,
+          adjustment: { ...adjusted.adjustment, adjustmentId },
+        })),
+      },
+    },
+  },
+  { what: 'an adjustment is refused for lack of credits', found: ['A-4'], parts: refusedAdjustment('BUS002', '') },
+  {
+    what: 'an adjustment is refused for a limit',
+    found: ['A-4'],
+    parts: refusedAdjustment('VAL003', 'adjustment limit'),
+  },
+  { what: 'a repeated adjustment is refused', found: ['A-4'], parts: refusedAdjustment('VAL003', 'adjustmentId') },
+  {
+    what: 'a budget is exceeded',
+    found: ['B-1'],
+    parts: {
+      more: { usage: [taken, { ...taken, credits: 2, reference: 'use-7', at: at(1_500), takenAt: at(1_500) }] },
+    },
+  },
+  {
+    what: 'a refusal names a budget that does not exist',
+    found: ['H-5'],
+    parts: { spends: [refusedBy({ budgetId: 'budget-2' })] },
+  },
+  {
+    what: 'a refusal names a limit that was never set',
+    found: ['H-5'],
+    parts: { spends: [refusedBy({ credits: 11 })] },
+  },
+  { what: 'a budget that has enough left refuses', found: ['H-5'], parts: { spends: [refusedBy({ left: 2 })] } },
+  {
+    what: 'a refusal names what was never left of a budget',
+    found: ['H-5'],
+    parts: { spends: [refusedBy({ left: 0 })] },
+  },
+  {
+    what: 'a suspended customer spends',
+    found: ['S-1'],
+    parts: { more: { usage: [taken, { ...taken, credits: 1, at: at(11_000), takenAt: at(11_000) }] } },
+  },
+  {
+    what: 'a customer is refused as suspended who is not',
+    found: ['H-3'],
+    parts: {
+      spends: [
+        call({ ...spent, reference: 'use-8' }, fault('customerId', 'the customer is suspended'), [5_000, 5_100]),
+      ],
+    },
+  },
+  {
+    what: 'a key of a suspended customer works',
+    found: ['O-5'],
+    parts: { more: { calls: [withKey(ok({ credits: 20 }), [11_500, 11_600])] } },
+  },
+  {
+    what: 'a key is refused long after its customer was activated',
+    found: ['O-5'],
+    parts: { more: { calls: [withKey({ kind: 'info', cause: 'AUTH003' }, [14_000, 14_100])] } },
+  },
+]
+
+for (const { what, found, parts } of faults) {
+  test(`${found.length === 0 ? 'no check reports' : `${found.join(', ')} reports`}: ${what}`, async () => {
+    assert.deepEqual(await violations(parts), found)
+  })
+}
