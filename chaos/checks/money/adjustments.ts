@@ -86,7 +86,7 @@ function unrequested({ adjustments, adjustmentCalls, shop }: Evidence): string[]
         call.adjustment.credits === credits,
     )
     const isApproved = mayBe.some(({ by, actor: other }) => by === 'approve' && other === approvedBy && other !== actor)
-    const needsApproval = Math.abs(credits) > adjustmentLimits.alone && available !== null
+    const needsApproval = Math.abs(credits) > adjustmentLimits.approvalAbove && available !== null
     const isOnce = ids.get(adjustmentId)?.length === 1
     return isOnce && isRequested && isApproved === needsApproval
       ? []
