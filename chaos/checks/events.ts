@@ -116,10 +116,10 @@ function ofAdjustments({ uses, adjustments }: Evidence, events: BookedEvent[]): 
       ),
   ].sort()
   const found = events.flatMap(({ type, customerId, data }) => {
-    const { kind, reference, reversedReference, credits, available, balance } = data
+    const { kind, reference, reversedReference, credits, balance } = data
     if (type === 'credits.reversed')
       return [[type, customerId, reference, reversedReference, credits, balance].join(' ')]
-    return type === 'credits.adjusted' ? [[type, customerId, kind, credits, available].join(' ')] : []
+    return type === 'credits.adjusted' ? [[type, customerId, kind, credits, balance].join(' ')] : []
   })
   found.sort()
   return expected.join() === found.join()
