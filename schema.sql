@@ -793,6 +793,7 @@ create table payment_operations (
   receipt_url     text,
   card_number     text,
   approval_number text,
+  accepted        boolean                  not null default false,
   constraint payment_operations_pkey PRIMARY KEY (customer_id, operation_id),
   constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id),
   constraint payment_operations_attempts_counted CHECK (attempts >= 0),

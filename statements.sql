@@ -3864,7 +3864,7 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id) as identity, jsonb_build_object('kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,
       'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits,
-      'refundedAmount', o.refunded_amount) as detail,
+      'refundedAmount', o.refunded_amount, 'accepted', p.accepted) as detail,
            array_remove(array[
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
@@ -3876,7 +3876,7 @@ with page as materialized (
              case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 55 end,
              case when (p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount
       or p.amount = o.amount - (o.credits - p.credits_held) * 1000
-      or p.gateway_code = 'CANCELLED_AT_GATEWAY' and p.amount between 1 and o.amount) is not true then 56 end,
+      or p.accepted and p.amount between 1 and o.amount) is not true then 56 end,
              case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 57 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
                                           else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 58 end,
@@ -4152,11 +4152,11 @@ with recursive input as (
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent, gateway_code)
+       lease_until, settle_at, trace_parent, accepted)
     select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount), reason,
            coalesce(part_credits, least(credits, available)), account.moved_at, operation_id,
            now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
-           case when part_amount is not null and at_entry is null then 'CANCELLED_AT_GATEWAY' end
+           part_amount is not null and at_entry is null
     from locked_order
     join account using (customer_id)
     where case when part_credits is not null then account.available >= part_credits
@@ -4992,7 +4992,7 @@ with recursive input as (
     set state = t.state,
         closed_at = coalesce(t.moved_at, greatest(t.opened_at, now())),
         closed_by = t.holder_id,
-        gateway_code = coalesce(t.gateway_code, p.gateway_code),
+        gateway_code = t.gateway_code,
         transaction_key = t.transaction_key,
         receipt_url = t.receipt_url,
         card_number = t.card_number,

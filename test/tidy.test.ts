@@ -112,7 +112,7 @@ const sqlFragments = [
   /^(applyMovements|applyHolds|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(accountNow|grantedLots|newestLots|fromOrders|lotsOfAccounts|lotsOfPage|lotColumns)$/,
-  /^(cancelledAtGateway|computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
+  /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
   /^(isUnused|moveByCause|requestColumns)$/,
   /^(servicesWithBudget|hasServiceBudget|checkRestrictions|renewal|previewRestrictions)$/,
   /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage)$/,

@@ -2,7 +2,6 @@
 // uses the names of src/payments/audit/scans.sql.ts.
 
 import { pricePerCredit } from '../../credits/lots/price.ts'
-import { cancelledAtGateway } from '../../gateway/gateway.ts'
 import type { OrderStatus } from '../kinds.ts'
 import { packages } from '../packages.ts'
 import type { ScanRule } from './scans.sql.ts'
@@ -141,7 +140,7 @@ export const operationRules: ScanRule[] = [
     rule: 'a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway',
     holds: `p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount
       or p.amount = o.amount - (o.credits - p.credits_held) * ${pricePerCredit}
-      or p.gateway_code = '${cancelledAtGateway}' and p.amount between 1 and o.amount`,
+      or p.accepted and p.amount between 1 and o.amount`,
   },
   {
     invariant: 'I-12',

@@ -193,7 +193,7 @@ const operations: Scan = {
   detail: `'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,
       'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits,
-      'refundedAmount', o.refunded_amount`,
+      'refundedAmount', o.refunded_amount, 'accepted', p.accepted`,
 }
 
 const events: Scan = {

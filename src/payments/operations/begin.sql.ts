@@ -9,7 +9,6 @@ import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
-import { cancelledAtGateway } from '../../gateway/gateway.ts'
 import type { OperationKind } from '../kinds.ts'
 import type { OrderKey } from '../orders.sql.ts'
 
@@ -223,11 +222,11 @@ const claimCancelsStatement = statement(
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent, gateway_code)
+       lease_until, settle_at, trace_parent, accepted)
     select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount), reason,
            coalesce(part_credits, least(credits, available)), account.moved_at, operation_id,
            now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
-           case when part_amount is not null and at_entry is null then '${cancelledAtGateway}' end
+           part_amount is not null and at_entry is null
     from locked_order
     join account using (customer_id)
     where case when part_credits is not null then account.available >= part_credits
