@@ -504,7 +504,8 @@ with recursive target as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -517,7 +518,8 @@ with recursive target as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -667,7 +669,8 @@ with recursive target as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -680,7 +683,8 @@ with recursive target as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -820,7 +824,8 @@ with recursive input as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -833,7 +838,8 @@ with recursive input as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -934,7 +940,8 @@ with recursive input as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -947,7 +954,8 @@ with recursive input as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -1531,7 +1539,8 @@ with recursive input as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -1544,7 +1553,8 @@ with recursive input as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -1756,7 +1766,8 @@ with recursive input as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -1769,7 +1780,8 @@ with recursive input as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -2104,7 +2116,8 @@ with recursive input as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -2117,7 +2130,8 @@ with recursive input as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -2269,7 +2283,8 @@ with recursive input as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -2282,7 +2297,8 @@ with recursive input as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -2480,7 +2496,8 @@ with recursive input as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -2493,7 +2510,8 @@ with recursive input as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -4208,7 +4226,8 @@ with recursive input as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -4221,7 +4240,8 @@ with recursive input as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -4551,7 +4571,8 @@ with recursive due as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -4564,7 +4585,8 @@ with recursive due as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
@@ -4925,7 +4947,8 @@ with recursive input as (
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -4938,7 +4961,8 @@ with recursive input as (
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))

@@ -58,7 +58,10 @@ export const applyHolds = applyWith(
   'case when m.at_most then greatest(least(m.held_delta, s.balance - s.held), 1) else m.held_delta end',
 )
 
-/** `heldDelta` may depend on the movement `m` and the step `s` before it. */
+/**
+ * `heldDelta` may depend on the movement `m` and the step `s` before it. `offset 0` keeps the planner from writing an expression
+ * out wherever it is used: each is computed once.
+ */
 function applyWith(heldDelta: string): string {
   return `
   step as (
@@ -90,7 +93,8 @@ function applyWith(heldDelta: string): string {
       select l.available, s.balance - s.held as available_before,
              l.available >= 0
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l) would
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
     cross join lateral (
       select case when would.fits then s.balance + m.delta else s.balance end as balance,
              case when would.fits then s.held + w.held_delta else s.held end as held,
@@ -103,7 +107,8 @@ function applyWith(heldDelta: string): string {
                  select min(t.step) from unnest(s.low_steps) as t (step)
                  where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
              end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty) n
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
     cross join lateral (
       select case when n.entry_number = s.last_entry then null
                   when m.kind in (${adjustmentKindList}) then greatest(0, least(s.adjusted + m.delta, n.balance))
