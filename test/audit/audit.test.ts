@@ -253,7 +253,7 @@ test('an audit stores a row: cause, times, number of checked rows, and for each 
   await operator.query('begin; set local session_replication_role = replica')
   try {
     await operator.query(`
-      alter table orders drop constraint orders_status; drop trigger orders_sold_by_the_catalogue on orders;
+      alter table orders drop constraint orders_rules; drop trigger orders_sold_by_the_catalogue on orders;
       update orders set amount = amount + 1;
       set local session_replication_role = origin`)
     const onUnwritten = assert.fail
@@ -275,7 +275,7 @@ test('an audit stores a row: cause, times, number of checked rows, and for each 
     const [schema, ...others] = row.findings as AuditFinding[]
     assert.deepEqual(
       [schema?.rule, schema?.count, schema?.subjects[0]?.name],
-      [`the schema's guards are in place`, 2, 'orders_status'],
+      [`the schema's guards are in place`, 2, 'orders_rules'],
     )
     const catalogue = others.find(({ invariant }) => invariant === 'I-9')
     assert.equal(catalogue?.count, checked.orders)

@@ -31,13 +31,13 @@ test('DATABASE_DURABILITY=provider is trusted although fsync is off, and every s
 })
 
 test('the audit of an older version does not miss the guards of a newer schema, but reports disabled ones', async () => {
-  await database.query(`alter table orders drop constraint orders_package_type;
+  await database.query(`alter table orders drop constraint orders_rules;
     alter table ledger_entries disable trigger ledger_entries_append_only`)
   const broken = async () =>
     (await audit(createDatabase(database.pool, silentLog))).violations.map(
       ({ detail }) => (detail as { name: string }).name,
     )
-  assert.deepEqual(await broken(), ['orders_package_type', 'ledger_entries_append_only'])
+  assert.deepEqual(await broken(), ['orders_rules', 'ledger_entries_append_only'])
   await database.query(`insert into schema_migrations (version, name, checksum) values (9999, '9999_newer.sql', '')`)
   assert.deepEqual(await broken(), ['ledger_entries_append_only'])
 })

@@ -56,7 +56,7 @@ const refused: Record<string, string> = {
   'making a schema': 'create schema another',
   'adding a column': 'alter table ledger_entries add column another int',
   'dropping a table': 'drop table ledger_entries',
-  'dropping a constraint': 'alter table orders drop constraint orders_status',
+  'dropping a constraint': 'alter table orders drop constraint orders_rules',
   'dropping an index': 'drop index orders_once_per_idempotency_key',
   'making an index': 'create index another on ledger_entries (delta)',
   'disabling a trigger': 'alter table ledger_entries disable trigger ledger_entries_append_only',

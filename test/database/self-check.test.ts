@@ -89,9 +89,9 @@ const tampered: { what: string; damage: (name: string, role: string) => string; 
   },
   {
     what: 'a constraint and an index were dropped',
-    damage: () => 'alter table orders drop constraint orders_status; drop index ledger_entries_once_per_order',
+    damage: () => 'alter table orders drop constraint orders_rules; drop index ledger_entries_once_per_order',
     lines: [
-      `The constraint orders_status of orders is missing: ${putBack}`,
+      `The constraint orders_rules of orders is missing: ${putBack}`,
       `The unique index ledger_entries_once_per_order of ledger_entries is missing: ${putBack}`,
     ],
   },
@@ -136,13 +136,13 @@ test('synchronous_commit in the URL is checked too', async () => {
 })
 
 test('missing guards are only a warning in the schema of a newer version, which may have others', async () => {
-  await database.query(`alter table orders drop constraint orders_package_type;
+  await database.query(`alter table orders drop constraint orders_rules;
     insert into schema_migrations (version, name, checksum) values (9999, '9999_newer.sql', '')`)
   const { warnings, lines } = await start()
   assert.deepEqual(lines, [])
   assert.deepEqual(warnings, [
     {
-      fields: { broken: [{ kind: 'constraint', table: 'orders', name: 'orders_package_type', fault: 'is missing' }] },
+      fields: { broken: [{ kind: 'constraint', table: 'orders', name: 'orders_rules', fault: 'is missing' }] },
       message: 'guards of this version are missing in this newer schema',
     },
   ])

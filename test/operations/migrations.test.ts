@@ -18,6 +18,8 @@ const lastBeforeTheRules = 7
 const allowed: Record<string, string> = {
   '0018_daily_audits.sql: rows are not changed in one statement':
     'orders confirmed before their creation because a clock stepped back: none or a few, and the table is read once',
+  '0034_one_check_of_a_table.sql: nothing is dropped that the previous version reads':
+    'functions of check constraints that are dropped with them: no statement calls them',
 }
 
 test('new migrations change nothing that the previous version uses, and hold no lock for long', () => {
@@ -37,7 +39,7 @@ test('new migrations change nothing that the previous version uses, and hold no 
 
 /** A text that each rule refuses, and a similar one that is allowed. */
 const samples: [rule: string, refused: string, permitted: string][] = [
-  ['nothing is dropped', 'alter table orders drop column credits', 'alter table orders drop constraint orders_status'],
+  ['nothing is dropped', 'alter table orders drop column credits', 'alter table orders drop constraint orders_rules'],
   ['nothing is renamed', 'alter table orders rename column credits to amount', 'alter table orders add column x text'],
   ['no column changes its type', 'alter table orders alter column amount type numeric', 'create table a (type text)'],
   ['a column that may be empty', 'alter table orders alter column x set not null', 'create table a (b int not null)'],

@@ -251,8 +251,7 @@ const brokenEntries: BrokenRule[] = [
     invariant: 'I-2',
     rule: 'no balance has ever been negative',
     when: 'a balance in the middle is negative',
-    damage: () => `alter table ledger_entries drop constraint ledger_entries_never_negative;
-      alter table ledger_entries drop constraint ledger_entries_held_is_covered;
+    damage: () => `alter table ledger_entries drop constraint ledger_entries_rules;
       update ledger_entries set balance_after = -1 where reference = 'second'; ${rewriteHashes}`,
     also: [`I-2 ${covered}`, `I-3 ${balances}`, guardsDown],
   },
@@ -260,7 +259,7 @@ const brokenEntries: BrokenRule[] = [
     invariant: 'I-2',
     rule: covered,
     when: 'held credits in the middle exceed the balance',
-    damage: () => `alter table ledger_entries drop constraint ledger_entries_held_is_covered;
+    damage: () => `alter table ledger_entries drop constraint ledger_entries_rules;
       update ledger_entries set held_after = balance_after + 1 where reference = 'second'; ${rewriteHashes}`,
     also: [`I-3 ${heldChain}`, guardsDown],
   },
@@ -268,7 +267,7 @@ const brokenEntries: BrokenRule[] = [
     invariant: 'I-20',
     rule: byKindRule,
     when: 'a spend added credits',
-    damage: () => `alter table ledger_entries drop constraint ledger_entries_sign;
+    damage: () => `alter table ledger_entries drop constraint ledger_entries_rules;
       update ledger_entries set delta = -delta where reference = 'second'; ${rewriteLedgers}`,
     also: [...rewritten, guardsDown],
   },
@@ -276,7 +275,7 @@ const brokenEntries: BrokenRule[] = [
     invariant: 'I-20',
     rule: byKindRule,
     when: 'a capture has no service',
-    damage: () => `alter table ledger_entries drop constraint ledger_entries_cause;
+    damage: () => `alter table ledger_entries drop constraint ledger_entries_rules;
       update ledger_entries set service_id = null where kind = 'CAPTURE'; ${rewriteHashes}`,
     also: [guardsDown],
   },
@@ -290,7 +289,7 @@ const brokenEntries: BrokenRule[] = [
     invariant: 'I-15',
     rule: 'an entry names a hold or a service only where its hash covers them',
     when: 'an entry that looks old names a service',
-    damage: ({ customer }) => `alter table ledger_entries drop constraint ledger_entries_held_is_covered;
+    damage: ({ customer }) => `alter table ledger_entries drop constraint ledger_entries_rules;
       update ledger_entries
       set (held_delta, held_after, service_id) = (null, null, case kind when 'SPEND' then 'svc_other' end)
       where customer_id = '${customer}' and entry_number <= 2; ${rewriteHashes}`,

@@ -24,14 +24,14 @@ const wrongHash: Sabotage['found'] = [
 export const brokenGuards: Sabotage[] = [
   {
     when: 'a check constraint was dropped',
-    damage: 'alter table orders drop constraint orders_status',
-    found: [['constraint', 'orders', 'orders_status', missing]],
+    damage: 'alter table orders drop constraint orders_rules',
+    found: [['constraint', 'orders', 'orders_rules', missing]],
   },
   {
     when: 'a check constraint was restored for new rows only',
-    damage: `alter table orders drop constraint orders_payment_method;
-      alter table orders add constraint orders_payment_method check (payment_method = 'CARD') not valid`,
-    found: [['constraint', 'orders', 'orders_payment_method', 'is not validated']],
+    damage: `alter table accounts drop constraint accounts_low_credits;
+      alter table accounts add constraint accounts_low_credits check (low_credits > 0) not valid`,
+    found: [['constraint', 'accounts', 'accounts_low_credits', 'is not validated']],
   },
   {
     when: 'a check constraint accepts everything',

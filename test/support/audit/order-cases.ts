@@ -52,7 +52,7 @@ export const brokenOrders: BrokenRule[] = [
     invariant: 'I-6',
     rule: 'a CANCELLED order has its grant and one rollback of as much',
     when: 'less was taken back than granted',
-    damage: () => `alter table ledger_entries drop constraint ledger_entries_sign;
+    damage: () => `alter table ledger_entries drop constraint ledger_entries_rules;
       update ledger_entries set delta = delta + 1 where kind = 'ROLLBACK'; ${rewriteLedgers}`,
     also: [byKind, ...rewritten, guardsDown],
   },
@@ -60,7 +60,7 @@ export const brokenOrders: BrokenRule[] = [
     invariant: 'I-7',
     rule: 'a REFUNDED order has its grant, and a refund and a shortfall that make up for it',
     when: 'less was taken back than the order states',
-    damage: ({ refunded }) => `alter table ledger_entries drop constraint ledger_entries_sign;
+    damage: ({ refunded }) => `alter table ledger_entries drop constraint ledger_entries_rules;
       update ledger_entries set delta = delta + 1 where kind = 'REFUND' and order_id = '${refunded}'; ${rewriteLedgers}`,
     also: [byKind, ...rewritten, guardsDown],
   },
@@ -68,7 +68,7 @@ export const brokenOrders: BrokenRule[] = [
     invariant: 'I-7',
     rule: 'a REFUNDED order has its grant, and a refund and a shortfall that make up for it',
     when: 'all credits were spent and the order states otherwise',
-    damage: (books) => `alter table orders drop constraint orders_refunded_means_accounted_for;
+    damage: (books) => `alter table orders drop constraint orders_rules;
       ${orderOf('whollySpent', 'refund_shortfall = 20')(books)}`,
     also: [
       'I-12 a cancel holds the credits of its order, and a refund what the order says was left of them',
@@ -199,7 +199,7 @@ export const brokenOrders: BrokenRule[] = [
     invariant: 'I-8',
     rule: 'no payment key is on two orders of a customer',
     when: 'one is',
-    damage: ({ confirmed, confirming }) => `drop index payment_operations_payment_key;
+    damage: ({ confirmed, confirming }) => `drop index payment_operations_once_per_payment;
       update payment_operations set payment_key = 'paid_twice' where order_id in ('${confirmed}', '${confirming}')`,
     also: [guardsDown],
   },
@@ -261,7 +261,7 @@ export const brokenOrders: BrokenRule[] = [
     invariant: 'I-12',
     rule: 'only an approved confirm has a card slip, and a card number is masked',
     when: 'a cancel has one',
-    damage: (books) => `alter table payment_operations drop constraint payment_operations_slip_of_approved_confirm;
+    damage: (books) => `alter table payment_operations drop constraint payment_operations_rules;
       ${operationOf('cancelled', 'CANCEL', `approval_number = '1'`)(books)}`,
     also: [guardsDown],
   },
@@ -269,7 +269,7 @@ export const brokenOrders: BrokenRule[] = [
     invariant: 'I-12',
     rule: 'only an approved confirm has a card slip, and a card number is masked',
     when: 'a number is masked in its last digit alone',
-    damage: (books) => `alter table payment_operations drop constraint payment_operations_slip_well_formed;
+    damage: (books) => `alter table payment_operations drop constraint payment_operations_rules;
       ${operationOf('confirmed', 'CONFIRM', `card_number = '433012341234123*'`)(books)}`,
     also: [guardsDown],
   },
