@@ -4717,10 +4717,7 @@ select customer_id as "customerId", order_id as "orderId"
   where discrepancy_id = $1 and order_id is not null;
 
 -- payments.findFinishes
-select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits",
-
-  p.receipt_url as "receiptUrl", p.card_number as "cardNumber",
-  p.approval_number as "approvalNumber"
+select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
   from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i (customer_id, operation_id, holder_id)
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
@@ -5025,7 +5022,7 @@ with recursive input as (
         answered_by = case when t.answered then t.holder_id end
     from outcome t
     where p.customer_id = t.customer_id and p.operation_id = t.operation_id
-    returning p.operation_id, t.credits, p.credits_held, p.total_credits, p.receipt_url, p.card_number, p.approval_number
+    returning p.operation_id, t.credits, p.credits_held, p.total_credits
   ),
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
@@ -5066,10 +5063,7 @@ with recursive input as (
         due_at = case when q.next_event > q.last_event then now() else q.due_at end,
         last_event = excluded.last_event
   )
-  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits",
-
-  closed.receipt_url as "receiptUrl", closed.card_number as "cardNumber",
-  closed.approval_number as "approvalNumber"
+  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits"
   from closed;
 
 -- payments.finishReconciliation

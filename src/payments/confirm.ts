@@ -99,11 +99,10 @@ function explainFailedClaim(found: OrderForConfirm | null, operation: Operation)
   return { kind: 'changed', operation: null }
 }
 
-function answerOf({ orderId }: ConfirmRequest, { kind, finished }: ClosedResult): ConfirmAnswer {
+function answerOf({ orderId }: ConfirmRequest, { kind, finished, slip }: ClosedResult): ConfirmAnswer {
   if (kind === 'rejected') throw confirmRefusals.refusedByGateway()
   assert(finished?.totalCredits != null, 'a confirm was approved without a grant')
-  const { credits: creditsAdded, totalCredits, receiptUrl, cardNumber, approvalNumber } = finished
-  return { orderId, creditsAdded, totalCredits, slip: { receiptUrl, cardNumber, approvalNumber } }
+  return { orderId, creditsAdded: finished.credits, totalCredits: finished.totalCredits, slip }
 }
 
 function originalAnswer({ order, confirm, slip }: OrderForConfirm): ConfirmAnswer {

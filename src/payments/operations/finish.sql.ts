@@ -11,7 +11,6 @@ import { emitEvents } from '../../events/outbox.sql.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import type { CreditsEffect, OrderStatus } from '../kinds.ts'
 import { orderEventData } from '../orders.sql.ts'
-import { slipColumns } from '../slip/columns.sql.ts'
 import { byOperation } from './begin.sql.ts'
 
 /** The slip is that of an approved confirm; of everything else its members are null. */
@@ -32,7 +31,7 @@ export type Finish = CardSlip & {
   onlyHolder: boolean
 }
 
-export type Finished = CardSlip & {
+export type Finished = {
   operationId: string
   credits: number
   creditsHeld: number
@@ -124,7 +123,7 @@ const finishOperationsStatement = statement(
         answered_by = case when t.answered then t.holder_id end
     from outcome t
     where p.customer_id = t.customer_id and p.operation_id = t.operation_id
-    returning p.operation_id, t.credits, p.credits_held, p.total_credits, p.receipt_url, p.card_number, p.approval_number
+    returning p.operation_id, t.credits, p.credits_held, p.total_credits
   ),
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
@@ -137,8 +136,7 @@ const finishOperationsStatement = statement(
     from outcome t
     where t.from_status <> t.to_status
   ),${emitEvents}
-  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits",
-    ${slipColumns('closed')}
+  select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits"
   from closed`,
 )
 
@@ -146,8 +144,7 @@ const finishKeys = inputs<Finish>({ customerId: 'uuid', operationId: 'uuid', hol
 
 const findFinishesStatement = statement(
   'payments.findFinishes',
-  `select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits",
-    ${slipColumns('p')}
+  `select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
   from unnest(${finishKeys.arrays}) as i (${finishKeys.columns})
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id

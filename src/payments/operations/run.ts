@@ -38,7 +38,7 @@ export type BeginResult =
   | { kind: 'changed'; operation: null }
 
 /** `finished` is null when another holder has closed the operation first: read the order again. */
-export type ClosedResult = { kind: 'approved' | 'rejected'; finished: Finished | null }
+export type ClosedResult = { kind: 'approved' | 'rejected'; finished: Finished | null; slip: CardSlip }
 
 /** `hasDiscrepancy`: a person has to look at it, and another try will not change it. */
 export type OperationResult = ClosedResult | { kind: 'unknown'; code: string; hasDiscrepancy: boolean }
@@ -252,7 +252,8 @@ export async function finish(
     const code = kind === 'CONFIRM' ? 'PARTLY_CANCELLED_AT_GATEWAY' : 'REFUNDED_MORE_AT_GATEWAY'
     await report(context, operation, 'APPROVED', code, outcome.discrepancy)
   }
-  return { kind: outcome.kind, finished }
+  const { receiptUrl, cardNumber, approvalNumber } = record
+  return { kind: outcome.kind, finished, slip: { receiptUrl, cardNumber, approvalNumber } }
 }
 
 async function afterFinish(
