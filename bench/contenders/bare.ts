@@ -1,14 +1,19 @@
 // The ceiling: the same routes with the same schemas, on a Fastify that does nothing else. No keys, no database; every
-// answer is constant, of the same shape and size as the real one.
-import fastify from 'fastify'
+// answer is constant, of the same shape and size as the real one. A confirm makes the service's exchange with the gateway:
+// no service can be without it.
+import fastify, { type FastifyRequest } from 'fastify'
+import { pino } from 'pino'
+import { gatewayOptions, readConfig } from '../../src/config.ts'
 import { newOrderId } from '../../src/core/ids.ts'
 import { spendingRoutes } from '../../src/credits/routes.ts'
+import { openGateway } from '../../src/gateway/toss/open.ts'
 import { success } from '../../src/http/envelope.ts'
 import { strictValidation } from '../../src/http/input/validation.ts'
 import { packages } from '../../src/payments/packages.ts'
 import { paymentRoutes } from '../../src/payments/routes.ts'
 import { announce, portOf } from './contender.ts'
 
+const confirmUrl = '/public/v1/payments/confirm'
 const orderId = newOrderId()
 const customerId = crypto.randomUUID()
 const at = new Date().toISOString()
@@ -26,7 +31,7 @@ const answers: Record<string, { data: object; message: string | null; code?: num
     message: 'The payment order is created.',
     code: 201,
   },
-  '/public/v1/payments/confirm': {
+  [confirmUrl]: {
     data: {
       orderId,
       creditsAdded: 1,
@@ -51,12 +56,26 @@ const answers: Record<string, { data: object; message: string | null; code?: num
   },
 }
 
+const config = readConfig(process.env)
+const { gateway } = openGateway(gatewayOptions(config), pino({ level: config.logLevel }))
+
+/** The order's id is another one: a day on these routes has one order. */
+async function exchange({ body }: FastifyRequest): Promise<void> {
+  const { paymentKey, amount } = body as { paymentKey: string; amount: number }
+  const idempotencyKey = crypto.randomUUID()
+  const { kind } = await gateway.confirm({ orderId: newOrderId(), paymentKey, amount, idempotencyKey })
+  if (kind !== 'approved') throw new Error(`the gateway's outcome is ${kind}`)
+}
+
 const app = fastify({ ajv: strictValidation, exposeHeadRoutes: false })
 app.addHook('onRoute', (route) => {
   const answer = answers[route.url]
   if (!answer) return
   const { data, message, code = 200 } = answer
-  route.handler = async (_request, reply) => reply.code(code).send(success(data, message))
+  route.handler = async (request, reply) => {
+    if (route.url === confirmUrl) await exchange(request)
+    return reply.code(code).send(success(data, message))
+  }
 })
 paymentRoutes(app, undefined as never)
 spendingRoutes(app, {} as never)

@@ -5,12 +5,15 @@ import type { Stage } from './stage.ts'
 export type Machine = { cores: number; architecture: string; node: string; postgres: string; date: string }
 
 export async function machineOf({ books }: Stage): Promise<Machine> {
-  const { rows } = await books.client.query<{ server_version: string }>('show server_version')
+  // How it was compiled: for size, as the one from npm, it takes a fifth more of the processor than for speed.
+  const { rows } = await books.client.query<{ postgres: string }>(`
+    select current_setting('server_version') || coalesce(' compiled ' || substring(setting from '-O[0-9a-z]+'), '') as postgres
+    from pg_config where name = 'CFLAGS'`)
   return {
     cores: availableParallelism(),
     architecture: process.arch,
     node: process.version,
-    postgres: rows[0]?.server_version ?? '',
+    postgres: rows[0]?.postgres ?? '',
     date: new Date().toISOString(),
   }
 }

@@ -1,5 +1,5 @@
 // The ways in which one process limits work: a semaphore (so many at once), a queue (so many at once, the others wait in
-// order), token buckets (so many a second for each key) and a pacer (starts at even distances). They only count and wait; the
+// order, some no longer than a limit), token buckets (so many a second for each key) and a pacer (starts at even distances). They only count and wait; the
 // caller decides whether a full one means a refusal, a delay or a smaller claim. What is kept in memory is bounded.
 import { sleep } from './clock.ts'
 
@@ -45,31 +45,62 @@ export function createSemaphore(most: number, mostPerKey: number = most): Semaph
 export type WaitingQueue = {
   /** All places are taken and the line is as long as it may be. */
   isFull(): boolean
-  /** Waits for a place, however long the line is: check `isFull` first where it has a limit. */
-  run<Value>(work: () => Promise<Value>): Promise<Value>
+  running(): number
+  waiting(): number
+  /**
+   * Runs the work when its turn comes, however long the line is: check `isFull` first where it has a limit. `refuse` instead of
+   * the work if its turn does not come in time.
+   */
+  run<Value>(work: () => Promise<Value>, refuse?: () => Value): Promise<Value>
 }
 
-export function createQueue(atOnce: number, mostWaiting: number = Number.POSITIVE_INFINITY): WaitingQueue {
-  const waiting: (() => void)[] = []
+export type QueueLimits = { mostWaiting?: number; longestWaitMs?: number }
+
+export function createQueue(
+  atOnce: number,
+  { mostWaiting = Number.POSITIVE_INFINITY, longestWaitMs }: QueueLimits = {},
+): WaitingQueue {
+  const line: { begin(): void; refuse: (() => void) | undefined; until: number }[] = []
   let running = 0
+  let isTimed = false
+
+  function begin<Value>(work: () => Promise<Value>): Promise<Value> {
+    const done = work()
+    done.then(leave, leave)
+    return done
+  }
 
   /** A place that becomes free goes to the first in the line. */
   function leave(): void {
-    const next = waiting.shift()
-    if (next) next()
+    const next = line.shift()
+    if (next) next.begin()
     else running -= 1
   }
 
+  /** The first has waited longest. */
+  function refuseLate(): void {
+    const now = performance.now()
+    while (line[0] && line[0].until <= now) line.shift()?.refuse?.()
+    isTimed = line[0] !== undefined
+    if (line[0]) setTimeout(refuseLate, line[0].until - now)
+  }
+
   return {
-    isFull: () => running === atOnce && waiting.length >= mostWaiting,
-    async run(work) {
-      if (running === atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
-      else running += 1
-      try {
-        return await work()
-      } finally {
-        leave()
+    isFull: () => running === atOnce && line.length >= mostWaiting,
+    running: () => running,
+    waiting: () => line.length,
+    run(work, refuse) {
+      if (running < atOnce) {
+        running += 1
+        return begin(work)
       }
+      return new Promise((resolve) => {
+        const until = performance.now() + (longestWaitMs ?? 0)
+        line.push({ begin: () => resolve(begin(work)), refuse: refuse && (() => resolve(refuse())), until })
+        if (longestWaitMs === undefined || isTimed) return
+        isTimed = true
+        setTimeout(refuseLate, longestWaitMs)
+      })
     },
   }
 }

@@ -51,7 +51,7 @@ export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
   const { authenticate, rateLimit = null, tracing = noTracing, callersTraces = 'link', ...rest } = options
   const rate = rateLimit && createTokenBuckets(rateLimit)
   const delayWrongKey = createWrongKeyDelay()
-  const { app, connections, counts, answerBusy } = buildListener({ ...rest, admit, admitConnect })
+  const { app, counts, answerBusy } = buildListener({ ...rest, admit, admitConnect })
 
   /** Without a promise when the key is cached. */
   function admit(request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted> {
@@ -64,7 +64,6 @@ export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
       } else {
         request.serviceId = caller.serviceId
       }
-      connections.noteCaller(request.raw.socket, 'keyId' in caller ? caller.keyId : caller.serviceId)
       if (rate && 'keyId' in caller && !rate.take(caller.keyId, work === 'settle' ? 0 : reservedForPayments)) {
         counts.earlyRefusals['rate limit'] += 1
         answerBusy(request, reply, 1)
@@ -97,6 +96,6 @@ export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
   app.decorateRequest('keyId', '')
   app.decorateRequest('serviceId', '')
   traceRequests(app, tracing, callersTraces)
-  limitWork(app, counts, answerBusy, connections.isShared)
+  limitWork(app, counts, answerBusy)
   return app
 }

@@ -35,16 +35,13 @@ export type ConnectionStates = {
   /** Whether a request may wait for the one before it. */
   wait(socket: Socket): boolean
   waitNoLonger(socket: Socket): void
-  noteCaller(socket: Socket, caller: string): void
-  /** Whether it has carried requests of several callers: then it is a proxy's. */
-  isShared(socket: Socket): boolean
   /** Undefined before the first request. */
   latestOn(socket: Socket): FastifyReply | undefined
   /** Whether an answer is the last one of its connection; earlier ones may still be under way. */
   isLast(reply: FastifyReply): boolean
 }
 
-type ConnectionState = { reply: FastifyReply; requests: number; waiting: number; caller: string; isShared: boolean }
+type ConnectionState = { reply: FastifyReply; requests: number; waiting: number }
 
 export function watchConnections(app: FastifyInstance, maxRequests: number): ConnectionStates {
   const states = new Map<Socket, ConnectionState>()
@@ -104,7 +101,7 @@ export function watchConnections(app: FastifyInstance, maxRequests: number): Con
         return before
       }
       if (isStopping) reply.header('connection', 'close')
-      states.set(socket, { reply, requests: 1, waiting: 0, caller: '', isShared: false })
+      states.set(socket, { reply, requests: 1, waiting: 0 })
       socket.once('close', () => states.delete(socket))
       return undefined
     },
@@ -118,13 +115,6 @@ export function watchConnections(app: FastifyInstance, maxRequests: number): Con
       const state = states.get(socket)
       if (state) state.waiting -= 1
     },
-    noteCaller(socket, caller) {
-      const state = states.get(socket)
-      if (!state || state.caller === caller) return
-      state.isShared = state.caller !== ''
-      state.caller = caller
-    },
-    isShared: (socket) => states.get(socket)?.isShared ?? false,
     latestOn: (socket) => states.get(socket)?.reply,
     isLast(reply) {
       if (isStopping) return true

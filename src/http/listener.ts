@@ -5,7 +5,7 @@
 //   receive        counts it and sets the security headers; starts it, or lets it wait for the answer before it (pipelining)
 //   start          runs the checks, then hands the request to the framework or its refusal to the error handler
 //   check          head, Host, then the listener's own `admit`: caller, rate, route; nothing of the body is read before
-//   (framework)    admission, body, schema, handler
+//   (framework)    body, schema, admission, handler
 //   answer…        the envelope of a refusal: answerUnread, answerBusy; past the framework answerUnreadable, answerConnect
 // A connection is open, then ending (its last answer is decided, later input is ignored), then closing (half closed for at
 // most a second). docs/architecture.md has both as a diagram.

@@ -25,13 +25,13 @@ export type RouteCounts = {
 }
 
 /** Why a request was refused before its work began. */
-export const earlyRefusalReasons = ['crowded', 'yielding', 'rate limit'] as const
+export const earlyRefusalReasons = ['crowded', 'rate limit'] as const
 export type EarlyRefusalReason = (typeof earlyRefusalReasons)[number]
 
 export type RequestCounts = {
   routes: RouteCounts[]
-  /** Requests under way, by kind of work. */
-  underWay: Map<string, () => number>
+  /** Requests of each kind of work that are under way, and that wait for a place. */
+  work: Map<string, { running(): number; waiting(): number }>
   earlyRefusals: Record<EarlyRefusalReason, number>
 }
 
@@ -44,7 +44,7 @@ const succeeded = 0
 const refused = -1
 
 export function createRequestCounts(): RequestCounts {
-  return { routes: [], underWay: new Map(), earlyRefusals: zeroOf(earlyRefusalReasons) }
+  return { routes: [], work: new Map(), earlyRefusals: zeroOf(earlyRefusalReasons) }
 }
 
 function addRoute(counts: RequestCounts, method: string, route: string): RouteCounts {

@@ -30,7 +30,12 @@ export function addRequestMetrics(registry: Registry, listeners: ListenerCounts)
   )
   addGauge(registry, 'credits_admission_requests_under_way', 'Requests under way, by kind of work.', () =>
     all.flatMap(({ listener, counts }) =>
-      [...counts.underWay].map(([work, underWay]) => [{ listener, work }, underWay()]),
+      [...counts.work].map(([work, queue]) => [{ listener, work }, queue.running()]),
+    ),
+  )
+  addGauge(registry, 'credits_admission_requests_waiting', 'Requests that wait for a place, by kind of work.', () =>
+    all.flatMap(({ listener, counts }) =>
+      [...counts.work].map(([work, queue]) => [{ listener, work }, queue.waiting()]),
     ),
   )
   addCounter(registry, 'credits_admission_refused_total', 'Requests refused before their work began.', () =>

@@ -12,7 +12,7 @@ import { boxesOf, drawFlame } from '../../bench/profile/flame.ts'
 import { ownerOf } from '../../bench/profile/owners.ts'
 import { drawLines } from '../../bench/report/lines.ts'
 import { type Sample, summarise } from '../../bench/soak/summary.ts'
-import { limits } from '../../src/http/limits/admission.ts'
+import { placesOf } from '../../src/http/limits/admission.ts'
 
 test('a meter counts work, refusals and settling requests, and starts from zero in each window', () => {
   let now = 0
@@ -89,7 +89,7 @@ test('an overload is reported in tables and a plot', () => {
 test('an overload sends three times the load of the peak, more than is admitted, with every other round in reverse order', () => {
   const steps = planOf({ rounds: 2, workloads: [...overloaded] })
   const tooMany = 3 * 256
-  assert.ok(tooMany > limits.read.burst && tooMany > limits.write.burst)
+  assert.ok(tooMany > placesOf.read && tooMany > placesOf.write)
   const [first, second] = [1, 2].map((number) => steps.filter((step) => step.round === number))
   assert.deepEqual(first?.map(({ subject, phase, play }) => `${subject} ${phase} ${play.connections}`).slice(0, 5), [
     'balance peak 64',

@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import Type from 'typebox'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { SuccessOf, success } from '../../src/http/envelope.ts'
-import { limits } from '../../src/http/limits/admission.ts'
+import { placesOf } from '../../src/http/limits/admission.ts'
 import { createRequestCounts, type RequestCounts } from '../../src/http/request-counts.ts'
 import { closeNow } from '../support/closing.ts'
 
@@ -69,15 +69,15 @@ test('a request refused by admission is counted by its reason, and with SVC001 o
     return success(null, null)
   })
   const codes = await listen()
-  const sent = Array.from({ length: limits.read.burst }, () => codes.get('/held'))
-  while (waiting.length < limits.read.burst) await new Promise(setImmediate)
-  assert.equal(counts.underWay.get('read')?.(), limits.read.burst)
+  const sent = Array.from({ length: placesOf.read }, () => codes.get('/held'))
+  while (waiting.length < placesOf.read) await new Promise(setImmediate)
+  assert.equal(counts.work.get('read')?.running(), placesOf.read)
   assert.equal(await codes.get('/held'), 'SVC001')
   for (const release of waiting) release()
   await Promise.all(sent)
-  assert.equal(counts.underWay.get('read')?.(), 0)
-  assert.deepEqual(answersOf(counts, '/held'), { SUCCESS: limits.read.burst, SVC001: 1 })
-  assert.deepEqual(counts.earlyRefusals, { crowded: 1, yielding: 0, 'rate limit': 0 })
+  assert.equal(counts.work.get('read')?.running(), 0)
+  assert.deepEqual(answersOf(counts, '/held'), { SUCCESS: placesOf.read, SVC001: 1 })
+  assert.deepEqual(counts.earlyRefusals, { crowded: 1, 'rate limit': 0 })
 })
 
 test('a request above the rate limit of its key is counted as refused for that reason', async (t) => {
@@ -87,6 +87,6 @@ test('a request above the rate limit of its key is counted as refused for that r
   const answered = []
   for (let attempt = 0; attempt < 3; attempt += 1) answered.push(await codes.get('/read'))
   assert.deepEqual(answered, ['SUCCESS', 'SUCCESS', 'SVC001'])
-  assert.deepEqual(counts.earlyRefusals, { crowded: 0, yielding: 0, 'rate limit': 1 })
+  assert.deepEqual(counts.earlyRefusals, { crowded: 0, 'rate limit': 1 })
   assert.deepEqual(answersOf(counts, '/read'), { SUCCESS: 2, SVC001: 1 })
 })

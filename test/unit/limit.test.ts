@@ -56,3 +56,27 @@ test('a queue with a limit of one runs each task after the previous one, also af
   await Promise.all(works.slice(1))
   assert.deepEqual(order, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })
+
+test('a queue with a longest wait refuses what waits longer, in order, and has room again', async () => {
+  const queue = createQueue(1, { mostWaiting: 2, longestWaitMs: 30 })
+  const { work, end } = held()
+  const running = queue.run(work)
+  const startedAt = performance.now()
+  const waiting = ['a', 'b'].map((name) =>
+    queue.run(
+      async () => 'begun',
+      () => `${name} is late`,
+    ),
+  )
+  assert.deepEqual([queue.isFull(), queue.running(), queue.waiting()], [true, 1, 2])
+  assert.deepEqual(await Promise.all(waiting), ['a is late', 'b is late'])
+  assert.ok(performance.now() - startedAt >= 29)
+  assert.deepEqual([queue.isFull(), queue.waiting()], [false, 0])
+  const next = queue.run(
+    async () => 'begun',
+    () => 'late',
+  )
+  end()
+  assert.deepEqual([await next, await running], ['begun', undefined])
+  assert.equal(queue.running(), 0)
+})

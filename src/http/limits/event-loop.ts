@@ -1,48 +1,4 @@
-// What the event loop shows about this process: whether its iterations are long (too much work is ready at a time), and
-// whether it stood still altogether.
-import { performance } from 'node:perf_hooks'
-
-const sampleEveryMs = 100
-const slowIterationMs = 20
-/** A single burst is no reason to refuse requests. */
-const slowSamples = 5
-/** Refusals are what makes iterations short again: they go on for ten seconds, or the load would be back at once. */
-const reliefSamples = 100
-
-export type LoopWatch = {
-  /** Iterations were long for half a second, within the last ten seconds. */
-  isSlow(): boolean
-  stop(): void
-}
-
-/** Since the start of the process. */
-export type LoopReading = { iterations: number; busyMs: number }
-
-/**
- * One iteration handles everything that is ready, in order of arrival. With very many requests each iteration is long, and a
- * request that needs several of them, as a payment does, waits several times for all the others. The loop counts its
- * iterations itself; a timer would only see some of them.
- */
-export function watchForSlowLoop(readLoop: () => LoopReading = readOwnLoop): LoopWatch {
-  let last = readLoop()
-  let slowFor = 0
-  let reliefFor = 0
-  function compare(): void {
-    const next = readLoop()
-    const iterationMs = (next.busyMs - last.busyMs) / (next.iterations - last.iterations)
-    slowFor = iterationMs > slowIterationMs ? slowFor + 1 : 0
-    reliefFor = slowFor >= slowSamples ? reliefSamples : Math.max(0, reliefFor - 1)
-    last = next
-  }
-  const timer = setInterval(compare, sampleEveryMs)
-  timer.unref()
-  return { isSlow: () => reliefFor > 0, stop: () => clearInterval(timer) }
-}
-
-function readOwnLoop(): LoopReading {
-  const { active } = performance.eventLoopUtilization()
-  return { iterations: performance.nodeTiming.uvMetricsInfo.loopCount, busyMs: active }
-}
+// What the event loop shows about this process: whether it stood still, and when everything that has arrived is read.
 
 const stallTickMs = 250
 /** Longer than any single piece of work takes. */
