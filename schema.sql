@@ -100,7 +100,7 @@ declare
                         else credits_held = 0 and reason is not null end) then 'holds_by_kind'
     when num_nonnulls(receipt_url, card_number, approval_number) = 0 then null
     when not (kind = 'CONFIRM' and state = 'APPROVED') then 'slip_of_approved_confirm'
-    when not (length(card_number) <= 20 and length(replace(card_number, '*', '')) <= 12
+    when not (length(card_number) <= 20 and card_number like '%***%' and length(replace(card_number, '*', '')) <= 12
               and length(approval_number) between 1 and 8
               and receipt_url like 'http%://%' and length(receipt_url) <= 500) then 'slip_is_safe'
     end;
@@ -693,10 +693,9 @@ create table ledger_entries (
   service_id     text,
   adjusted_after bigint,
   constraint ledger_entries_pkey PRIMARY KEY (customer_id, entry_number),
-  constraint ledger_entries_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES accounts(customer_id)
+  constraint ledger_entries_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES accounts(customer_id),
+  constraint ledger_entries_rules CHECK (check_ledger_entry(entry_number, kind, delta, balance_after, held_delta, held_after, adjusted_after, order_id, reference, hold_id, service_id, entry_hash))
 );
-
-alter table ledger_entries add constraint ledger_entries_rules CHECK (check_ledger_entry(entry_number, kind, delta, balance_after, held_delta, held_after, adjusted_after, order_id, reference, hold_id, service_id, entry_hash)) NOT VALID;
 
 CREATE UNIQUE INDEX ledger_entries_begin_and_end_a_hold_once ON ledger_entries USING btree (customer_id, hold_id, (kind = 'HOLD'::text), COALESCE(
 CASE kind
@@ -845,10 +844,9 @@ create table orders (
   constraint orders_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id),
   constraint orders_customer_id_grant_entry_fkey FOREIGN KEY (customer_id, grant_entry) REFERENCES ledger_entries(customer_id, entry_number),
   constraint orders_customer_id_refund_entry_fkey FOREIGN KEY (customer_id, refund_entry) REFERENCES ledger_entries(customer_id, entry_number),
-  constraint orders_customer_id_rollback_entry_fkey FOREIGN KEY (customer_id, rollback_entry) REFERENCES ledger_entries(customer_id, entry_number)
+  constraint orders_customer_id_rollback_entry_fkey FOREIGN KEY (customer_id, rollback_entry) REFERENCES ledger_entries(customer_id, entry_number),
+  constraint orders_rules CHECK (check_order(status, package_type, payment_method, amount, credits, confirmed_at, grant_entry, rollback_entry, refund_entry, refund_shortfall, refunded_amount))
 ) with (fillfactor=80);
-
-alter table orders add constraint orders_rules CHECK (check_order(status, package_type, payment_method, amount, credits, confirmed_at, grant_entry, rollback_entry, refund_entry, refund_shortfall, refunded_amount)) NOT VALID;
 
 CREATE INDEX orders_by_id ON orders USING btree (order_id);
 CREATE INDEX orders_granted ON orders USING btree (customer_id, grant_entry) WHERE grant_entry IS NOT NULL;
@@ -891,10 +889,9 @@ create table payment_operations (
   approval_number text,
   accepted        boolean                  not null default false,
   constraint payment_operations_pkey PRIMARY KEY (customer_id, operation_id),
-  constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id)
+  constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id),
+  constraint payment_operations_rules CHECK (check_payment_operation(kind, state, attempts, closed_at, closed_by, payment_key, credits_held, reason, receipt_url, card_number, approval_number))
 );
-
-alter table payment_operations add constraint payment_operations_rules CHECK (check_payment_operation(kind, state, attempts, closed_at, closed_by, payment_key, credits_held, reason, receipt_url, card_number, approval_number)) NOT VALID;
 
 CREATE INDEX payment_operations_closed ON payment_operations USING btree (closed_at, operation_id) WHERE closed_at IS NOT NULL;
 CREATE UNIQUE INDEX payment_operations_once_per_payment ON payment_operations USING btree (payment_key, customer_id, (

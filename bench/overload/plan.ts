@@ -15,7 +15,7 @@ export type Phase = 'peak' | 'polite' | 'rude' | 'calm' | 'crowded'
 
 const peakConnections = [64, 128, 256]
 
-/** Three times the load of the peak, more than the admission limit of any kind of work. */
+/** Three times the load of the peak, more than there are places for reads or writes. */
 const tooMany = 3 * Math.max(...peakConnections)
 
 const payers: Play = { workload: 'pay', connections: 32, refusals: 'insist' }

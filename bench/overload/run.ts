@@ -1,5 +1,5 @@
-// Three times the load that is admitted: whether throughput stays, the rest is refused as documented, and payers are
-// served while readers are refused.
+// Three times the load of the peak: whether throughput stays while the rest waits, and payers are served beside readers who
+// wait.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Metered } from '../load/meter.ts'
@@ -14,7 +14,7 @@ import { overloaded, type Play, planOf, type Step } from './plan.ts'
 import { plotOf, type Results, tablesOf } from './report.ts'
 import { judge, linesOf, type Taken, workOf } from './summary.ts'
 
-/** Until all connections are open, and waiting clients have been refused once. */
+/** Until all connections are open, and what waits longest has waited. */
 const warmSeconds = 2
 
 export async function runOverload(options: Options, parts: AsyncDisposableStack): Promise<boolean> {

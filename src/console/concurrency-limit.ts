@@ -11,7 +11,7 @@ export type ConcurrencyLimit = {
 }
 
 export function createConcurrencyLimit(maxConcurrent: number, maxQueued: number): ConcurrencyLimit {
-  const queue = createQueue(maxConcurrent, { mostWaiting: maxQueued })
+  const queue = createQueue(maxConcurrent, maxQueued)
   return {
     runAdmitted: queue.run,
     async run(work) {

@@ -1,6 +1,7 @@
 // The ways in which one process limits work: a semaphore (so many at once), a queue (so many at once, the others wait in
-// order, some no longer than a limit), token buckets (so many a second for each key) and a pacer (starts at even distances). They only count and wait; the
-// caller decides whether a full one means a refusal, a delay or a smaller claim. What is kept in memory is bounded.
+// order, in one kind of queue for a limited time), token buckets (so many a second for each key) and a pacer (starts at even
+// distances). They only count and wait; the caller decides whether a full one means a refusal, a delay or a smaller claim. What
+// is kept in memory is bounded.
 import { sleep } from './clock.ts'
 
 export type Semaphore = {
@@ -42,30 +43,43 @@ export function createSemaphore(most: number, mostPerKey: number = most): Semaph
   }
 }
 
-export type WaitingQueue = {
+type QueueState = {
   /** All places are taken and the line is as long as it may be. */
   isFull(): boolean
   running(): number
   waiting(): number
-  /**
-   * Runs the work when its turn comes, however long the line is: check `isFull` first where it has a limit. `refuse` instead of
-   * the work if its turn does not come in time.
-   */
-  run<Value>(work: () => Promise<Value>, refuse?: () => Value): Promise<Value>
 }
 
-export type QueueLimits = { mostWaiting?: number; longestWaitMs?: number }
+export type WaitingQueue = QueueState & {
+  /** Runs the work when its turn comes, however long the line is: check `isFull` first where it has a limit. */
+  run<Value>(work: () => Promise<Value>): Promise<Value>
+}
 
-export function createQueue(
-  atOnce: number,
-  { mostWaiting = Number.POSITIVE_INFINITY, longestWaitMs }: QueueLimits = {},
-): WaitingQueue {
-  const line: { begin(): void; refuse: (() => void) | undefined; until: number }[] = []
+export type TimedQueue = QueueState & {
+  /** The same; `refuse` instead of the work if its turn does not come in time. */
+  run<Value>(work: () => Promise<Value>, refuse: () => Value): Promise<Value>
+}
+
+export function createQueue(atOnce: number, mostWaiting: number = Number.POSITIVE_INFINITY): WaitingQueue {
+  const queue = createTimedQueue(atOnce, mostWaiting, Number.POSITIVE_INFINITY)
+  function refuse(): never {
+    throw new Error('a queue without a time limit has refused its work')
+  }
+  return { ...queue, run: (work) => queue.run(work, refuse) }
+}
+
+export function createTimedQueue(atOnce: number, mostWaiting: number, longestWaitMs: number): TimedQueue {
+  const line: { begin(): void; refuse(): void; until: number }[] = []
   let running = 0
-  let isTimed = false
+  let isTimed = longestWaitMs === Number.POSITIVE_INFINITY
 
   function begin<Value>(work: () => Promise<Value>): Promise<Value> {
-    const done = work()
+    let done: Promise<Value>
+    try {
+      done = work()
+    } catch (error) {
+      done = Promise.reject(error)
+    }
     done.then(leave, leave)
     return done
   }
@@ -80,9 +94,11 @@ export function createQueue(
   /** The first has waited longest. */
   function refuseLate(): void {
     const now = performance.now()
-    while (line[0] && line[0].until <= now) line.shift()?.refuse?.()
+    const inTime = line.findIndex(({ until }) => until > now)
+    const late = line.splice(0, inTime < 0 ? line.length : inTime)
     isTimed = line[0] !== undefined
     if (line[0]) setTimeout(refuseLate, line[0].until - now)
+    for (const { refuse } of late) refuse()
   }
 
   return {
@@ -95,9 +111,12 @@ export function createQueue(
         return begin(work)
       }
       return new Promise((resolve) => {
-        const until = performance.now() + (longestWaitMs ?? 0)
-        line.push({ begin: () => resolve(begin(work)), refuse: refuse && (() => resolve(refuse())), until })
-        if (longestWaitMs === undefined || isTimed) return
+        line.push({
+          begin: () => resolve(begin(work)),
+          refuse: () => resolve(refuse()),
+          until: performance.now() + longestWaitMs,
+        })
+        if (isTimed) return
         isTimed = true
         setTimeout(refuseLate, longestWaitMs)
       })

@@ -1,5 +1,5 @@
 // The listener of an API. A request is checked in this order: the caller, before anything else is read (section 5 of the
-// specification), the caller's rate, whether the route exists, and whether there is room for it.
+// specification), the caller's rate, whether the route exists, its body; then it waits for its place.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refuse } from '../core/errors.ts'

@@ -22,7 +22,7 @@ import fastify, {
 import { type ErrorCode, refuse } from '../core/errors.ts'
 import { newRequestIds } from '../core/ids.ts'
 import { closeAfter, closeSoon, drain, endSoon } from './closing.ts'
-import { type ConnectionStates, watchConnections } from './connections.ts'
+import { watchConnections } from './connections.ts'
 import { rawFailure, securityHeaders, writeFailure } from './envelope.ts'
 import { type AnswerBusy, codeOfParserError, createAnswerBusy, createAnswerError, toRefusal } from './error-handler.ts'
 import { refusalOfHost } from './input/host-names.ts'
@@ -69,7 +69,6 @@ const maxHeaders = 1_000
 
 export type Listener = {
   app: FastifyInstance
-  connections: ConnectionStates
   answerBusy: AnswerBusy
   counts: RequestCounts
 }
@@ -235,7 +234,6 @@ export function buildListener(options: ListenerOptions): Listener {
   })
   return {
     app,
-    connections,
     counts,
     answerBusy(request, reply, retryAfterSeconds) {
       if (request.method !== 'GET') drain(request, reply)

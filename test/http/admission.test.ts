@@ -11,12 +11,15 @@ import { refuse } from '../../src/core/errors.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
 import { longestWaitMs, placesOf } from '../../src/http/limits/admission.ts'
+import { createRequestCounts } from '../../src/http/request-counts.ts'
 import { closeNow } from '../support/closing.ts'
 
 /** A listener with a path for each kind of work. A request waits until the test releases it. */
 async function startHoldingListener(t: TestContext) {
   const waiting: (() => void)[] = []
+  const counts = createRequestCounts()
   const app: FastifyInstance = buildApiListener({
+    counts,
     authenticate: () => ({ customerId: 'customer', keyId: 'key' }),
     log: pino({ level: 'silent' }),
     bodyLimitBytes: 1_000,
@@ -50,6 +53,11 @@ async function startHoldingListener(t: TestContext) {
   return {
     waiting,
     open,
+    counts,
+    /** Until so many requests of the kind wait in line. */
+    async inLine(work: keyof typeof placesOf, count: number): Promise<void> {
+      while (counts.work.get(work)?.waiting() !== count) await sleep(1)
+    },
     /** Sends as many requests as a kind of work may have in progress, each on its own connection. */
     async fill(work: keyof typeof placesOf): Promise<Socket[]> {
       const opened = await Promise.all(Array.from({ length: placesOf[work] }, open))
@@ -71,14 +79,14 @@ async function send(socket: Socket, path: string) {
 }
 
 test('a request beyond the places of its kind waits, and is served in the order of arrival', async (t) => {
-  const { fill, open, waiting } = await startHoldingListener(t)
+  const { fill, open, waiting, inLine } = await startHoldingListener(t)
   await fill('read')
   const order: number[] = []
   const waited = await Promise.all([0, 1].map(open))
   const answers = []
   for (const [index, socket] of waited.entries()) {
     answers.push(send(socket, '/read').then(({ status }) => order.push(index) && status))
-    await sleep(20)
+    await inLine('read', index + 1)
   }
   assert.equal(waiting.length, placesOf.read, 'neither has begun')
   // The place of the first one goes to the second.
@@ -106,20 +114,32 @@ test('a request whose turn does not come in time is refused with SVC001 and Retr
 })
 
 test('a request whose sender has gone while it waited is not worked on', async (t) => {
-  const { fill, open, waiting } = await startHoldingListener(t)
+  const { fill, open, waiting, inLine, counts } = await startHoldingListener(t)
   await fill('write')
   const gone = await open()
   gone.write(head('GET /write'))
-  await sleep(20)
-  const behind = send(await open(), '/write')
-  await sleep(20)
+  await inLine('write', 1)
   gone.resetAndDestroy()
-  await sleep(20)
+  await sleep(50)
+  const begun = waiting.length
   waiting.shift()?.()
-  while (waiting.length < placesOf.write) await sleep(1)
-  waiting.pop()?.()
-  assert.equal((await behind).status, 200)
-  assert.equal(waiting.length, placesOf.write - 1)
+  await inLine('write', 0)
+  assert.equal(waiting.length, begun - 1, 'it has not begun')
+  assert.equal(counts.work.get('write')?.running(), placesOf.write - 1)
+})
+
+test('a request that was answered while it waited, because the rest of it was unreadable, is not answered again', async (t) => {
+  const { fill, open, inLine, counts } = await startHoldingListener(t)
+  await fill('read')
+  const socket = await open()
+  socket.write(head('GET /read', { 'transfer-encoding': 'chunked' }))
+  await inLine('read', 1)
+  socket.write('zz\r\n')
+  const [received] = (await once(socket, 'data')) as [Buffer]
+  assert.equal(parseAnswer(received)?.body.code, 'VAL001')
+  await inLine('read', 0)
+  assert.equal(counts.earlyRefusals.crowded, 0)
+  assert.equal((await send(await open(), '/free')).status, 200)
 })
 
 test('a refusal by admission equals any other refusal, except for Retry-After and the connection headers', async (t) => {

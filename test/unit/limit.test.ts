@@ -2,7 +2,7 @@
 // test/http/rate-limit.test.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createQueue, createSemaphore } from '../../src/core/limit.ts'
+import { createQueue, createSemaphore, createTimedQueue } from '../../src/core/limit.ts'
 
 function held() {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -58,9 +58,9 @@ test('a queue with a limit of one runs each task after the previous one, also af
 })
 
 test('a queue with a longest wait refuses what waits longer, in order, and has room again', async () => {
-  const queue = createQueue(1, { mostWaiting: 2, longestWaitMs: 30 })
+  const queue = createTimedQueue(1, 2, 30)
   const { work, end } = held()
-  const running = queue.run(work)
+  const running = queue.run(work, () => assert.fail('it has a place'))
   const startedAt = performance.now()
   const waiting = ['a', 'b'].map((name) =>
     queue.run(
@@ -78,5 +78,14 @@ test('a queue with a longest wait refuses what waits longer, in order, and has r
   )
   end()
   assert.deepEqual([await next, await running], ['begun', undefined])
+  assert.equal(queue.running(), 0)
+})
+
+test('a task that throws before it returns a promise fails alone, and gives its place back', async () => {
+  const queue = createQueue(1)
+  const fail = () => assert.fail('at once')
+  const both = [queue.run(fail), queue.run(fail)]
+  for (const each of both) await assert.rejects(each, /at once/)
+  assert.equal(await queue.run(async () => 'next'), 'next')
   assert.equal(queue.running(), 0)
 })

@@ -1,10 +1,10 @@
 // How many requests are worked on at a time, so that those under way stay fast under any load. The others wait in line, in the
 // order of their arrival, and are refused with SVC001 and Retry-After if their turn does not come within a second. Each kind of
 // work has a line of its own; that of requests which settle money has far more places than the others, so that neither reads nor
-// purchases can take them. A refusal comes after that wait, so a client that retries at once cannot keep this process busy with
-// refusals.
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import { createQueue, type WaitingQueue } from '../../core/limit.ts'
+// purchases can take them. A refusal comes after that wait, so a client that retries at once does not keep this process busy with
+// refusals. Only while a line is at its limit a request is refused at once, before its body is read.
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteHandlerMethod } from 'fastify'
+import { createTimedQueue, type TimedQueue } from '../../core/limit.ts'
 import type { AnswerBusy } from '../error-handler.ts'
 import { countAnswer, type RequestCounts, type RouteCounts } from '../request-counts.ts'
 
@@ -24,7 +24,7 @@ export type WorkKind = keyof typeof placesOf
 export const placesOf = { read: 64, write: 256, settle: 1_024 } as const
 
 export const longestWaitMs = 1_000
-/** In one line. A request that waits costs memory; past it they are refused at once. */
+/** In one line. A request that waits costs memory, though little: its body is parsed and valid. */
 export const mostWaiting = 4_096
 
 /** Retry-After of refusals, not the same for all: they would come back together. */
@@ -34,28 +34,35 @@ export function limitWork(app: FastifyInstance, counts: RequestCounts, answerBus
   const queues = { read: queueOf('read'), write: queueOf('write'), settle: queueOf('settle') }
   app.addHook('onRoute', (route) => {
     const { work, counts: own } = route.config ?? {}
-    if (work && own) route.handler = queued(queues[work], own, route.handler)
+    if (!work || !own) return
+    route.onRequest = [route.onRequest ?? [], refuseIfFull(queues[work])].flat()
+    route.handler = queued(queues[work], own, route.handler)
   })
 
-  function queueOf(work: WorkKind): WaitingQueue {
-    const queue = createQueue(placesOf[work], { mostWaiting, longestWaitMs })
+  function queueOf(work: WorkKind): TimedQueue {
+    const queue = createTimedQueue(placesOf[work], mostWaiting, longestWaitMs)
     counts.work.set(work, queue)
     return queue
   }
 
-  function queued(queue: WaitingQueue, own: RouteCounts, handle: RouteHandlerMethod): RouteHandlerMethod {
+  function refuseIfFull({ isFull }: TimedQueue): onRequestHookHandler {
+    return (request, reply, done) => {
+      if (isFull()) refuseBusy(request, reply)
+      else done()
+    }
+  }
+
+  function queued({ run }: TimedQueue, own: RouteCounts, handle: RouteHandlerMethod): RouteHandlerMethod {
     return function (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) {
-      if (queue.isFull()) return refuseBusy(request, reply)
-      return queue.run(
+      return run(
         () => {
-          // Its sender has gone while it was waiting.
-          if (!request.raw.socket.writable) return leaveUnanswered(reply)
+          if (isOver(request, reply)) return leaveUnanswered(reply)
           // Handlers are async: they return a promise and never throw. Not wrapped in another promise: this is the hot path.
           const answer = handle.call(this, request, reply) as Promise<unknown>
           answer.then(() => countAnswer(own, request), ignore)
           return answer
         },
-        () => refuseBusy(request, reply),
+        () => (isOver(request, reply) ? leaveUnanswered(reply) : refuseBusy(request, reply)),
       )
     }
   }
@@ -69,8 +76,13 @@ export function limitWork(app: FastifyInstance, counts: RequestCounts, answerBus
   }
 }
 
+/** While it waited it was answered, because the rest of it was unreadable, or its sender has gone. */
+function isOver({ raw: { socket } }: FastifyRequest, { sent }: FastifyReply): boolean {
+  return sent || !socket.writable
+}
+
 async function leaveUnanswered(reply: FastifyReply): Promise<void> {
-  reply.hijack()
+  if (!reply.sent) reply.hijack()
 }
 
 function ignore(): void {

@@ -84,8 +84,8 @@ export type ConfirmClaim = {
 /**
  * For an input `i`: true if another order of the customer has a confirm with its payment key, rejected ones included: a
  * payment key belongs to one order. A confirm that the gateway rejected because the key is not that order's proves nothing
- * about this one. No other state is excluded: a confirm that is OPEN in this snapshot may be REJECTED, and out of the unique
- * index, when the row is inserted.
+ * about this one. No other state is excluded: a confirm that is OPEN in this snapshot may be REJECTED when the row is
+ * inserted, and the unique index lets rejected ones pass.
  */
 export const confirmOfAnotherOrder = `
   (select true from payment_operations other

@@ -37,7 +37,7 @@ export type BeginResult =
   | { kind: 'existing'; operation: Operation }
   | { kind: 'changed'; operation: null }
 
-/** `finished` is null when another holder has closed the operation first: read the order again. */
+/** `finished` is null when another holder has closed the operation first: read the order again. The slip is the outcome's. */
 export type ClosedResult = { kind: 'approved' | 'rejected'; finished: Finished | null; slip: CardSlip }
 
 /** `hasDiscrepancy`: a person has to look at it, and another try will not change it. */
