@@ -4494,6 +4494,17 @@ with page as (
 select count(*) as "open", floor(extract(epoch from now() - min(found_at)))::bigint as "oldestSeconds"
   from discrepancies where resolved_at is null;
 
+-- payments.deleteGatewayMovements
+delete from gateway_movements
+  where transaction_key in (
+    select m.transaction_key from gateway_movements m
+    where m.moved_at < now() - $1::int * interval '1 day'
+      and exists (
+        select from reconciliations r
+        where r.cause = 'DAILY' and r.finished_at is not null and r.from_time <= m.moved_at and m.moved_at < r.to_time)
+    limit $2)
+  returning transaction_key;
+
 -- payments.deleteNotifications
 delete from webhook_notifications
   where transmission_id in (

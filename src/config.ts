@@ -45,6 +45,7 @@ export type Config = {
   pendingOrderLifetimeMs: number
   refundFullPriceDays: number
   refundSmallestAmount: number
+  movementsKeptDays: number
   successUrl: string
   failUrl: string
   /** The example shop; undefined in production and with live keys. */
@@ -149,6 +150,7 @@ export function readConfig(environment: Environment = process.env): Config {
     pendingOrderLifetimeMs: read.integer('PENDING_ORDER_LIFETIME_MS', 24 * hour, 1_000, 365 * 24 * hour),
     refundFullPriceDays: read.integer('REFUND_FULL_PRICE_DAYS', 7, 0, 3_650),
     refundSmallestAmount: read.integer('REFUND_SMALLEST_AMOUNT', 1_000, 1, 100_000),
+    movementsKeptDays: read.integer('MOVEMENTS_KEPT_DAYS', 400, 0, 36_500),
     successUrl: read.url('SUCCESS_URL', ['https:', 'http:'], shop && `${shop}/success`),
     failUrl: read.url('FAIL_URL', ['https:', 'http:'], shop && `${shop}/fail`),
     storefront,
@@ -358,6 +360,7 @@ export function paymentSettings(config: Config): PaymentSettings {
     stuckAfterAttempts: config.operationFlagAttempts,
     refundFullPriceMs: config.refundFullPriceDays * 24 * hour,
     refundSmallestAmount: config.refundSmallestAmount,
+    movementsKeptDays: config.movementsKeptDays,
     clientKey: config.gateway.clientKey,
     successUrl: config.successUrl,
     failUrlOf: failUrlOf(config.failUrl),

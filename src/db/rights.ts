@@ -9,7 +9,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 5
+export const rightsVersion = 6
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -85,7 +85,7 @@ export const rights: Record<string, Rights> = {
     delete: true,
     update: ['attempts', 'process_at', 'processed_at', 'outcome'],
   },
-  gateway_movements: { insert: true },
+  gateway_movements: { insert: true, delete: true },
   reconciliations: { insert: true, update: ['holder_id', 'lease_until', 'finished_at', 'result'] },
   events: { insert: true },
   event_endpoints: { insert: true, update: ['status', 'secrets'] },

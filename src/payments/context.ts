@@ -48,6 +48,8 @@ export type PaymentSettings = {
   refundFullPriceMs: number
   /** KRW; no unused part below it is refunded. */
   refundSmallestAmount: number
+  /** Copies of the gateway's movements, after their day was reconciled; 0: for ever. */
+  movementsKeptDays: number
   clientKey: string
   successUrl: string
   failUrlOf: FailUrlOf

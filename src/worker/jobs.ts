@@ -6,6 +6,7 @@ import type { Deliverer } from '../events/deliverer.ts'
 import { createDailyAudit } from '../payments/audit/daily-audit.ts'
 import { closeDay } from '../payments/books/close-day.ts'
 import { createAddUp } from '../payments/books/figures.ts'
+import { forgetMovements } from '../payments/books/forget-movements.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { expireOrders } from '../payments/recovery/expire.ts'
 import { forgetNotifications, processNotifications } from '../payments/recovery/notifications.ts'
@@ -37,5 +38,6 @@ export function paymentJobs(context: PaymentContext): Job[] {
     { name: 'close the day', everyMs: 60_000, run: (stopping) => closeDay(context, stopping) },
     { name: 'daily audit', everyMs: 60_000, run: createDailyAudit(context) },
     { name: 'forget notifications', everyMs: 3_600_000, run: () => forgetNotifications(context) },
+    { name: 'forget movements', everyMs: 3_600_000, run: () => forgetMovements(context) },
   ]
 }

@@ -260,7 +260,7 @@ test('a change of the rights has its own version', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },
-    { rightsVersion: 5, digest: 'bcad3ccd96d3' },
+    { rightsVersion: 6, digest: '3c7e85edffb2' },
     'count rightsVersion up, then note both here',
   )
 })

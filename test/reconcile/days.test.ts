@@ -5,6 +5,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { bookCommands } from '../../src/commands/nouns/book-commands.ts'
 import { newOperationId } from '../../src/core/ids.ts'
 import { closeDay } from '../../src/payments/books/close-day.ts'
+import { forgetMovements } from '../../src/payments/books/forget-movements.ts'
 import { claimDailyRun, renewRun } from '../../src/payments/books/reconcile.sql.ts'
 import { type Reconciliation, reconcileDay } from '../../src/payments/books/reconcile.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
@@ -269,4 +270,46 @@ test('closing the day reconciles all days that are due', async () => {
   await setFirstCustomer(3)
   assert.deepEqual(await closeDay(service.payments, stopping), { more: false })
   assert.deepEqual(await runs(), (await koreanDays(3, 2, 1)).map(finished))
+})
+
+test('movements are deleted long after their day, if it was reconciled', async () => {
+  const { database, payments } = service
+  const noonOf = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString()
+  const cases = [
+    { day: 401, finished: true, kept: false },
+    { day: 402, finished: false, kept: true },
+    { day: 403, finished: null, kept: true },
+    { day: 399, finished: true, kept: true },
+  ]
+  for (const { day, finished: isFinished } of cases) {
+    await database.query(
+      `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+       values ($1, 'pay', 'order', 'CAPTURE', 1000, $2)`,
+      [`${day}`, noonOf(day)],
+    )
+    if (isFinished === null) continue
+    const span = `$1::timestamptz - interval '12 hours', $1::timestamptz + interval '12 hours'`
+    await database.query(
+      `insert into reconciliations
+         (reconciliation_id, cause, from_time, to_time, holder_id, lease_until, finished_at, result)
+       values (gen_random_uuid(), 'DAILY', ${span}, gen_random_uuid(), now(),
+         case when $2 then now() end, case when $2 then '{}'::jsonb end)`,
+      [noonOf(day), isFinished],
+    )
+  }
+  const left = async () => {
+    const rows = await database.query<{ day: number }>('select transaction_key::int as day from gateway_movements')
+    return rows.map(({ day }) => day).toSorted()
+  }
+  const everything = cases.map(({ day }) => day).toSorted()
+  await forgetMovements({ ...payments, settings: { ...payments.settings, movementsKeptDays: 0 } })
+  assert.deepEqual(await left(), everything)
+  assert.deepEqual(await forgetMovements(payments), { more: false })
+  assert.deepEqual(
+    await left(),
+    cases
+      .filter(({ kept }) => kept)
+      .map(({ day }) => day)
+      .toSorted(),
+  )
 })

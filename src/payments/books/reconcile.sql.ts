@@ -175,6 +175,25 @@ export async function sumMovements(database: Database, { from, to }: TimeSpan): 
   return sums
 }
 
+// By the index of their times. A day that was not reconciled keeps its movements.
+const deleteMovementsStatement = statement(
+  'payments.deleteGatewayMovements',
+  `delete from gateway_movements
+  where transaction_key in (
+    select m.transaction_key from gateway_movements m
+    where m.moved_at < now() - $1::int * interval '1 day'
+      and exists (
+        select from reconciliations r
+        where r.cause = 'DAILY' and r.finished_at is not null and r.from_time <= m.moved_at and m.moved_at < r.to_time)
+    limit $2)
+  returning transaction_key`,
+)
+
+/** Deletes movements of days that were reconciled long ago, and returns how many there were. */
+export async function deleteMovements(database: Database, keptDays: number, limit: number): Promise<number> {
+  return (await database.run(deleteMovementsStatement, [keptDays, limit])).length
+}
+
 /** `customerId` is null for an order that is not ours. `booked`: an operation of ours accounts for it. */
 export type ComparedMovement = Movement & { customerId: string | null; booked: boolean }
 

@@ -68,6 +68,7 @@ export const testSettings: PaymentSettings = {
   pendingOrderLifetimeMs: 86_400_000,
   refundFullPriceMs: 7 * 86_400_000,
   refundSmallestAmount: 1_000,
+  movementsKeptDays: 400,
   clientKey: 'test_ck_of_the_tests',
   successUrl: 'https://shop.example/success',
   failUrlOf: failUrlOf('https://shop.example/fail?from=checkout'),
