@@ -52,6 +52,37 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.check_operation_and_slip(kind text, state text, attempts integer, closed_at timestamp with time zone, closed_by uuid, payment_key text, credits_held bigint, reason text, receipt_url text, card_number text, approval_number text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  broken constant text := case
+    when not (kind in ('CONFIRM', 'CANCEL', 'REFUND', 'RETURN')) then 'kind'
+    when not (state in ('OPEN', 'APPROVED', 'REJECTED', 'EXPIRED')) then 'state'
+    when not (attempts >= 0) then 'attempts_counted'
+    when not ((state = 'OPEN') = (closed_at is null) and (closed_at is null) = (closed_by is null))
+      then 'open_is_not_closed'
+    when not ((state = 'EXPIRED') = (payment_key is null) and (state <> 'EXPIRED' or kind = 'CONFIRM'))
+      then 'expired_without_payment'
+    when not (case kind when 'CONFIRM' then credits_held = 0 and reason is null
+                        when 'CANCEL' then credits_held > 0 and reason is not null
+                        when 'REFUND' then credits_held >= 0 and reason is not null
+                        else credits_held = 0 and reason is not null end) then 'holds_by_kind'
+    when num_nonnulls(receipt_url, card_number, approval_number) = 0 then null
+    when not (kind = 'CONFIRM' and state = 'APPROVED') then 'slip_of_approved_confirm'
+    when not (card_number ~ '^[0-9]{0,8}\*{3,16}[0-9]{0,4}\*{0,4}$' and length(card_number) <= 20
+              and approval_number ~ '^[A-Za-z0-9]{1,8}$'
+              and receipt_url ~ '^https?://[!-~]+$' and length(receipt_url) <= 500) then 'slip_well_formed'
+    end;
+begin
+  if broken is null then return true; end if;
+  raise check_violation using table = 'payment_operations', constraint = 'payment_operations_' || broken,
+    message = format('new row for relation "payment_operations" violates check constraint "payment_operations_%s"', broken);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.check_order(status text, package_type text, payment_method text, amount bigint, credits bigint, confirmed_at timestamp with time zone, grant_entry bigint, rollback_entry bigint, refund_entry bigint, refund_shortfall bigint, refunded_amount bigint)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -77,37 +108,6 @@ begin
   if broken is null then return true; end if;
   raise check_violation using table = 'orders', constraint = 'orders_' || broken,
     message = format('new row for relation "orders" violates check constraint "orders_%s"', broken);
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION public.check_payment_operation(kind text, state text, attempts integer, closed_at timestamp with time zone, closed_by uuid, payment_key text, credits_held bigint, reason text, receipt_url text, card_number text, approval_number text)
- RETURNS boolean
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-declare
-  broken constant text := case
-    when not (kind in ('CONFIRM', 'CANCEL', 'REFUND', 'RETURN')) then 'kind'
-    when not (state in ('OPEN', 'APPROVED', 'REJECTED', 'EXPIRED')) then 'state'
-    when not (attempts >= 0) then 'attempts_counted'
-    when not ((state = 'OPEN') = (closed_at is null) and (closed_at is null) = (closed_by is null))
-      then 'open_is_not_closed'
-    when not ((state = 'EXPIRED') = (payment_key is null) and (state <> 'EXPIRED' or kind = 'CONFIRM'))
-      then 'expired_without_payment'
-    when not (case kind when 'CONFIRM' then credits_held = 0 and reason is null
-                        when 'CANCEL' then credits_held > 0 and reason is not null
-                        when 'REFUND' then credits_held >= 0 and reason is not null
-                        else credits_held = 0 and reason is not null end) then 'holds_by_kind'
-    when num_nonnulls(receipt_url, card_number, approval_number) = 0 then null
-    when not (kind = 'CONFIRM' and state = 'APPROVED') then 'slip_of_approved_confirm'
-    when not (length(card_number) <= 20 and card_number like '%***%' and length(replace(card_number, '*', '')) <= 12
-              and length(approval_number) between 1 and 8
-              and receipt_url like 'http%://%' and length(receipt_url) <= 500) then 'slip_is_safe'
-    end;
-begin
-  if broken is null then return true; end if;
-  raise check_violation using table = 'payment_operations', constraint = 'payment_operations_' || broken,
-    message = format('new row for relation "payment_operations" violates check constraint "payment_operations_%s"', broken);
 end
 $function$;
 
@@ -890,7 +890,7 @@ create table payment_operations (
   accepted        boolean                  not null default false,
   constraint payment_operations_pkey PRIMARY KEY (customer_id, operation_id),
   constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id),
-  constraint payment_operations_rules CHECK (check_payment_operation(kind, state, attempts, closed_at, closed_by, payment_key, credits_held, reason, receipt_url, card_number, approval_number))
+  constraint payment_operations_rules CHECK (check_operation_and_slip(kind, state, attempts, closed_at, closed_by, payment_key, credits_held, reason, receipt_url, card_number, approval_number))
 );
 
 CREATE INDEX payment_operations_closed ON payment_operations USING btree (closed_at, operation_id) WHERE closed_at IS NOT NULL;

@@ -20,6 +20,8 @@ const allowed: Record<string, string> = {
     'orders confirmed before their creation because a clock stepped back: none or a few, and the table is read once',
   '0034_one_check_of_a_table.sql: nothing is dropped that the previous version reads':
     'functions of check constraints that are dropped with them: no statement calls them',
+  '0036_whole_rule_of_slips.sql: nothing is dropped that the previous version reads':
+    'the function of a check constraint that is dropped with it',
 }
 
 test('new migrations change nothing that the previous version uses, and hold no lock for long', () => {

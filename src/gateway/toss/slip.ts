@@ -5,7 +5,7 @@ import type { CardSlip } from '../gateway.ts'
 const longestUrl = 500
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 const visibleAscii = /^[\x21-\x7e]+$/
-// The first eight and the last four digits at most, the rest masked: the schema refuses more than twelve digits.
+// The first eight and the last four digits at most, the rest masked: the schema has the same rule.
 const maskedNumber = /^[0-9]{0,8}\*{3,16}[0-9]{0,4}\*{0,4}$/
 const longestNumber = 20
 const approvalNumber = /^[A-Za-z0-9]{1,8}$/

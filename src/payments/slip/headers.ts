@@ -1,5 +1,5 @@
 // The card slip of a payment as response headers of the public API, whose answers have no field for it. A header is sent when
-// there is a value. The values are visible ASCII: gateway/toss/slip.ts accepts no other.
+// there is a value. The values are visible ASCII: a constraint of the database.
 import Type from 'typebox'
 import type { CardSlip } from '../../gateway/gateway.ts'
 
