@@ -27,7 +27,7 @@ const stays = /No test has begun or ended for \d+ ms, and the process stays\. It
 test('npm test has these options', () => {
   const { scripts } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'))
   assert.match(scripts.test, / exec node test\/run\.ts$/)
-  assert.deepEqual(flags, ['--import=./test/support/watchdog.ts', '--test', '--test-timeout=240000'])
+  assert.deepEqual(flags, ['--import=./test/support/watchdog.ts', '--test', '--test-timeout=480000'])
 })
 
 test('every test file runs once, and every file planned to run alone exists', () => {

@@ -34,7 +34,7 @@ export function writeLane(directory: string, name: string, files: string[]): str
 export const runOptions = {
   cwd: root,
   concurrency,
-  timeout: 240_000,
+  timeout: 480_000,
   globalSetupPath: join(root, 'test/support/database/global-setup.ts'),
   execArgv: ['--import=./test/support/watchdog.ts'],
 }

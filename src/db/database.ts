@@ -167,7 +167,9 @@ export function createPool(settings: PoolSettings): pg.Pool {
     ...(plans === 'once' ? { onConnect: (client: pg.ClientBase) => client.query(plannedOnce) } : {}),
     types,
     max: maxConnections,
-    connectionTimeoutMillis: 2_000,
+    // As long as a request's statement may take: by then a connection is free again. Less would refuse requests, and fail a
+    // start, on a machine whose processors are taken: PostgreSQL can need seconds there to accept a connection.
+    connectionTimeoutMillis: 5_000,
     // A connection that died silently would block its statement, and the batch behind it, until TCP gives up. Longer than the
     // server's own limit, so that a slow statement fails there first.
     query_timeout: statementLimitMs + 2_000,

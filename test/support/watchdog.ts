@@ -9,7 +9,7 @@ import { isMainThread } from 'node:worker_threads'
 export const idleLimitVariable = 'TEST_IDLE_LIMIT_MS'
 
 /** Longer than a test may take (--test-timeout), and than the installation of a browser before the first one. */
-const idleLimitMs = Number(process.env[idleLimitVariable] ?? 360_000)
+const idleLimitMs = Number(process.env[idleLimitVariable] ?? 600_000)
 
 // Not in the process that starts the files, and not in the threads of a test.
 if (process.env.NODE_TEST_CONTEXT && isMainThread) {
