@@ -424,6 +424,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.require_delivery()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  refused record;
+begin
+  select d.customer_id, d.event_number into refused
+  from deleted d
+  where d.created_at > now() - interval '30 days'
+    or exists (
+      select from event_queues q where q.customer_id = d.customer_id and q.next_event <= d.event_number)
+    or not exists (
+      select from accounts a where a.customer_id = d.customer_id and a.deleted_events >= d.event_number)
+  limit 1;
+  if found then
+    raise exception 'an event is deleted after 30 days, when all endpoints have it and its account counts it: % of %',
+      refused.event_number, refused.customer_id
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.require_last_entry()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -611,17 +635,18 @@ CREATE TRIGGER customers_journalled AFTER INSERT ON customers REFERENCING NEW TA
 CREATE TRIGGER customers_mark_the_account AFTER UPDATE OF suspended_at ON customers FOR EACH ROW WHEN (old.suspended_at IS DISTINCT FROM new.suspended_at) EXECUTE FUNCTION mark_restricted_account();
 
 create table accounts (
-  customer_id   uuid                     not null,
-  balance       bigint                   not null default 0,
-  held          bigint                   not null default 0,
-  last_entry    bigint                   not null default 0,
-  last_hash     bytea                    not null default '\x'::bytea,
-  moved_at      timestamp with time zone not null default '-infinity'::timestamp with time zone,
-  last_event    bigint                   not null default 0,
-  low_credits   bigint,
-  adjusted      bigint                   not null default 0,
-  restricted_at timestamp with time zone,
-  low_steps     bigint[],
+  customer_id    uuid                     not null,
+  balance        bigint                   not null default 0,
+  held           bigint                   not null default 0,
+  last_entry     bigint                   not null default 0,
+  last_hash      bytea                    not null default '\x'::bytea,
+  moved_at       timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  last_event     bigint                   not null default 0,
+  low_credits    bigint,
+  adjusted       bigint                   not null default 0,
+  restricted_at  timestamp with time zone,
+  low_steps      bigint[],
+  deleted_events bigint                   not null default 0,
   constraint accounts_pkey PRIMARY KEY (customer_id),
   constraint accounts_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id),
   constraint accounts_balance_is_exact_in_json CHECK (balance <= '9007199254740991'::bigint),
@@ -630,11 +655,13 @@ create table accounts (
 ) with (fillfactor=70);
 
 alter table accounts add constraint accounts_adjusted_is_not_negative CHECK (adjusted >= 0) NOT VALID;
+alter table accounts add constraint accounts_keep_the_last_event CHECK (deleted_events >= 0 AND (deleted_events = 0 OR deleted_events < last_event)) NOT VALID;
 alter table accounts add constraint accounts_low_steps CHECK (0 < ALL (low_steps)) NOT VALID;
 
 CREATE TRIGGER accounts_adjusted_within_balance BEFORE UPDATE ON accounts FOR EACH ROW WHEN (new.adjusted > new.balance) EXECUTE FUNCTION lower_adjusted();
 CREATE TRIGGER accounts_are_at_their_last_entry AFTER UPDATE ON accounts REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_last_entry();
 CREATE TRIGGER accounts_begin_empty BEFORE INSERT ON accounts FOR EACH ROW WHEN (new.balance <> 0 OR new.held <> 0 OR new.last_entry <> 0 OR new.last_hash <> '\x'::bytea OR new.last_event <> 0 OR new.adjusted <> 0) EXECUTE FUNCTION refuse_write('an account begins empty');
+CREATE TRIGGER accounts_deleted_events_go_forward BEFORE UPDATE ON accounts FOR EACH ROW WHEN (new.deleted_events < old.deleted_events) EXECUTE FUNCTION refuse_write('a deleted event does not come back');
 CREATE TRIGGER accounts_move_by_entry BEFORE UPDATE ON accounts FOR EACH ROW WHEN ((old.balance IS DISTINCT FROM new.balance OR old.held IS DISTINCT FROM new.held OR old.adjusted IS DISTINCT FROM new.adjusted) AND (new.last_entry <= old.last_entry OR new.last_hash = old.last_hash)) EXECUTE FUNCTION refuse_unentered();
 
 create table adjustment_days (
@@ -959,6 +986,8 @@ create table events (
 );
 
 alter table events add constraint events_type CHECK (type = ANY (ARRAY['order.confirmed'::text, 'order.failed'::text, 'order.cancelled'::text, 'order.refunded'::text, 'credits.low'::text, 'credits.reversed'::text, 'credits.adjusted'::text, 'credits.empty'::text, 'budget.low'::text])) NOT VALID;
+
+CREATE TRIGGER events_deleted_after_delivery AFTER DELETE ON events REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION require_delivery();
 
 create table dead_events (
   customer_id  uuid                     not null,

@@ -2948,6 +2948,50 @@ delete from dead_events
     select customer_id, endpoint_id, event_number from dead_events where endpoint_id = $1 limit $2)
   returning event_number;
 
+-- events.deleteEvents
+with page as (
+    select customer_id, deleted_events, last_event from accounts where customer_id > $2 order by customer_id limit $3
+  ),
+  old as (
+    select p.customer_id, e.last_old, e.count = $4 as is_cut
+    from page p
+    cross join lateral (
+      select least(
+        p.last_event,
+        (select min(least(q.next_event, q.last_event)) from event_queues q where q.customer_id = p.customer_id),
+        (select min(d.event_number) from dead_events d where d.customer_id = p.customer_id)) as first_needed
+    ) n
+    cross join lateral (
+      select max(event_number) as last_old, count(*) as count
+      from (
+        select event_number, created_at from events
+        where customer_id = p.customer_id and event_number > p.deleted_events and event_number < n.first_needed
+        order by event_number
+        limit $4
+      ) first
+      where created_at < now() - $1::int * interval '1 day'
+    ) e
+    where e.last_old is not null
+  ),
+  locked as (
+    select o.*
+    from old o
+    cross join lateral (
+      select from accounts a where a.customer_id = o.customer_id limit 1 for no key update skip locked) a
+    order by o.customer_id
+  ),
+  counted as (
+    update accounts a set deleted_events = l.last_old
+    from locked l
+    where a.customer_id = l.customer_id and a.deleted_events < l.last_old
+    returning a.customer_id, a.deleted_events
+  ),
+  deleted as (
+    delete from events e using counted c where e.customer_id = c.customer_id and e.event_number <= c.deleted_events
+  )
+  select (select customer_id from page order by customer_id desc limit 1) as "last",
+    coalesce((select bool_or(l.is_cut) from locked l), false) as "isCut";
+
 -- events.deleteQueues
 delete from event_queues
   where (customer_id, endpoint_id) in (
@@ -2970,7 +3014,7 @@ with recursive ending as (
     select * from unnest($3::text[], $4::timestamptz[]) as t (type, happened_at)
   ),
   search (type, happened_at, low, high) as (
-    select e.type, e.happened_at, 0::bigint, a.last_event
+    select e.type, e.happened_at, a.deleted_events, a.last_event
     from ending e
     join accounts a on a.customer_id = $1
     union all
@@ -3279,7 +3323,8 @@ with page as materialized (
       'movedAt', a.moved_at, 'ledgerBalance', last.balance_after, 'ledgerHeld', last.held_after,
       'ledgerLastEntry', last.entry_number, 'ledgerMovedAt', last.created_at, 'heldByOperations', a.held_by_operations,
       'heldByHolds', a.held_by_holds, 'adjusted', a.adjusted, 'ledgerAdjusted', last.adjusted_after,
-      'eventsLastEvent', newest_event.event_number) as detail,
+      'eventsLastEvent', newest_event.event_number, 'deletedEvents', a.deleted_events,
+      'eventsFirstEvent', oldest_event.event_number) as detail,
            array_remove(array[
              case when ((select true from customers c where c.customer_id = a.customer_id)) is not true then 0 end,
              case when (a.balance = coalesce(last.balance_after, 0)) is not true then 1 end,
@@ -3304,14 +3349,15 @@ with page as materialized (
         and exists (select from budgets b where b.customer_id = a.customer_id and b.removed_at is null)
       or exists (select from customers c where c.customer_id = a.customer_id and c.suspended_at is not null))) is not true then 9 end,
              case when (a.last_event = coalesce(newest_event.event_number, 0)) is not true then 10 end,
-             case when (coalesce(queued.in_order, true)) is not true then 11 end,
+             case when (coalesce(oldest_event.event_number, 1) = a.deleted_events + 1) is not true then 11 end,
+             case when (coalesce(queued.in_order, true)) is not true then 12 end,
              case when (not exists (
       select from event_endpoints n
       where n.status <> 'REMOVED' and (n.types = '{}' or newest_event.type = any (n.types))
         and n.created_at < newest_event.created_at - interval '1 day'
         and not exists (select from event_queues q
                         where q.customer_id = a.customer_id and q.endpoint_id = n.endpoint_id
-                          and q.last_event >= newest_event.event_number))) is not true then 12 end], null) as broken
+                          and q.last_event >= newest_event.event_number))) is not true then 13 end], null) as broken
     from (
       select a.*, coalesce(aside.by_operations, 0) as held_by_operations, coalesce(aside.by_holds, 0) as held_by_holds
       from page a
@@ -3333,6 +3379,9 @@ with page as materialized (
     left join lateral (
       select v.event_number, v.type, v.created_at from events v
       where v.customer_id = a.customer_id order by v.event_number desc limit 1) newest_event on true
+    left join lateral (
+      select v.event_number from events v
+      where v.customer_id = a.customer_id order by v.event_number limit 1) oldest_event on true
     cross join lateral (
       select bool_and(q.next_event <= q.last_event + 1 and q.last_event <= a.last_event) as in_order
       from event_queues q where q.customer_id = a.customer_id) queued
@@ -3365,12 +3414,12 @@ with page as materialized (
       'requestState', r.state) as detail,
            array_remove(array[
              case when ((e.kind, e.delta, e.created_at) = (d.kind, d.credits, d.created_at)
-      and e.service_id is not distinct from d.service_id) is not true then 37 end,
-             case when (d.kind <> 'REVERSAL' or credits_left_to_reverse(d.customer_id, d.reversed_entry) >= 0) is not true then 38 end,
+      and e.service_id is not distinct from d.service_id) is not true then 38 end,
+             case when (d.kind <> 'REVERSAL' or credits_left_to_reverse(d.customer_id, d.reversed_entry) >= 0) is not true then 39 end,
              case when (d.approved_by is null and r.adjustment_id is null
       or (r.state, r.kind, r.credits, r.requested_by, r.decided_by)
         = ('APPROVED', d.kind, d.credits, d.actor, d.approved_by)
-        and d.approved_by <> d.actor) is not true then 39 end], null) as broken
+        and d.approved_by <> d.actor) is not true then 40 end], null) as broken
     from page d
     left join lateral (
       select * from ledger_entries e
@@ -3404,7 +3453,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 75 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 76 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -3437,7 +3486,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 80 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 81 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -3470,7 +3519,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'budgets ' || r.customer_id::text || ' ' || r.budget_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 81 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 82 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from budgets t where t.customer_id = r.customer_id and t.budget_id = r.budget_id limit 1) present on true
     left join lateral (
@@ -3503,7 +3552,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 74 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 75 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -3536,7 +3585,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 79 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 80 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -3573,21 +3622,21 @@ with page as materialized (
       'adjustedAfter', e.adjusted_after, 'previousAdjusted', e.previous_adjusted) as detail,
            array_remove(array[
              case when (e.previous_number is not null
-      or (select true from accounts a where a.customer_id = e.customer_id)) is not true then 13 end,
-             case when (e.entry_number = coalesce(e.previous_number, 0) + 1) is not true then 14 end,
-             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.balance_after = coalesce(e.previous_balance, 0) + e.delta) is not true then 15 end,
+      or (select true from accounts a where a.customer_id = e.customer_id)) is not true then 14 end,
+             case when (e.entry_number = coalesce(e.previous_number, 0) + 1) is not true then 15 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.balance_after = coalesce(e.previous_balance, 0) + e.delta) is not true then 16 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or case
       when e.previous_number is null then e.held_after is not distinct from e.held_delta
       when e.previous_held is null then true
-      else e.held_after = e.previous_held + e.held_delta end) is not true then 16 end,
-             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.previous_held is null or e.created_at >= e.previous_time) is not true then 17 end,
+      else e.held_after = e.previous_held + e.held_delta end) is not true then 17 end,
+             case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.previous_held is null or e.created_at >= e.previous_time) is not true then 18 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1
       or e.entry_hash = case when e.adjusted_after is null then ledger_entry_hash(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind, e.delta, e.balance_after,
                                e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id)
                              else ledger_entry_hash_adjusted(coalesce(e.previous_hash, ''::bytea), e.customer_id, e.entry_number, e.kind, e.delta, e.balance_after,
-                               e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id, e.adjusted_after) end) is not true then 18 end,
-             case when (e.balance_after between 0 and 9007199254740991) is not true then 19 end,
-             case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 20 end,
+                               e.order_id, e.reference, e.created_at, e.held_delta, e.held_after, e.hold_id, e.service_id, e.adjusted_after) end) is not true then 19 end,
+             case when (e.balance_after between 0 and 9007199254740991) is not true then 20 end,
+             case when (e.held_after is null or e.held_after between 0 and e.balance_after) is not true then 21 end,
              case when (case e.kind
       when 'GRANT' then e.delta > 0 and coalesce(e.held_delta, 0) = 0 and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
@@ -3634,7 +3683,7 @@ with page as materialized (
       when 'REVERSAL' then e.delta > 0 and coalesce(e.held_delta = 0, false) and e.adjusted_after is not null and concat_ws(' ', case when e.order_id is not null then 'order' end,
                        case when e.reference is not null then 'reference' end,
                        case when e.hold_id is not null then 'hold' end,
-                       case when e.service_id is not null then 'service' end) in ('reference service') end) is not true then 21 end,
+                       case when e.service_id is not null then 'service' end) in ('reference service') end) is not true then 22 end,
              case when (e.entry_number <> coalesce(e.previous_number, 0) + 1 or e.adjusted_after is null or e.adjusted_after = greatest(0, least(e.balance_after,
       case when e.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then e.delta else 0 end
       + coalesce(e.previous_adjusted, coalesce((
@@ -3646,35 +3695,35 @@ with page as materialized (
         and k.entry_number >= (
           select max(d.entry_number) from adjustments d
           where d.customer_id = e.customer_id and d.entry_number < e.entry_number)
-      order by k.entry_number desc limit 1), 0))))) is not true then 22 end,
+      order by k.entry_number desc limit 1), 0))))) is not true then 23 end,
              case when (not e.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') or (
       select (d.kind, d.credits) = (e.kind, e.delta) from adjustments d
-      where d.customer_id = e.customer_id and d.entry_number = e.entry_number)) is not true then 23 end,
+      where d.customer_id = e.customer_id and d.entry_number = e.entry_number)) is not true then 24 end,
              case when ((e.held_after is null) = (e.held_delta is null)
-      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 24 end,
+      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 25 end,
              case when (e.order_id is null or e.delta = 0 or e.entry_number = (
       select case e.kind when 'GRANT' then o.grant_entry when 'ROLLBACK' then o.rollback_entry
                          when 'REFUND' then o.refund_entry end
-      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 25 end,
+      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 26 end,
              case when (e.reference is null or 1 = (
-      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 26 end,
+      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 27 end,
              case when (e.hold_id is null or e.order_id is not null or (
       select case when e.kind = 'HOLD' then e.entry_number = h.opening_entry
                   when e.reference is null then e.entry_number = h.closing_entry
                   else e.entry_number = h.closing_entry
                     or e.entry_number > h.opening_entry and e.entry_number <= h.part_entry end
-      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 27 end,
+      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 28 end,
              case when (e.hold_id is null or e.order_id is null or (
       select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
         and case e.kind when 'HOLD' then p.kind in ('CANCEL', 'REFUND')
                         when 'ROLLBACK' then p.kind = 'CANCEL' and p.state = 'APPROVED'
                         when 'REFUND' then p.kind = 'REFUND' and p.state = 'APPROVED'
                         else p.kind in ('CANCEL', 'REFUND') and p.state = 'REJECTED' end
-      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 28 end,
+      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 29 end,
              case when (e.hold_id is null or e.kind = 'CAPTURE' and e.reference is not null or 1 = (
       select count(*) from ledger_entries twin
       where twin.customer_id = e.customer_id and twin.hold_id = e.hold_id
-        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))) is not true then 29 end], null) as broken
+        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))) is not true then 30 end], null) as broken
     from (
       select *, lag(entry_number) over chain as previous_number, lag(balance_after) over chain as previous_balance,
              lag(held_after) over chain as previous_held, lag(created_at) over chain as previous_time,
@@ -3708,25 +3757,25 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (v.event_number = coalesce(v.previous_number, 0) + 1) is not true then 64 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 65 end,
+             case when (coalesce(v.event_number = v.previous_number + 1, true)) is not true then 65 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 66 end,
              case when (case when v.type not like 'order.%' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 66 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 67 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 67 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 68 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 68 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 69 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 69 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 70 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 70 end,
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 71 end,
              case when (case v.type when 'credits.empty' then v.data ->> 'credits' = '0'
       when 'budget.low' then case
         when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'used') = 'number'
           and json_typeof(v.data -> 'left') = 'number'
         then (v.data ->> 'used')::numeric + (v.data ->> 'left')::numeric = (v.data ->> 'credits')::numeric end
-      else true end) is not true then 71 end], null) as broken
+      else true end) is not true then 72 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -3774,22 +3823,22 @@ with page as materialized (
       select from jsonb_to_recordset(h.charged) as c (customer_id uuid, budget_id uuid)
       where (select true from budgets b
              where b.customer_id = c.customer_id and b.budget_id = c.budget_id
-               and b.customer_id in (h.customer_id, '00000000-0000-0000-0000-000000000000')) is null)) is not true then 30 end,
+               and b.customer_id in (h.customer_id, '00000000-0000-0000-0000-000000000000')) is null)) is not true then 31 end,
              case when ((opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
-      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null) is not true then 31 end,
+      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null) is not true then 32 end,
              case when (case h.state when 'ACTIVE' then h.closing_entry is null
                          when 'CAPTURED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('CAPTURE', -h.captured, -h.credits, h.hold_id)
                          when 'RELEASED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('RELEASE', 0, -h.credits, h.hold_id)
                          when 'EXPIRED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('EXPIRE', 0, -h.credits, h.hold_id) end
-      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)) is not true then 32 end,
+      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)) is not true then 33 end,
              case when (h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
-                                           else h.captured is null end) is not true then 33 end,
+                                           else h.captured is null end) is not true then 34 end,
              case when (h.captured_in_parts + coalesce(h.captured, 0) = (
       select coalesce(sum(-e.delta), 0) from ledger_entries e
-      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')) is not true then 34 end,
+      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')) is not true then 35 end,
              case when (coalesce(
-      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '604860 seconds', true)) is not true then 35 end,
-             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 36 end], null) as broken
+      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '604860 seconds', true)) is not true then 36 end,
+             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 37 end], null) as broken
     from page h
     left join lateral (
       select * from ledger_entries e
@@ -3824,16 +3873,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 82 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 83 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 83 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 84 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 84 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 85 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 85 end,
+      order by b.record_number desc limit 1)) is not true then 86 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -3851,7 +3900,7 @@ with page as materialized (
         then (select true from audits r where r.audit_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
       when 'budgets' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from budgets r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid and r.budget_id = split_part(j.row_key, ' ', 2)::uuid limit 1) end
-      else true end) is not true then 86 end], null) as broken
+      else true end) is not true then 87 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -3887,34 +3936,34 @@ with page as materialized (
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.payment_key = p.payment_key
-        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 53 end,
+        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 54 end,
              case when (p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
       select twin.customer_id from payment_operations twin
-      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 54 end,
-             case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 55 end,
+      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 55 end,
+             case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 56 end,
              case when (p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount
       or p.amount = o.amount - (o.credits - p.credits_held) * 1000
-      or p.accepted and p.amount between 1 and o.amount) is not true then 56 end,
-             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 57 end,
+      or p.accepted and p.amount between 1 and o.amount) is not true then 57 end,
+             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 58 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
-                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 58 end,
+                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 59 end,
              case when (p.kind not in ('CANCEL', 'REFUND') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
-        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 59 end,
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 60 end,
              case when (case p.kind when 'CANCEL' then p.credits_held = o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
-                        else p.credits_held = 0 end) is not true then 60 end,
+                        else p.credits_held = 0 end) is not true then 61 end,
              case when (p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
-        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 61 end,
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 62 end,
              case when (num_nonnulls(p.receipt_url, p.card_number, p.approval_number) = 0
       or p.kind = 'CONFIRM' and p.state = 'APPROVED'
-        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 62 end,
+        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 63 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 63 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 64 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -3944,7 +3993,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 78 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 79 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -3977,7 +4026,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 77 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 78 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -4014,29 +4063,29 @@ with page as materialized (
       'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations,
       'totalCredits', done.total_credits) as detail,
            array_remove(array[
-             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 40 end,
-             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 41 end,
+             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 41 end,
+             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 42 end,
              case when (o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
-      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 42 end,
-             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 43 end,
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 43 end,
+             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 44 end,
              case when (o.status <> 'REFUNDED' or o.refund_shortfall between 0 and o.credits
-      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 44 end,
-             case when (booked.grants <= 1) is not true then 45 end,
-             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 46 end,
+      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 45 end,
+             case when (booked.grants <= 1) is not true then 46 end,
+             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 47 end,
              case when ((o.confirmed_at is not null) = (o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED'))
-      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 47 end,
-             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 48 end,
-             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 49 end,
+      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 48 end,
+             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 49 end,
+             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 50 end,
              case when (o.status <> 'FAILED' or done.operations = 'CONFIRM EXPIRED' or (
       select true from payment_operations c
       where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
-      limit 1)) is not true then 50 end,
+      limit 1)) is not true then 51 end,
              case when (o.idempotency_key is null or 1 = (
       select count(*) from orders twin
-      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 51 end,
+      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 52 end,
              case when (o.status not in ('CONFIRMED', 'CANCELLED', 'REFUNDED') or case
       when booked.granted_held is null then done.total_credits between 0 and booked.granted_balance
-      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 52 end], null) as broken
+      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 53 end], null) as broken
     from page o
     cross join lateral (
       select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
@@ -4078,7 +4127,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 76 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 77 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (
@@ -4112,8 +4161,8 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', u.customer_id) as identity, jsonb_build_object('budgetId', u.budget_id, 'value', u.value, 'used', u.used, 'periodStart', u.period_start, 'scope', b.scope,
       'period', b.period, 'credits', b.credits) as detail,
            array_remove(array[
-             case when (u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)) is not true then 72 end,
-             case when (u.period_start = date_trunc(lower(b.period), u.period_start, 'Asia/Seoul') and u.period_start < now() + interval '1 day') is not true then 73 end], null) as broken
+             case when (u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)) is not true then 73 end,
+             case when (u.period_start = date_trunc(lower(b.period), u.period_start, 'Asia/Seoul') and u.period_start < now() + interval '1 day') is not true then 74 end], null) as broken
     from page u
     left join lateral (
       select * from budgets b where b.customer_id = u.customer_id and b.budget_id = u.budget_id limit 1) b on true
@@ -4489,6 +4538,9 @@ with page as (
   from page m
   left join orders o on o.order_id = m.order_id
   order by m.moved_at, m.transaction_key;
+
+-- payments.countDeletedEvents
+select coalesce(sum(deleted_events), 0)::bigint as "count" from accounts;
 
 -- payments.countDiscrepancies
 select count(*) as "open", floor(extract(epoch from now() - min(found_at)))::bigint as "oldestSeconds"

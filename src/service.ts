@@ -122,7 +122,11 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     })
     publicUrl = await listen(listener, 'PORT', config.host, config.port)
     const background = createPaymentContext({ database, ...common })
-    const jobs = [...paymentJobs(background), ...creditJobs(database, tallies), ...eventJobs(deliverer)]
+    const jobs = [
+      ...paymentJobs(background),
+      ...creditJobs(database, tallies),
+      ...eventJobs(deliverer, database, config.eventsKeptDays),
+    ]
     if (config.worker) worker = startWorker(jobs, log, tallies)
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())

@@ -1,6 +1,6 @@
 // The rights of the serving role: it reads everything and writes, column by column, what the statements of the service write. It
-// owns nothing, so it can neither change the schema nor disable a trigger; ledger entries, events, audits and operator actions
-// it can only insert. The owner of the tables grants the rights after the migrations. A right that no statement needs any more
+// owns nothing, so it can neither change the schema nor disable a trigger; ledger entries, audits and operator actions it can
+// only insert. The owner of the tables grants the rights after the migrations. A right that no statement needs any more
 // is removed from the table one version later: instances of the version before may run until then.
 import pg from 'pg'
 import { type Database, statement } from './database.ts'
@@ -9,7 +9,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 6
+export const rightsVersion = 7
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -26,6 +26,7 @@ export const rights: Record<string, Rights> = {
       'last_hash',
       'moved_at',
       'last_event',
+      'deleted_events',
       'low_credits',
       'low_steps',
     ],
@@ -87,7 +88,7 @@ export const rights: Record<string, Rights> = {
   },
   gateway_movements: { insert: true, delete: true },
   reconciliations: { insert: true, update: ['holder_id', 'lease_until', 'finished_at', 'result'] },
-  events: { insert: true },
+  events: { insert: true, delete: true },
   event_endpoints: { insert: true, update: ['status', 'secrets'] },
   event_queues: {
     insert: true,

@@ -1,4 +1,4 @@
-// The events as they were written: for deliveries and for operators.
+// The events as they were written, for deliveries and for operators, until they are deleted.
 import { type Database, statement } from '../db/database.ts'
 
 export type StoredEvent = {

@@ -17,7 +17,7 @@ const findOrderEventsStatement = statement(
     select * from unnest($3::text[], $4::timestamptz[]) as t (type, happened_at)
   ),
   search (type, happened_at, low, high) as (
-    select e.type, e.happened_at, 0::bigint, a.last_event
+    select e.type, e.happened_at, a.deleted_events, a.last_event
     from ending e
     join accounts a on a.customer_id = $1
     union all
@@ -51,7 +51,7 @@ const afterMs = 10_000
 /** Events read after the position that was found: more than a customer has in those seconds. */
 const maxEventsRead = 20_000
 
-/** Oldest first. Operations of versions without events have none. */
+/** Oldest first. Operations of versions without events have none, and old events are deleted. */
 export function findOrderEvents(
   database: Database,
   { customerId, orderId }: { customerId: string; orderId: string },

@@ -3,6 +3,7 @@ import type { Tallies } from '../core/tallies.ts'
 import { expireHolds } from '../credits/holds/expire-holds.ts'
 import type { Database } from '../db/database.ts'
 import type { Deliverer } from '../events/deliverer.ts'
+import { createForgetEvents } from '../events/forget-events.ts'
 import { createDailyAudit } from '../payments/audit/daily-audit.ts'
 import { closeDay } from '../payments/books/close-day.ts'
 import { createAddUp } from '../payments/books/figures.ts'
@@ -19,8 +20,11 @@ export function creditJobs(database: Database, tallies: Tallies): Job[] {
   return [{ name: 'expire holds', everyMs: 1_000, run: () => expireHolds(database, tallies) }]
 }
 
-export function eventJobs(deliverer: Deliverer): Job[] {
-  return [{ name: 'deliver events', everyMs: 1_000, run: deliverer.run }]
+export function eventJobs(deliverer: Deliverer, database: Database, keptDays: number): Job[] {
+  return [
+    { name: 'deliver events', everyMs: 1_000, run: deliverer.run },
+    { name: 'forget events', everyMs: 3_600_000, run: createForgetEvents(database, keptDays) },
+  ]
 }
 
 export function paymentJobs(context: PaymentContext): Job[] {

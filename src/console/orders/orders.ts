@@ -144,7 +144,11 @@ function refundBlock(story: OrderStory): Block | undefined {
 }
 
 function resendBlock({ hasEvents, hasEndpoint }: { hasEvents: boolean; hasEndpoint: boolean }): Block | undefined {
-  if (!hasEvents) return { code: 'no events', why: 'The order has no events yet.' }
+  if (!hasEvents)
+    return {
+      code: 'no events',
+      why: 'The order has no events to send: none yet, or they were deleted after their time.',
+    }
   if (!hasEndpoint) return { code: 'no endpoint', why: 'No endpoint is ACTIVE.' }
   return undefined
 }

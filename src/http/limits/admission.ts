@@ -1,5 +1,5 @@
 // How many requests are worked on at a time, so that those under way stay fast under any load. The others wait in line, in the
-// order of their arrival, and are refused with SVC001 and Retry-After if their turn does not come within a second. Each kind of
+// order of their arrival, and are refused with SVC001 and Retry-After if their turn does not come within five seconds. Each kind of
 // work has a line of its own; that of requests which settle money has far more places than the others, so that neither reads nor
 // purchases can take them. A refusal comes after that wait, so a client that retries at once does not keep this process busy with
 // refusals. Only while a line is at its limit a request is refused at once, before its body is read.
@@ -23,7 +23,8 @@ export type WorkKind = keyof typeof placesOf
  */
 export const placesOf = { read: 64, write: 256, settle: 1_024 } as const
 
-export const longestWaitMs = 1_000
+/** As long as a statement may take. A request that waits is cheaper than one that is refused and comes again. */
+export const longestWaitMs = 5_000
 /** In one line. A request that waits costs memory, though little: its body is parsed and valid. */
 export const mostWaiting = 4_096
 

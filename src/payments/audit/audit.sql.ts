@@ -124,6 +124,17 @@ export async function estimateRows(database: Database): Promise<number> {
   return row?.rows ?? 0
 }
 
+const countDeletedEventsStatement = statement(
+  'payments.countDeletedEvents',
+  'select coalesce(sum(deleted_events), 0)::bigint as "count" from accounts',
+)
+
+/** Old events that every endpoint had. */
+export async function countDeletedEvents(database: Database): Promise<number> {
+  const [row] = await database.run<{ count: number }>(countDeletedEventsStatement)
+  return row?.count ?? 0
+}
+
 const countDiscrepanciesStatement = statement(
   'payments.countDiscrepancies',
   `select count(*) as "open", floor(extract(epoch from now() - min(found_at)))::bigint as "oldestSeconds"

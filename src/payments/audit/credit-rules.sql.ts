@@ -89,6 +89,11 @@ export const accountRules: ScanRule[] = [
   },
   {
     invariant: 'I-17',
+    rule: 'the events of a customer begin after those that were deleted',
+    holds: 'coalesce(oldest_event.event_number, 1) = a.deleted_events + 1',
+  },
+  {
+    invariant: 'I-17',
     rule: 'no queue of events is past its end, and no end past the last event',
     holds: 'coalesce(queued.in_order, true)',
   },
@@ -371,8 +376,8 @@ export const adjustmentRules: ScanRule[] = [
 export const eventRules: ScanRule[] = [
   {
     invariant: 'I-17',
-    rule: 'the events of a customer are numbered from one without a gap',
-    holds: 'v.event_number = coalesce(v.previous_number, 0) + 1',
+    rule: 'the events of a customer are numbered without a gap',
+    holds: 'coalesce(v.event_number = v.previous_number + 1, true)',
   },
   {
     invariant: 'I-17',

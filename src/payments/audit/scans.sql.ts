@@ -98,6 +98,9 @@ const accounts: Scan = {
     left join lateral (
       select v.event_number, v.type, v.created_at from events v
       where v.customer_id = a.customer_id order by v.event_number desc limit 1) newest_event on true
+    left join lateral (
+      select v.event_number from events v
+      where v.customer_id = a.customer_id order by v.event_number limit 1) oldest_event on true
     cross join lateral (
       select bool_and(q.next_event <= q.last_event + 1 and q.last_event <= a.last_event) as in_order
       from event_queues q where q.customer_id = a.customer_id) queued`,
@@ -106,7 +109,8 @@ const accounts: Scan = {
       'movedAt', a.moved_at, 'ledgerBalance', last.balance_after, 'ledgerHeld', last.held_after,
       'ledgerLastEntry', last.entry_number, 'ledgerMovedAt', last.created_at, 'heldByOperations', a.held_by_operations,
       'heldByHolds', a.held_by_holds, 'adjusted', a.adjusted, 'ledgerAdjusted', last.adjusted_after,
-      'eventsLastEvent', newest_event.event_number`,
+      'eventsLastEvent', newest_event.event_number, 'deletedEvents', a.deleted_events,
+      'eventsFirstEvent', oldest_event.event_number`,
 }
 
 const entries: Scan = {

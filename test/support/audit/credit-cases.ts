@@ -514,9 +514,15 @@ const brokenEvents: BrokenRule[] = [
   })),
   {
     invariant: 'I-17',
-    rule: 'the events of a customer are numbered from one without a gap',
+    rule: 'the events of a customer are numbered without a gap',
     when: 'an event was deleted',
     damage: ({ customer }) => `delete from events where customer_id = '${customer}' and event_number = 2`,
+  },
+  {
+    invariant: 'I-17',
+    rule: 'the events of a customer begin after those that were deleted',
+    when: 'the first event was deleted',
+    damage: ({ customer }) => `delete from events where customer_id = '${customer}' and event_number = 1`,
   },
   {
     invariant: 'I-17',

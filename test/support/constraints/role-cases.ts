@@ -416,6 +416,25 @@ export const roleCases: RoleCase[] = [
     () => 'delete from event_queues',
   ],
   [
+    'an event that was deleted on its day',
+    'events_deleted_after_delivery',
+    (books) => `update event_queues set holder_id = gen_random_uuid();
+      update event_queues set next_event = last_event + 1;
+      update accounts set deleted_events = 1 ${ofCustomer(books)};
+      delete from events ${ofCustomer(books)} and event_number = 1`,
+  ],
+  [
+    'a last event that was deleted',
+    'accounts_keep_the_last_event',
+    (books) => `update accounts set deleted_events = last_event ${ofCustomer(books)}`,
+  ],
+  [
+    'deleted events that come back',
+    'accounts_deleted_events_go_forward',
+    (books) => `update accounts set deleted_events = 1 ${ofCustomer(books)};
+      update accounts set deleted_events = 0 ${ofCustomer(books)}`,
+  ],
+  [
     'a budget of no customer',
     'budgets_mark_the_account',
     () => `insert into budgets (customer_id, budget_id, scope, period, credits, warn_at)
