@@ -158,7 +158,7 @@ test('an endpoint that hangs delays no other: all events of the other arrive whi
     // More than a lane claims at a time.
     const customers = await newCustomers(40)
     for (const customerId of customers) await world.emit(customerId)
-    const deliverer = createDeliverer(world.context({ ...slowSettings, timeoutMs: 1_500 }))
+    const deliverer = createDeliverer(world.context({ ...slowSettings, timeoutMs: 60_000 }))
     const stopping = new AbortController()
     await deliverer.run(stopping.signal)
     await until('the other has all events', () => consumer.received.length === 40)
@@ -171,6 +171,7 @@ test('an endpoint that hangs delays no other: all events of the other arrive whi
     })
     assert.ok(hanging.received.length <= 16, 'one lane for an endpoint, 16 queues at a time')
     stopping.abort()
+    await hanging.close()
     await deliverer.finish()
     for (const customerId of customers) assert.deepEqual(consumer.taken(customerId), [1, 2])
   } finally {
@@ -215,7 +216,7 @@ test('a customer whose event hangs delays no other customer of the endpoint', as
   consumer.react = ({ customerId }) =>
     customerId === hanging ? (response) => held.push(() => response.writeHead(200).end()) : 200
   for (const customerId of [hanging, ...others]) await world.emit(customerId)
-  const deliverer = createDeliverer(world.context())
+  const deliverer = createDeliverer(world.context({ ...slowSettings, timeoutMs: 60_000 }))
   await deliverer.run(neverStops)
   await until('the others have their events', () => consumer.received.length === 40)
   assert.equal((await world.queueOf(hanging, endpointId))?.nextEvent, 1)

@@ -20,7 +20,6 @@ const settings = {
   GATEWAY_LOOKUP_TIMEOUT_MS: '1000',
   OPERATION_LEASE_MS: `${leaseMs}`,
 }
-const limitMs = leaseMs + 5_000
 
 const wholeFile = { after }
 const stopped = await usedDataDir(wholeFile)
@@ -57,11 +56,13 @@ for (const [on, moved, ends, credits] of [
     const killedAt = performance.now()
     await service.kill()
     const next = await startService(t, dataDir, settings)
+    const readyAt = performance.now()
     const customer = clientOf(next.publicUrl, key)
-    await until(`the order is ${ends}`, async () => (await customer.status(orderId)) === ends, limitMs)
-    const completedMs = performance.now() - killedAt
-    t.diagnostic(`completed ${Math.round(completedMs)} ms after the kill, with a lease of ${leaseMs} ms`)
-    assert.ok(completedMs < limitMs)
+    await until(`the order is ${ends}`, async () => (await customer.status(orderId)) === ends)
+    const completedAt = performance.now()
+    t.diagnostic(`completed ${Math.round(completedAt - killedAt)} ms after the kill, with a lease of ${leaseMs} ms`)
+    // A start takes longer than the lease on a machine that is busy with other tests.
+    assert.ok(completedAt < Math.max(killedAt + leaseMs, readyAt) + 5_000)
     assert.equal(await customer.credits(), credits)
     const books = await openBooks(t, dataDir)
     const [operation] = await books.query<{ attempts: number }>(

@@ -152,11 +152,11 @@ test('E5: a backlog of 1,500 orders expires in batches of 500', async () => {
     ['500 true', '500 true', '500 true', '0 false'],
   )
   const [row] = await service.database.query(
-    `select count(*) filter (where o.status = 'FAILED' and p.state = 'EXPIRED') as expired, count(*) as orders
-     from orders o left join payment_operations p using (customer_id, order_id) where o.customer_id = $1`,
+    `select (select count(*) from orders where customer_id = $1 and status = 'FAILED') as failed,
+       (select count(distinct order_id) from payment_operations where customer_id = $1 and state = 'EXPIRED') as expired`,
     [customerId],
   )
-  assert.deepEqual(row, { expired: 1500, orders: 1500 })
+  assert.deepEqual(row, { failed: 1500, expired: 1500 })
 })
 
 test('E3: more orders with open confirms than fit into a batch do not prevent later orders from expiring', async () => {

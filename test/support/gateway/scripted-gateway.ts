@@ -127,7 +127,7 @@ export function openPort(
 ): { gateway: Gateway; logged: LoggedLine[] } {
   const logged: LoggedLine[] = []
   const limits = {
-    connectTimeoutMs: 2_000,
+    connectTimeoutMs: 5_000,
     callTimeoutMs: 5_000,
     lookupTimeoutMs: 5_000,
     listTimeoutMs: 5_000,
