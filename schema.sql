@@ -982,7 +982,7 @@ create table events (
   data         json                     not null,
   created_at   timestamp with time zone not null,
   constraint events_pkey PRIMARY KEY (customer_id, event_number),
-  constraint events_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id)
+  constraint events_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES accounts(customer_id)
 );
 
 alter table events add constraint events_type CHECK (type = ANY (ARRAY['order.confirmed'::text, 'order.failed'::text, 'order.cancelled'::text, 'order.refunded'::text, 'credits.low'::text, 'credits.reversed'::text, 'credits.adjusted'::text, 'credits.empty'::text, 'budget.low'::text])) NOT VALID;

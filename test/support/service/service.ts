@@ -97,7 +97,7 @@ export type TestServiceOptions = {
 /** The service's gateway port, connected to a sandbox. */
 export function testGateway(apiUrl: string, callTimeoutMs = 2_000): Gateway {
   const limits = {
-    connectTimeoutMs: 1_000,
+    connectTimeoutMs: callTimeoutMs,
     callTimeoutMs,
     lookupTimeoutMs: callTimeoutMs,
     listTimeoutMs: 10_000,
