@@ -49,6 +49,7 @@ const columns: { head: string; cell(summary: Summary): string }[] = [
   { head: 'to naive', cell: ({ ratios }) => ratio(ratios.naive) },
   { head: 'p50', cell: ({ contenders }) => milliseconds(contenders.service.p50Ms) },
   { head: 'p99', cell: ({ contenders }) => milliseconds(contenders.service.p99Ms) },
+  { head: 'CPU bare', cell: ({ contenders }) => whole(contenders.bare.serviceCpuMicroseconds, ' µs') },
   { head: 'CPU service', cell: ({ contenders }) => whole(contenders.service.serviceCpuMicroseconds, ' µs') },
   { head: 'CPU database', cell: ({ contenders }) => whole(contenders.service.databaseCpuMicroseconds, ' µs') },
   { head: 'memory', cell: ({ contenders }) => whole(contenders.service.megabytes, ' MB') },
