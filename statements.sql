@@ -2949,48 +2949,58 @@ delete from dead_events
   returning event_number;
 
 -- events.deleteEvents
-with page as (
+with page as materialized (
     select customer_id, deleted_events, last_event from accounts where customer_id > $2 order by customer_id limit $3
   ),
-  old as (
-    select p.customer_id, e.last_old, e.count = $4 as is_cut
+  due as materialized (
+    select p.customer_id, p.deleted_events, least(
+        p.last_event,
+        (select min(q.next_event) from event_queues q
+         where q.customer_id = p.customer_id and q.next_event <= q.last_event),
+        (select min(d.event_number) from dead_events d where d.customer_id = p.customer_id)) as first_needed
     from page p
     cross join lateral (
-      select least(
-        p.last_event,
-        (select min(least(q.next_event, q.last_event)) from event_queues q where q.customer_id = p.customer_id),
-        (select min(d.event_number) from dead_events d where d.customer_id = p.customer_id)) as first_needed
-    ) n
-    cross join lateral (
-      select max(event_number) as last_old, count(*) as count
-      from (
-        select event_number, created_at from events
-        where customer_id = p.customer_id and event_number > p.deleted_events and event_number < n.first_needed
-        order by event_number
-        limit $4
-      ) first
-      where created_at < now() - $1::int * interval '1 day'
-    ) e
-    where e.last_old is not null
+      select created_at from events
+      where customer_id = p.customer_id and event_number = p.deleted_events + 1 limit 1) first
+    where p.last_event > p.deleted_events + 1 and first.created_at < now() - $1::int * interval '1 day'
+    order by p.customer_id
+    limit $4
   ),
-  locked as (
-    select o.*
-    from old o
+  old as materialized (
+    select d.customer_id, e.event_number, e.place
+    from due d
     cross join lateral (
-      select from accounts a where a.customer_id = o.customer_id limit 1 for no key update skip locked) a
-    order by o.customer_id
+      select event_number, created_at, ctid as place from events
+      where customer_id = d.customer_id and event_number > d.deleted_events and event_number < d.first_needed
+      order by event_number
+      limit $5
+    ) e
+    where e.created_at < now() - $1::int * interval '1 day'
+  ),
+  locked as materialized (
+    select o.*, a.last_event
+    from (select customer_id, max(event_number) as last_old, count(*) as events from old group by customer_id
+          order by customer_id) o
+    cross join lateral (
+      select * from accounts a where a.customer_id = o.customer_id and a.deleted_events < o.last_old
+      limit 1 for no key update skip locked
+    ) a
   ),
   counted as (
-    update accounts a set deleted_events = l.last_old
+    update accounts a set deleted_events = l.last_old from locked l where a.customer_id = l.customer_id
+  ),
+  moved as (
+    update event_queues q set next_event = l.last_event + 1, last_event = l.last_event
     from locked l
-    where a.customer_id = l.customer_id and a.deleted_events < l.last_old
-    returning a.customer_id, a.deleted_events
+    where q.customer_id = l.customer_id and q.next_event > q.last_event and q.last_event <= l.last_old
   ),
   deleted as (
-    delete from events e using counted c where e.customer_id = c.customer_id and e.event_number <= c.deleted_events
+    delete from events
+    where ctid = any (array(select o.place from old o where o.customer_id in (select customer_id from locked)))
   )
   select (select customer_id from page order by customer_id desc limit 1) as "last",
-    coalesce((select bool_or(l.is_cut) from locked l), false) as "isCut";
+    exists (select from locked l where l.events = $5) or exists (select from locked) and (select count(*) from due) = $4
+      as "isCut";
 
 -- events.deleteQueues
 delete from event_queues
@@ -3028,7 +3038,12 @@ with recursive ending as (
   )
   select v.event_number as "eventNumber", v.event_id as "eventId", v.type, v.data, v.created_at as "createdAt",
     extract(epoch from now() - v.created_at)::float8 * 1000 as "ageMs"
-  from (select * from search where low >= high) s
+  from (
+    select * from search
+    where low >= high and exists (
+      select from events e
+      where e.customer_id = $1 and e.event_number = low + 1 and e.created_at < happened_at + $6::int * interval '1 ms')
+  ) s
   cross join lateral (
     select * from (
       select * from events e

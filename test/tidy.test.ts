@@ -67,7 +67,7 @@ const writers: Record<string, string[]> = {
   holds: ['src/credits/holds/holds.sql.ts', 'src/credits/budgets/restricted.sql.ts'],
   events: ['src/events/outbox.sql.ts', 'src/events/forget-events.sql.ts'],
   event_endpoints: ['src/events/endpoints.sql.ts'],
-  event_queues: ['src/events/outbox.sql.ts', 'src/events/queues.sql.ts'],
+  event_queues: ['src/events/outbox.sql.ts', 'src/events/queues.sql.ts', 'src/events/forget-events.sql.ts'],
   dead_events: ['src/events/queues.sql.ts', 'src/events/dead.sql.ts'],
   orders: [
     'src/payments/orders.sql.ts',

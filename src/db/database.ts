@@ -60,13 +60,14 @@ const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[
 const lostConnection = /^(ECONN|EPIPE|ENOENT|EHOSTUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/
 const lostConnectionText =
   /Connection terminated|Client has encountered a connection error|not queryable|Query read timeout/
-const poolWaitText = /timeout exceeded when trying to connect/
+/** Of the pool, for a connection that is free; and of one connection that is not accepted. */
+const connectTimeoutText = /timeout exceeded when trying to connect|due to connection timeout/
 
 export type FailureKind = 'again' | 'away' | 'busy' | 'input' | 'bug'
 
 export function failureKind(error: unknown): FailureKind {
   const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
-  if (poolWaitText.test(message)) return 'busy'
+  if (connectTimeoutText.test(message)) return 'busy'
   if (lostConnection.test(code) || lostConnectionText.test(message)) return 'away'
   return failures.find(({ sqlstate }) => sqlstate.test(code))?.kind ?? 'bug'
 }
@@ -167,8 +168,8 @@ export function createPool(settings: PoolSettings): pg.Pool {
     ...(plans === 'once' ? { onConnect: (client: pg.ClientBase) => client.query(plannedOnce) } : {}),
     types,
     max: maxConnections,
-    // As long as a request's statement may take: by then a connection is free again. Less would refuse requests, and fail a
-    // start, on a machine whose processors are taken: PostgreSQL can need seconds there to accept a connection.
+    // As long as a request's statement may take. Less would refuse requests, and fail a start, on a machine whose processors
+    // are taken: PostgreSQL can need seconds there to accept a connection.
     connectionTimeoutMillis: 5_000,
     // A connection that died silently would block its statement, and the batch behind it, until TCP gives up. Longer than the
     // server's own limit, so that a slow statement fails there first.

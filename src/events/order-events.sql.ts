@@ -31,7 +31,12 @@ const findOrderEventsStatement = statement(
   )
   select v.event_number as "eventNumber", v.event_id as "eventId", v.type, v.data, v.created_at as "createdAt",
     extract(epoch from now() - v.created_at)::float8 * 1000 as "ageMs"
-  from (select * from search where low >= high) s
+  from (
+    select * from search
+    where low >= high and exists (
+      select from events e
+      where e.customer_id = $1 and e.event_number = low + 1 and e.created_at < happened_at + $6::int * interval '1 ms')
+  ) s
   cross join lateral (
     select * from (
       select * from events e

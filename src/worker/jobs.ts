@@ -23,7 +23,7 @@ export function creditJobs(database: Database, tallies: Tallies): Job[] {
 export function eventJobs(deliverer: Deliverer, database: Database, keptDays: number): Job[] {
   return [
     { name: 'deliver events', everyMs: 1_000, run: deliverer.run },
-    { name: 'forget events', everyMs: 3_600_000, run: createForgetEvents(database, keptDays) },
+    { name: 'forget events', everyMs: 24 * 3_600_000, run: createForgetEvents(database, keptDays) },
   ]
 }
 

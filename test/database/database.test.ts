@@ -50,7 +50,7 @@ const withoutState: [error: Error, kind: FailureKind][] = [
   [withState('EAI_AGAIN', 'getaddrinfo EAI_AGAIN db'), 'away'],
   [new Error('Connection terminated unexpectedly'), 'away'],
   [new Error('Connection terminated'), 'away'],
-  [new Error('Connection terminated due to connection timeout'), 'away'],
+  [new Error('Connection terminated due to connection timeout'), 'busy'],
   [new Error('Client has encountered a connection error and is not queryable'), 'away'],
   [new Error('Client was closed and is not queryable'), 'away'],
   [new Error('timeout exceeded when trying to connect'), 'busy'],

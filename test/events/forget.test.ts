@@ -97,6 +97,24 @@ test('an event that an endpoint still has to get stays, and all after it: also a
   await other.close()
 })
 
+test('an idle queue keeps no event: that of an endpoint which has wanted none of the later types', async () => {
+  const other = await startConsumer()
+  const types = await world.register(other, ['credits.low'])
+  await emit(1)
+  await world.emit(customerId, 'credits.low')
+  await emit(3)
+  await deliver(world.context())
+  await makeOlder(31)
+  await forget()
+  assert.deepEqual(await kept(), [5])
+  await world.emit(customerId, 'credits.low')
+  await deliver(world.context())
+  assert.deepEqual(other.taken(), [2, 6])
+  const queue = await world.queueOf(customerId, types)
+  assert.deepEqual([queue?.nextEvent, queue?.lastEvent], [7, 6])
+  await other.close()
+})
+
 test('a dead letter stays, and all after it', async () => {
   await emit(3)
   consumer.react = ({ payload }) => (payload.sequence === 2 ? 500 : 200)

@@ -147,7 +147,7 @@ function resendBlock({ hasEvents, hasEndpoint }: { hasEvents: boolean; hasEndpoi
   if (!hasEvents)
     return {
       code: 'no events',
-      why: 'The order has no events to send: none yet, or they were deleted after their time.',
+      why: 'The order has no events to send: none yet, or they were deleted after EVENTS_KEPT_DAYS.',
     }
   if (!hasEndpoint) return { code: 'no endpoint', why: 'No endpoint is ACTIVE.' }
   return undefined

@@ -376,7 +376,7 @@ export const adjustmentRules: ScanRule[] = [
 export const eventRules: ScanRule[] = [
   {
     invariant: 'I-17',
-    rule: 'the events of a customer are numbered without a gap',
+    rule: 'the events of a customer are numbered from one without a gap',
     holds: 'coalesce(v.event_number = v.previous_number + 1, true)',
   },
   {

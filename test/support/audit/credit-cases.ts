@@ -514,7 +514,7 @@ const brokenEvents: BrokenRule[] = [
   })),
   {
     invariant: 'I-17',
-    rule: 'the events of a customer are numbered without a gap',
+    rule: 'the events of a customer are numbered from one without a gap',
     when: 'an event was deleted',
     damage: ({ customer }) => `delete from events where customer_id = '${customer}' and event_number = 2`,
   },

@@ -112,7 +112,7 @@ export const orders = {
     why: {
       role: 'Your role does not allow this.',
       open: 'An operation is in progress at the gateway: sync with the gateway first.',
-      'no events': 'This order has no events to send: none yet, or they were deleted after their time.',
+      'no events': 'This order has no events to send: none yet, or they were deleted after EVENTS_KEPT_DAYS.',
       'no endpoint': 'No active endpoint is subscribed.',
     },
     whyState: (status: string) => `The status is ${status}. Only a confirmed order can be refunded.`,

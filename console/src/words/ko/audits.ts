@@ -223,6 +223,8 @@ export const audits: typeof english = {
     'nothing is stranded: whatever is open has somebody who works on it or will soon':
       '방치된 작업이 없다: 처리 중인 작업은 지금 처리되고 있거나 곧 처리된다',
     'the events of a customer are numbered from one without a gap': '고객의 이벤트는 1부터 빠짐없이 번호가 이어진다',
+    'the events of a customer begin after those that were deleted':
+      '고객의 이벤트는 삭제된 이벤트 다음 번호부터 시작한다',
     'an event about an order tells what has become of it': '주문 이벤트의 내용은 주문의 결과와 맞는다',
     'a customer is as its last journal entry has it': '고객 정보는 마지막 변경 기록과 같다',
     'an API key is as its last journal entry has it': 'API 키는 마지막 변경 기록과 같다',
