@@ -25,7 +25,7 @@ export type Ended = ProcessEnd
 
 export const repository = fileURLToPath(new URL('..', import.meta.url))
 export const isRoot = process.getuid?.() === 0
-const startLimitMs = 120_000
+const startLimitMs = 240_000
 const runLimitMs = 120_000
 const outputGraceMs = 100
 
