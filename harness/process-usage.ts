@@ -1,5 +1,6 @@
 // Processor time and memory of processes, as the kernel counts them; null where there is no /proc.
 import { readdirSync, readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 
 const ticksPerSecond = 100
 
@@ -48,4 +49,14 @@ export function megabytesOf(pid: number): number | null {
 /** The kernel keeps the peak itself: what happened between two readings is in the second. */
 export function peakMegabytesOf(pid: number | undefined): number | null {
   return readMegabytes(pid, 'VmHWM')
+}
+
+/** Since the machine started, per processor: runnable time that the host gave to other machines; 0 where it is not counted. */
+export function stolenSeconds(): number {
+  try {
+    const [, ...ticks] = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '').split(/ +/)
+    return Number(ticks[7] ?? 0) / ticksPerSecond / cpus().length
+  } catch {
+    return 0
+  }
 }

@@ -35,3 +35,7 @@ export function short(value: number): string {
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
+
+export function percent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}

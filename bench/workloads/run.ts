@@ -2,7 +2,7 @@
 import { createPlainInsert } from '../ceilings/plain-insert.ts'
 import type { Options } from '../options.ts'
 import { createProgress, logLine } from '../report/progress.ts'
-import { counted } from '../report/table.ts'
+import { counted, percent } from '../report/table.ts'
 import { removeOpenOrders } from '../stage/books.ts'
 import { machineOf } from '../stage/machine.ts'
 import { measure, warmUp } from '../stage/measure.ts'
@@ -28,6 +28,7 @@ export async function runWorkloads(options: Options, parts: AsyncDisposableStack
   writeResults(options.out, {
     machine: await machineOf(stage),
     options: { seconds, rounds, connections, workloads },
+    stolen: Math.max(0, ...measured.measurements.map(({ stolen }) => stolen)),
     targets: judge(summaries),
     summaries,
     ...measured,
@@ -56,7 +57,7 @@ async function measureAll(stage: Stage, options: Options): Promise<Measured> {
     const wanted = { workload, connections, seconds: options.seconds, warmSeconds }
     const figures = await measure(stage, contender, wanted)
     measured.measurements.push({ ...step, contender, ...figures })
-    return `${figures.perSecond.toFixed(0)}/s, p50 ${figures.p50Ms.toFixed(2)} ms, p99 ${figures.p99Ms.toFixed(2)} ms`
+    return `${figures.perSecond.toFixed(0)}/s, p50 ${figures.p50Ms.toFixed(2)} ms, p99 ${figures.p99Ms.toFixed(2)} ms, stolen ${percent(figures.stolen)}`
   }
 
   /** A failure does not stop the other measurements. */

@@ -1,5 +1,5 @@
 // The results of a run as Markdown, made from its JSON alone: `docs/performance.md` has exactly these lines.
-import { counted, milliseconds, ratio, table, whole } from '../report/table.ts'
+import { counted, milliseconds, percent, ratio, table, whole } from '../report/table.ts'
 import { describeMachine } from '../stage/machine.ts'
 import type { Results } from './results.ts'
 import type { RatioName, Summary } from './summary.ts'
@@ -17,13 +17,14 @@ export function tablesOf(results: Results): string {
   return [...parts, failuresOf(results)].filter((text) => text !== '').join('\n')
 }
 
-function describe({ machine, options, plainInsertBy, plainInserts }: Results): string {
+function describe({ machine, options, stolen, plainInsertBy, plainInserts }: Results): string {
   const { rounds, seconds } = options
   const inserts = plainInserts.map(({ perSecond }) => Math.round(perSecond)).join(', ')
   return (
     `${describeMachine(machine)}; ` +
     `${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken within a round, and given with the least and the ` +
-    `most. p50, p99, CPU for each request and memory are those of the service.` +
+    `most. p50, p99, CPU for each request and memory are those of the service. During a measurement the host gave at most ${percent(stolen)} of the processors' time to ` +
+    `other machines.` +
     `${inserts && ` Plain inserts a second, by ${plainInsertBy}, in each round: ${inserts}.`}\n`
   )
 }

@@ -8,7 +8,7 @@ import { readingOf } from '../../bench/growth/statement.ts'
 import { spentOf, tablesOf as tablesOfPages } from '../../bench/pages/results.ts'
 
 function measurement(round: number, side: Side, perSecond: number): Measurement {
-  const unmeasured = { serviceCpuMicroseconds: null, databaseCpuMicroseconds: null, megabytes: null }
+  const unmeasured = { serviceCpuMicroseconds: null, databaseCpuMicroseconds: null, megabytes: null, stolen: 0 }
   return { round, side, workload: 'balance', perSecond, p50Ms: 1, p99Ms: 2, ...unmeasured }
 }
 

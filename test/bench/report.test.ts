@@ -35,6 +35,7 @@ function measurement(round: number, contender: ContenderName, perSecond: number,
     serviceCpuMicroseconds: 250.4,
     databaseCpuMicroseconds: null,
     megabytes: 180,
+    stolen: 0.034,
   }
 }
 
@@ -89,6 +90,7 @@ const results: Results = {
   machine: { cores: 2, architecture: 'arm64', node: 'v24.0.0', postgres: '18.4', date: '2026-01-02T03:04:05.678Z' },
   options: { seconds: 3, rounds: 3, connections: [64], workloads: ['purchase'] },
   plainInsertBy: 'pgbench',
+  stolen: 0.034,
   targets: judge(summaries),
   summaries,
   measurements,

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
-import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { stolenSeconds } from '../../harness/process-usage.ts'
 import {
   assertNothingRuns,
   bareEnvironment,
@@ -34,24 +34,17 @@ const readyMs = { first: [] as number[], later: [] as number[] }
 let first: RunningService
 let key: string
 
-/** Time that the host has taken from this machine's processors, per processor; 0 where it is not known. */
-function stolenMs(): number {
-  if (!fs.existsSync('/proc/stat')) return 0
-  const [, ...ticks] = (fs.readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '').split(/ +/)
-  return (Number(ticks[7] ?? 0) * 10) / cpus().length
-}
-
 /** Without the time in which the process was runnable and waited for a processor, here or at the host. */
-function ownReadyMs({ pid, readyMs }: RunningService, stolenBeforeMs: number): number {
+function ownReadyMs({ pid, readyMs }: RunningService, stolenBefore: number): number {
   const file = `/proc/${pid}/schedstat`
   const [, waitedNs] = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split(' ') : []
-  return readyMs - Number(waitedNs ?? 0) / 1e6 - (stolenMs() - stolenBeforeMs)
+  return readyMs - Number(waitedNs ?? 0) / 1e6 - (stolenSeconds() - stolenBefore) * 1_000
 }
 
 async function startFirst(t: Cleaner, directory = newDataDir(t)): Promise<RunningService> {
-  const stolenBeforeMs = stolenMs()
+  const stolenBefore = stolenSeconds()
   const service = await startService(t, directory, measured)
-  readyMs.first.push(ownReadyMs(service, stolenBeforeMs))
+  readyMs.first.push(ownReadyMs(service, stolenBefore))
   return service
 }
 
@@ -67,9 +60,9 @@ async function stopFirst(): Promise<void> {
 /** A later start on a copy of the directory, with the demo key and the orders of the first start. */
 async function startAgain(t: Cleaner, directory?: string, settings: Environment = {}): Promise<RunningService> {
   await stopFirst()
-  const stolenBeforeMs = stolenMs()
+  const stolenBefore = stolenSeconds()
   const service = await startService(t, directory ?? copyDataDir(t, dataDir), { ...measured, ...settings })
-  readyMs.later.push(ownReadyMs(service, stolenBeforeMs))
+  readyMs.later.push(ownReadyMs(service, stolenBefore))
   return service
 }
 
