@@ -123,7 +123,7 @@ const warmConnections = 16
 export async function warmUp(stage: Stage, seconds: number): Promise<void> {
   const wanted: Wanted = { workload: 'mixed day', connections: warmConnections, seconds, warmSeconds: 0 }
   const contenders = Object.keys(stage.contenders) as ContenderName[]
-  await Promise.all(contenders.map((contender) => measure(stage, contender, wanted)))
+  await Promise.all(contenders.map((contender) => measureOnce(stage, contender, wanted)))
   await removeOpenOrders(stage.books)
 }
 
