@@ -14,8 +14,8 @@ export type Results = {
   machine: Machine
   options: { seconds: number; rounds: number; connections: number[]; workloads: WorkloadName[] }
   plainInsertBy: 'pgbench' | 'node'
-  /** The largest share of the processors' time that the host gave to other machines during one measurement. */
-  stolen: number
+  /** The largest share of the processors' time that the host gave to other machines during one measurement; older runs lack it. */
+  stolen?: number
   targets: Judged[]
   summaries: Summary[]
   measurements: Measurement[]
