@@ -21,12 +21,13 @@ function describe({ machine, options, stolen, plainInsertBy, plainInserts }: Res
   const { rounds, seconds } = options
   const inserts = plainInserts.map(({ perSecond }) => Math.round(perSecond)).join(', ')
   const others =
-    stolen !== undefined &&
-    ` During a measurement the host gave at most ${percent(stolen)} of the processors' time to other machines.`
+    stolen === undefined
+      ? ''
+      : ` During a measurement the host gave at most ${percent(stolen)} of the processors' time to other machines.`
   return (
     `${describeMachine(machine)}; ` +
     `${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken within a round, and given with the least and the ` +
-    `most. p50, p99, CPU for each request and memory are those of the service.${others || ''}` +
+    `most. p50, p99, CPU for each request and memory are those of the service.${others}` +
     `${inserts && ` Plain inserts a second, by ${plainInsertBy}, in each round: ${inserts}.`}\n`
   )
 }
