@@ -1045,7 +1045,9 @@ with input as (
 -- credits.findAdjustmentRequest
 select r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind, r.credits, r.reason,
     r.requested_by as "requestedBy", r.requested_at as "requestedAt", r.state, r.decided_by as "decidedBy",
-    r.decided_at as "decidedAt" from adjustment_requests r where r.adjustment_id = $1;
+    r.decided_at as "decidedAt" from adjustment_requests r where r.adjustment_id = $1 and coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- credits.findAdjustmentState
 select (select balance - held from accounts where customer_id = $1) as "available",
@@ -1054,7 +1056,10 @@ select (select balance - held from accounts where customer_id = $1) as "availabl
     (select json_build_object('kind', a.kind, 'credits', a.credits, 'available', e.balance_after - e.held_after)
      from adjustments a
      join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number
-     where a.customer_id = $1 and a.adjustment_id = $2) as "done";
+     where a.customer_id = $1 and a.adjustment_id = $2) as "done"
+  where $2::uuid is null or coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- credits.findBalances
 select balance_after as "balance", held_after as "held", balance_after - held_after as "available"
@@ -1082,7 +1087,10 @@ select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.captured_in_pa
     e.reference is not null as "isEndedByPart", e.balance_after - e.held_after as "available"
   from unnest($1::uuid[], $2::uuid[]) with ordinality as i (customer_id, hold_id, ordinal)
   join holds h using (customer_id, hold_id)
-  left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry;
+  left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry
+  where coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- credits.findLot
 with
@@ -1108,7 +1116,9 @@ with
         else 'CONFIRMED' end as status) past where o.order_id = $2
   ),
   above as (
-    select p.*, (select coalesce(sum(g.room), 0) from (
+    select p.*, (
+      select case when newest.room >= a.paid then newest.room
+        else (select coalesce(sum(g.room), 0) from (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
            a.paid, past.status,
            case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
@@ -1122,7 +1132,28 @@ with
           select from payment_operations p
           where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
             and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past where o.grant_entry > (select max(grant_entry) from page)) g) + coalesce(sum(room) over newer, 0) as newer_room
+        else 'CONFIRMED' end as status) past where o.grant_entry > (select max(grant_entry) from page)) g) end
+      from account a
+      cross join (select coalesce(sum(g.room), 0) as room from (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+
+    cross join lateral (
+      select * from orders o
+      where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry > (select max(grant_entry) from page)
+      order by o.grant_entry desc
+      limit 100) o
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past) g) newest) + coalesce(sum(room) over newer, 0) as newer_room
     from page p
     window newer as (order by grant_entry desc rows between unbounded preceding and 1 preceding)
   ),
@@ -1140,7 +1171,9 @@ with
   ),
   closing as (
     select g.order_id, g.grant_entry,
-           least(p.credits_held, greatest(0, least(g.room, g.paid - (select coalesce(sum(g.room), 0) from (
+           least(p.credits_held, greatest(0, least(g.room, g.paid - (
+      select case when newest.room >= a.paid then newest.room
+        else (select coalesce(sum(g.room), 0) from (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
            a.paid, past.status,
            case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
@@ -1154,7 +1187,28 @@ with
           select from payment_operations p
           where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
             and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past where o.grant_entry > g.grant_entry) g)))) as reserved
+        else 'CONFIRMED' end as status) past where o.grant_entry > g.grant_entry) g) end
+      from account a
+      cross join (select coalesce(sum(g.room), 0) as room from (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+
+    cross join lateral (
+      select * from orders o
+      where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry > g.grant_entry
+      order by o.grant_entry desc
+      limit 100) o
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past) g) newest)))) as reserved
     from account a
     join payment_operations p on p.customer_id = a.customer_id and p.state = 'OPEN' and p.kind <> 'CONFIRM'
     join lateral (
@@ -1207,7 +1261,10 @@ select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else abs(e.d
   join ledger_entries e using (customer_id, reference)
   left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
   left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
-  left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry;
+  left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry
+  where coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- credits.hasAccount
 select from accounts where customer_id = $1;
@@ -1295,7 +1352,9 @@ with
         else 'CONFIRMED' end as status) past
   ),
   above as (
-    select p.*, (select coalesce(sum(g.room), 0) from (
+    select p.*, (
+      select case when newest.room >= a.paid then newest.room
+        else (select coalesce(sum(g.room), 0) from (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
            a.paid, past.status,
            case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
@@ -1309,7 +1368,28 @@ with
           select from payment_operations p
           where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
             and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past where o.grant_entry > (select max(grant_entry) from page)) g) + coalesce(sum(room) over newer, 0) as newer_room
+        else 'CONFIRMED' end as status) past where o.grant_entry > (select max(grant_entry) from page)) g) end
+      from account a
+      cross join (select coalesce(sum(g.room), 0) as room from (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+
+    cross join lateral (
+      select * from orders o
+      where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry > (select max(grant_entry) from page)
+      order by o.grant_entry desc
+      limit 100) o
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past) g) newest) + coalesce(sum(room) over newer, 0) as newer_room
     from page p
     window newer as (order by grant_entry desc rows between unbounded preceding and 1 preceding)
   ),
@@ -1327,7 +1407,9 @@ with
   ),
   closing as (
     select g.order_id, g.grant_entry,
-           least(p.credits_held, greatest(0, least(g.room, g.paid - (select coalesce(sum(g.room), 0) from (
+           least(p.credits_held, greatest(0, least(g.room, g.paid - (
+      select case when newest.room >= a.paid then newest.room
+        else (select coalesce(sum(g.room), 0) from (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
            a.paid, past.status,
            case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
@@ -1341,7 +1423,28 @@ with
           select from payment_operations p
           where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
             and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past where o.grant_entry > g.grant_entry) g)))) as reserved
+        else 'CONFIRMED' end as status) past where o.grant_entry > g.grant_entry) g) end
+      from account a
+      cross join (select coalesce(sum(g.room), 0) as room from (
+    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
+           a.paid, past.status,
+           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+    from account a
+
+    cross join lateral (
+      select * from orders o
+      where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry > g.grant_entry
+      order by o.grant_entry desc
+      limit 100) o
+    cross join lateral (
+      select case
+        when o.rollback_entry <= a.entry_number then 'CANCELLED'
+        when o.refund_entry <= a.entry_number then 'REFUNDED'
+        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
+          select from payment_operations p
+          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
+            and p.closed_at <= a.moment) then 'REFUNDED'
+        else 'CONFIRMED' end as status) past) g) newest)))) as reserved
     from account a
     join payment_operations p on p.customer_id = a.customer_id and p.state = 'OPEN' and p.kind <> 'CONFIRM'
     join lateral (
@@ -1635,6 +1738,9 @@ with recursive input as (
   left join known k using (ordinal)
   left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id
   left join step s on s.customer_id = i.customer_id and s.hold_id = i.hold_id
+  where k.ordinal is null or coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true)
   order by i.ordinal;
 
 -- credits.openRestrictedHold
@@ -1897,7 +2003,10 @@ with recursive input as (
   left join account a on true
   left join verdict v on true
   left join moved m on true
-  left join opened o on true;
+  left join opened o on true
+  where k.kind is null or coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- credits.previewMovement
 with wanted as (
@@ -2016,7 +2125,12 @@ update adjustment_requests set state = 'REJECTED', decided_by = $2, decided_at =
   returning adjustment_id;
 
 -- credits.removeBudget
-update budgets set removed_at = now() where budget_id = $1 and removed_at is null;
+with removed as (
+    update budgets set removed_at = now() where budget_id = $1 and removed_at is null
+  )
+  select where coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- credits.requestAdjustment
 with covered as (
@@ -2207,6 +2321,9 @@ with recursive input as (
   left join known k using (ordinal)
   left join measured j using (ordinal)
   left join moved m on m.customer_id = i.customer_id and m.reference = i.reference
+  where k.ordinal is null or coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true)
   order by i.ordinal;
 
 -- credits.setBudget
@@ -2367,6 +2484,9 @@ with recursive input as (
   from input i
   left join known k using (ordinal)
   left join step s on s.customer_id = i.customer_id and s.reference = i.reference
+  where k.ordinal is null or coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true)
   order by i.ordinal;
 
 -- credits.spendRestricted
@@ -2612,7 +2732,10 @@ with recursive input as (
   left join known k on true
   left join account a on true
   left join verdict v on true
-  left join moved m on true;
+  left join moved m on true
+  where k.kind is null or coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- credits.updateLowCredits
 update accounts set low_credits = $2, low_steps = $3 where customer_id = $1 returning customer_id;
@@ -2730,6 +2853,11 @@ update customers set suspended_at = case when $2 then coalesce(suspended_at, clo
 -- customers.updateTokenStatus
 update service_tokens set status = $2 where service_id = $1 returning service_id;
 
+-- db.confirmCommits
+select coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true) as "confirmed";
+
 -- db.findFacts
 select current_setting('server_version_num')::int / 10000 as "version", current_setting('fsync') as "fsync",
     current_setting('synchronous_commit') as "synchronousCommit", current_setting('full_page_writes') as "fullPageWrites",
@@ -2758,7 +2886,8 @@ select clock_timestamp() as "time";
 select host(inet_client_addr()) as "address", (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as "encrypted";
 
 -- db.findWriteMode
-select pg_is_in_recovery() as "standby", current_setting('transaction_read_only') = 'on' as "readOnly";
+select pg_is_in_recovery() as "standby", current_setting('transaction_read_only') = 'on' as "readOnly",
+    current_setting('synchronous_standby_names') = '' as "alone";
 
 -- db.listGuards
 with relation as (
@@ -4758,6 +4887,9 @@ select
     on c.customer_id = o.customer_id and c.order_id = o.order_id
       and (c.kind = 'CANCEL' and c.state <> 'REJECTED' or c.state = 'OPEN' and c.kind <> 'CONFIRM')
   where p.customer_id = $1 and p.payment_key = $2 and p.kind = 'CONFIRM'
+    and (o.status in ('PENDING', 'CONFIRMED') or coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true))
   order by p.state = 'REJECTED', p.opened_at desc
   limit 1;
 
@@ -4787,7 +4919,10 @@ select i.ordinal,
   join orders o using (customer_id, order_id)
   left join payment_operations p
     on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM'
-      and p.state in ('OPEN', 'APPROVED');
+      and p.state in ('OPEN', 'APPROVED')
+  where o.status = 'PENDING' or coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- payments.findDiscrepancyOrder
 select customer_id as "customerId", order_id as "orderId"
@@ -4910,7 +5045,10 @@ select i.ordinal, o.payment_method as "paymentMethod",
     union all
     select * from orders where customer_id = i.customer_id and order_id = i.order_id
     limit 1
-  ) o;
+  ) o
+  where coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- payments.findPlaceOfFigures
 select f.reached, date_trunc('milliseconds', least(now() - $1::int * interval '1 ms', (
@@ -4919,7 +5057,9 @@ select f.reached, date_trunc('milliseconds', least(now() - $1::int * interval '1
   from figures_reached f;
 
 -- payments.findResolvedDiscrepancy
-select kind from discrepancies where discrepancy_id = $1 and resolution = $2;
+select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- payments.findReviewSubject
 select o.customer_id as "customerId",
@@ -4950,7 +5090,9 @@ select o.customer_id as "customerId",
             and d.detail ->> 'paymentKey' is not null) as "doubtedKeys"
   from orders o
   left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
-  where o.customer_id = $1 and o.order_id = $2;
+  where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true));
 
 -- payments.finishOperations
 with recursive input as (
@@ -5189,9 +5331,14 @@ with inserted as (
   from inserted;
 
 -- payments.insertNotification
-insert into webhook_notifications (transmission_id, event_type, order_id, payment_key, status)
-  values ($1, $2, $3, $4, $5)
-  on conflict do nothing;
+with stored as (
+    insert into webhook_notifications (transmission_id, event_type, order_id, payment_key, status)
+    values ($1, $2, $3, $4, $5)
+    on conflict do nothing
+  )
+  select where coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- payments.insertOrders
 with input as (
@@ -5431,5 +5578,6 @@ select count(*) as "movements",
   from gateway_movements
   where moved_at >= $1 and moved_at < $2;
 
--- telemetry.ask
-select 1;
+-- telemetry.ping
+select case when current_setting('synchronous_standby_names') = '' then 0
+    else (select count(*) from pg_stat_replication where coalesce(state, 'streaming') = 'streaming') end as "standbys";

@@ -6,6 +6,7 @@ import { checkActionLog } from './checks/action-log.ts'
 import { checkAnswers } from './checks/answers.ts'
 import { checkEvents } from './checks/events.ts'
 import { type Check, gatherEvidence } from './checks/evidence.ts'
+import { checkFailovers } from './checks/failovers.ts'
 import { checkHome } from './checks/home.ts'
 import { checkKeys } from './checks/keys.ts'
 import { checkAdjustments } from './checks/money/adjustments.ts'
@@ -26,6 +27,7 @@ import { awaitQuiet, type Quiet } from './checks/quiet.ts'
 import { checkReasons } from './checks/reasons.ts'
 import { checkSecrets } from './checks/secrets.ts'
 import { checkSuspensions } from './checks/suspensions.ts'
+import { faultsOf } from './faults/faults.ts'
 import { createGatewayFaults, type GatewayFaults } from './faults/gateway-faults.ts'
 import { createNemesis, type Nemesis, planStrikes } from './faults/nemesis.ts'
 import { countFigures } from './figures.ts'
@@ -42,18 +44,20 @@ import { createOperators, signInAll } from './operators/sign-in.ts'
 import { findMissing, judge, type Report } from './report.ts'
 import { openPlatform, type Platform } from './world/platform.ts'
 import { openShop, type Shop } from './world/shop.ts'
-import { startWorld, type World } from './world/world.ts'
+import { type DatabaseChoice, startWorld, type World } from './world/world.ts'
 
 export type CampaignOptions = {
   seed: number
+  database?: DatabaseChoice
   minutes: number
+  /** How many customers act at once. */
+  clients: number
   keep: boolean
   logLine(line: string): void
   stopped: AbortSignal
 }
 
 const customers = 60
-const clients = 28
 const pauseMs = 90
 const maxConnections = 400
 /** The share of the load that comes before the first fault. */
@@ -78,8 +82,11 @@ type Ended = Settled & { finalPages: FinalPages }
 
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const { logLine } = options
-  const world = await startWorld(options.seed)
-  logLine(`seed ${options.seed}: a database, the gateway and two services run in ${world.directory}`)
+  const world = await startWorld(options.seed, options.database)
+  const { cluster } = world
+  const database = cluster ? `three databases under Patroni ${cluster.patroniVersion}` : 'a database'
+  logLine(`seed ${options.seed}: ${database}, the gateway and two services run in ${world.directory}`)
+  if (cluster?.lacksDisk) logLine('no disk is filled: only root can mount one for each node')
   let keep = true
   try {
     const report = await runIn(world, options)
@@ -129,7 +136,7 @@ async function load(stage: Stage): Promise<Load> {
   const console = createConsoleClient({ ...stage, mayDrop })
   await signInAll(world, console, stage.operators, options.stopped)
   using _progress = startProgress(stage)
-  const driver = startDriver({ ...stage, ...options, clients, pauseMs, mayDrop })
+  const driver = startDriver({ ...stage, ...options, pauseMs, mayDrop })
   const staff = startOperators({ ...stage, ...options, console, mayDrop })
   await sleep(warmMs, undefined, { signal: options.stopped })
   const faultsFromMs = history.nowMs()
@@ -138,7 +145,7 @@ async function load(stage: Stage): Promise<Load> {
   world.consumer.mayFail = () => faulty
   const rotating = rotateSecret(stage, (durationMs - warmMs) / 2)
   const injecting = gatewayFaults.inject()
-  const plan = planStrikes(options.seed, durationMs - warmMs)
+  const plan = planStrikes(options.seed, durationMs - warmMs, faultsOf(world))
   await nemesis.run(plan, durationMs - warmMs, options.stopped)
   faulty = false
   await gatewayFaults.stop()
@@ -189,7 +196,7 @@ async function readEverything(stage: Stage): Promise<void> {
       await client.sendUntilAnswered({ op: 'status', customer: places.get(customerId) ?? 0, orderId, foreign: false })
     }
   }
-  await Promise.all(Array.from({ length: clients }, work))
+  await Promise.all(Array.from({ length: options.clients }, work))
   for (const { index } of shop.customers) await client.sendUntilAnswered({ op: 'balance', customer: index })
 }
 
@@ -223,7 +230,7 @@ async function conclude(
     ...checkReversals(evidence),
     ...checkAdjustments(evidence),
     ...checkBudgets(evidence),
-    ...checkSuspensions(evidence),
+    ...checkSuspensions(world, evidence),
     ...checkBalances(evidence),
     ...(await checkEvents(world, evidence, quiet.settledAt)),
     ...checkAnswers(evidence),
@@ -234,6 +241,7 @@ async function conclude(
     ...(await checkKeys(world, evidence)),
     ...(await checkHome(world, evidence, quiet.finalPages)),
     await checkSecrets(world),
+    ...checkFailovers(world, evidence),
     {
       id: 'C-30',
       title: 'no process ended by itself, and SIGTERM ends a service with 0 in time',
@@ -247,7 +255,7 @@ async function conclude(
   ]
   const figures = await countFigures(world, evidence, faultsFromMs)
   const fired = { ...Object.fromEntries(nemesis.counts), ...countDrops(history), ...totals(firedAtGateway) }
-  const missing = findMissing(minutes, fired, figures)
+  const missing = findMissing(minutes, fired, figures, faultsOf(world))
   const quietSeconds = Math.round(quiet.tookMs / 100) / 10
   return {
     seed,
@@ -287,7 +295,7 @@ function startProgress({ options, history, shop, nemesis }: Stage): Disposable {
     const seconds = Math.round((performance.now() - startedAt) / 1_000)
     const { counts } = nemesis
     const killed = counts.get('service killed') ?? 0
-    const crashed = counts.get('database crashed') ?? 0
+    const crashed = counts.get('database crashed') ?? counts.get('cluster struck') ?? 0
     options.logLine(
       `${seconds} s: ${history.calls.length} calls, ${shop.orders.size} orders, ${killed} kills, ${crashed} database crashes`,
     )

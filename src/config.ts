@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createReader, type Environment, type Reader } from './core/settings-reader.ts'
 import type { Pepper, Peppers } from './customers/api-keys.ts'
+import type { Standbys } from './db/connect.ts'
 import type { DeliverySettings } from './events/deliver.ts'
 import type { OutboundOptions } from './events/outbound.ts'
 import type { OpenGatewayOptions } from './gateway/toss/open.ts'
@@ -28,8 +29,12 @@ export type Config = {
   /** The URL of the owner of the tables, which migrates; undefined: the role of databaseUrl does. */
   migrationDatabaseUrl: string | undefined
   databaseConnections: number
+  /** How long a start or a command waits for a database without a primary. */
+  databaseWaitMs: number
   /** What makes a commit survive a power cut; `provider` when the server itself has fsync off by design. */
   durability: 'server' | 'provider'
+  /** Whether a primary without a synchronous standby is refused. */
+  standbys: Standbys
   /** Undefined: sandbox mode generates one and keeps it in dataDir. */
   keyPeppers: Peppers | undefined
   gateway: GatewayConfig
@@ -95,7 +100,14 @@ export function invokedFrom(environment: Environment = process.env): string {
 /** The settings of the database alone: a job that only migrates needs no others. */
 export type DatabaseConfig = Pick<
   Config,
-  'production' | 'dataDir' | 'databaseUrl' | 'migrationDatabaseUrl' | 'databaseConnections' | 'durability'
+  | 'production'
+  | 'dataDir'
+  | 'databaseUrl'
+  | 'migrationDatabaseUrl'
+  | 'databaseConnections'
+  | 'databaseWaitMs'
+  | 'durability'
+  | 'standbys'
 >
 
 export function readDatabaseConfig(environment: Environment = process.env): DatabaseConfig {
@@ -113,7 +125,9 @@ function readDatabase(read: Reader): DatabaseConfig {
     databaseUrl,
     migrationDatabaseUrl: readMigrationUrl(read, databaseUrl),
     databaseConnections: read.integer('DATABASE_CONNECTIONS', 10, 2, 1_000),
+    databaseWaitMs: read.integer('DATABASE_WAIT_MS', 60_000, 0, 600_000),
     durability: read.oneOf('DATABASE_DURABILITY', ['server', 'provider'] as const, 'server'),
+    standbys: readStandbys(read, databaseUrl),
   }
 }
 
@@ -229,8 +243,18 @@ function readHostnames(read: Reader): string[] {
 /** Only the beginning is checked: libpq allows other forms after it, such as a socket directory instead of a host. */
 function readDatabaseUrl(read: Reader, name: string): string | undefined {
   const url = read.raw(name)
-  if (url && !/^postgres(ql)?:\/\//.test(url)) read.fault(name, 'postgres://user:password@host:port/database')
+  if (url && !/^postgres(ql)?:\/\//.test(url)) {
+    read.fault(name, 'postgres://user:password@host:port/database; several hosts are separated by commas')
+  }
   return url
+}
+
+function readStandbys(read: Reader, databaseUrl: string | undefined): Config['standbys'] {
+  const standbys = read.oneOf('DATABASE_STANDBYS', ['optional', 'required'] as const, 'optional')
+  if (standbys === 'required' && !databaseUrl) {
+    read.fault('DATABASE_STANDBYS', 'DATABASE_URL to be set too: the embedded database has no standby')
+  }
+  return standbys
 }
 
 /** Not for the embedded database, which has its own owner. */

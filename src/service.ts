@@ -62,7 +62,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     parts.defer(() => tracing.close())
     const measures = createMeasures()
     const { tallies, listeners: counts } = measures
-    const opened = await openDatabase({ ...config, use: 'service', tallies, log })
+    const opened = await openDatabase({ ...config, use: 'service', tallies, log, onWait: (line) => log.warn(line) })
     parts.defer(() => opened.close())
     const { database, requestDatabase } = opened
     const peppers = configured('KEY_PEPPER', config.keyPeppers ?? surroundings?.peppers())
@@ -112,8 +112,17 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     parts.defer(() => outbound.close())
     const deliveries = { database, outbound, sealing: peppers, settings: deliverySettings(config), log, tallies }
     const deliverer = createDeliverer(deliveries)
-    const { serving: connection, pools } = opened
-    const metrics = openMetrics({ measures, gateway, breakerState, pools, connection, version: readVersion(), log })
+    const { serving: connection, pools, plans } = opened
+    const metrics = openMetrics({
+      measures,
+      gateway,
+      breakerState,
+      pools,
+      connection,
+      plans,
+      version: readVersion(),
+      log,
+    })
     parts.defer(() => metrics.close())
     // All of them have requests or operations under way, so they stop at the same time.
     let internal: FastifyInstance | undefined
@@ -136,6 +145,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
       database: requestDatabase,
       gateway,
       money: reportMoney(config, log),
+      standbys: config.standbys,
       credits,
       payments,
       authenticateService,

@@ -71,15 +71,25 @@ async function otherDays({ books }: World, { movements }: Evidence, days: FinalP
       as movement
     from payment_operations where state = 'APPROVED'`,
   )
-  const approved = new Set(rows.map(({ movement }) => movement))
+  const approved = new Map(
+    Map.groupBy(rows, ({ movement }) => movement)
+      .entries()
+      .map(([key, all]) => [key, all.length]),
+  )
+  /** An operation accounts for one movement, whatever others like it there are. */
+  function isBooked(movement: string): boolean {
+    const left = approved.get(movement) ?? 0
+    approved.set(movement, left - 1)
+    return left > 0
+  }
   const byDay = Map.groupBy(movements, ({ at }) => koreanDayOf(new Date(at)))
   return days.flatMap(({ day, gateway, books: ours, movements: count, state }) => {
     const ofDay = byDay.get(day) ?? []
-    const sum = (kind: string, isBooked: boolean) =>
+    const sum = (kind: string, onlyBooked: boolean) =>
       ofDay
         .filter((movement) => movement.kind === kind)
         .filter(({ orderId, paymentKey, amount }) => {
-          return !isBooked || approved.has(`${orderId} ${paymentKey} ${kind} ${amount}`)
+          return !onlyBooked || isBooked(`${orderId} ${paymentKey} ${kind} ${amount}`)
         })
         .reduce((won, { amount }) => won + amount, 0)
     const expected = [

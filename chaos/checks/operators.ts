@@ -123,7 +123,7 @@ function refundsOf(order: BookedOrder, calls: ConsoleCall[], booked: BookedRefun
   const { orderId, status, credits, refundShortfall, refundedAmount } = order
   const isRefunded = status === 'REFUNDED'
   const states = booked.map(({ state }) => state).join()
-  // More, if somebody has cancelled the rest in the dashboard: the check of the gateway's journal judges that.
+  // More, if the rest was cancelled in the dashboard: the check of the gateway's journal judges that.
   const isWhole = isRefunded ? states === 'APPROVED' && given >= (refundedAmount ?? Number.NaN) : states === ''
   const violations = isWhole ? [] : [`${orderId} is ${status}, its refunds are ${states}, ${given} was refunded`]
   for (const call of calls) {

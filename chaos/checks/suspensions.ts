@@ -1,14 +1,16 @@
 // Customers that operators suspended: between the answer to the suspension and the request to end it nothing of them was
 // spent or held.
 import type { Suspension } from '../load/account-actions.ts'
+import type { World } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
 
-export function checkSuspensions(evidence: Evidence): Check[] {
+export function checkSuspensions({ cluster }: Pick<World, 'cluster'>, evidence: Evidence): Check[] {
+  const toleranceMs = clockMs + (cluster?.clockSpreadMs ?? 0)
   return [
     {
       id: 'S-1',
       title: 'no credits of a suspended customer were spent or held',
-      violations: evidence.suspensions.flatMap((suspension) => spentMeanwhile(evidence, suspension)),
+      violations: evidence.suspensions.flatMap((suspension) => spentMeanwhile(evidence, suspension, toleranceMs)),
     },
   ]
 }
@@ -16,10 +18,14 @@ export function checkSuspensions(evidence: Evidence): Check[] {
 /** The time of an entry is of the database's clock. */
 const clockMs = 100
 
-function spentMeanwhile({ usage, shop }: Evidence, { customer, suspended, activated }: Suspension): string[] {
+function spentMeanwhile(
+  { usage, shop }: Evidence,
+  { customer, suspended, activated }: Suspension,
+  toleranceMs: number,
+): string[] {
   const own = shop.customers[customer]?.customerId
-  const fromAt = performance.timeOrigin + suspended.endedAtMs + clockMs
-  const toAt = performance.timeOrigin + (activated?.invokedAtMs ?? Number.POSITIVE_INFINITY) - clockMs
+  const fromAt = performance.timeOrigin + suspended.endedAtMs + toleranceMs
+  const toAt = performance.timeOrigin + (activated?.invokedAtMs ?? Number.POSITIVE_INFINITY) - toleranceMs
   return usage
     .filter(({ customerId, credits, at }) => customerId === own && credits > 0 && at > fromAt && at < toAt)
     .map(({ reference, credits }) => `customer ${customer} was suspended, and ${reference} took ${credits}`)

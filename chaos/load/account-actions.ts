@@ -151,7 +151,7 @@ export async function raiseBudget(context: AccountContext): Promise<void> {
   count('budget raised')
 }
 
-const suspendedMs = { least: 500, most: 3_000 }
+const suspendedMs = { least: 500, most: 8_000 }
 /** Those of which something is spent meanwhile. */
 const hotCustomers = 5
 

@@ -60,6 +60,8 @@ export function startOperators(parts: OperatorsParts) {
       .flatMap(({ weight, act }) => Array<typeof act>(weight).fill(act))
     while (!over && !stopped.aborted) {
       await beSignedIn(context)
+      // A failover can last longer than an operator tries to sign in.
+      if (!operator.session) continue
       const act = anyOf(random, weighted) ?? readHome
       await act(context).catch((error) => wrong.push(`${operator.name}: ${(error as Error).stack}`))
       await sleep(random.integer(0, 2 * intervalMs))

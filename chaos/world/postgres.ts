@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { clusterOf, databaseUrl } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
+import type { Standbys } from '../../src/db/connect.ts'
 import { findPostmaster, isAlive, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
 import { serviceLogin } from '../../src/db/embedded/role.ts'
 import { startEmbedded } from '../../src/db/embedded/server.ts'
@@ -12,9 +13,31 @@ import { prepare } from '../../src/db/prepare.ts'
 
 const crashLimitMs = 20_000
 
-export type Postgres = Awaited<ReturnType<typeof startPostgres>>
+/** One server can be crashed. */
+export type Server = Postgres & {
+  /** Returns when it serves again. */
+  crash(): Promise<void>
+}
 
-export async function startPostgres(directory: string) {
+/** What the campaign needs of its database, whether it is one server or a cluster. */
+export type Postgres = {
+  busy: boolean
+  /** The name shows in pg_stat_activity which sessions are the campaign's own. */
+  urlFor(applicationName: string): string
+  /** As the role of the services, with its rights only. */
+  servingUrlFor(applicationName: string): string
+  ownerPassword: string
+  servingPassword: string
+  /** Whether commits wait for one. */
+  standbys: Standbys
+  prepare(): Promise<unknown>
+  stop(): Promise<void>
+  /** For a process that is about to exit. */
+  endNow(): void
+  remove(): void
+}
+
+export async function startPostgres(directory: string): Promise<Server> {
   const dataDir = join(directory, 'postgres')
   const server = await startEmbedded({ dataDir })
   const serving = { ...server.connection, ...serviceLogin(dataDir) }
@@ -33,14 +56,12 @@ export async function startPostgres(directory: string) {
 
   return {
     busy: false,
-    /** The name shows in pg_stat_activity which sessions are the campaign's own. */
     urlFor: (applicationName: string) => `${databaseUrl(server.connection)}&application_name=${applicationName}`,
-    /** As the role of the services, with its rights only. */
     servingUrlFor: (applicationName: string) => `${databaseUrl(serving)}&application_name=${applicationName}`,
     ownerPassword: server.connection.password,
     servingPassword: serving.password,
+    standbys: 'optional',
     prepare: () => prepare({ place: 'of the campaign', owner: server.connection, serving, embedded: serving }),
-    /** Returns when it serves again. */
     async crash(): Promise<void> {
       crashing = crashAndStart()
       await crashing
@@ -51,7 +72,6 @@ export async function startPostgres(directory: string) {
       await crashing.catch(() => undefined)
       await stopPostmaster(server.dataDirectory)
     },
-    /** For a process that is about to exit. */
     endNow(): void {
       const pid = postmasterId()
       if (pid !== undefined) process.kill(pid, 'SIGQUIT')

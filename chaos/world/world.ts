@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killAll } from '../../harness/launch.ts'
 import type { Peppers } from '../../src/customers/api-keys.ts'
+import { type Cluster, type ClusterOptions, startCluster } from '../cluster/patroni.ts'
 import { type Consumer, startConsumer } from './consumer.ts'
 import { createGateway, type GatewayProcess } from './gateway.ts'
 import { takeFreePorts } from './ports.ts'
-import { type Books, openBooks, type Postgres, startPostgres } from './postgres.ts'
+import { type Books, openBooks, type Postgres, type Server, startPostgres } from './postgres.ts'
 import { createService, type Service } from './service.ts'
 
 /** Short, so that leases end and orders expire many times within a run. */
@@ -27,9 +28,14 @@ export const limits = {
   eventRetryMaxMs: 2_000,
 }
 
+export type DatabaseChoice = { kind: 'server' } | ({ kind: 'patroni' } & ClusterOptions)
+
 export type World = {
   directory: string
   postgres: Postgres
+  /** The same, by what it is. */
+  server: Server | undefined
+  cluster: Cluster | undefined
   books: Books
   gateway: GatewayProcess
   services: [Service, Service]
@@ -44,13 +50,15 @@ export type World = {
   removeDirectory(): void
 }
 
-export async function startWorld(seed: number): Promise<World> {
+export async function startWorld(seed: number, database: DatabaseChoice = { kind: 'server' }): Promise<World> {
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'prepaid-credits-chaos-'))
   // As root the database server runs as another user, which needs access.
   chmodSync(directory, 0o755)
   const parts = new AsyncDisposableStack()
   try {
-    const postgres = await startPostgres(directory)
+    const cluster = database.kind === 'patroni' ? await startCluster(directory, database) : undefined
+    const server = cluster ? undefined : await startPostgres(directory)
+    const postgres = (cluster ?? server) as Postgres
     process.on('exit', postgres.endNow)
     parts.defer(async () => {
       await postgres.stop()
@@ -59,7 +67,7 @@ export async function startWorld(seed: number): Promise<World> {
     await postgres.prepare()
     const books = openBooks(postgres)
     parts.defer(() => books.close())
-    return await startPrograms(seed, directory, postgres, books, parts)
+    return { ...(await startPrograms(seed, directory, postgres, books, parts)), server, cluster }
   } catch (error) {
     await parts.disposeAsync()
     throw error
@@ -72,7 +80,7 @@ async function startPrograms(
   postgres: Postgres,
   books: Books,
   parts: AsyncDisposableStack,
-): Promise<World> {
+): Promise<Omit<World, 'server' | 'cluster'>> {
   const [gatewayPort = 0, consumerPort = 0, ...servicePorts] = await takeFreePorts(8)
   const pepper = randomBytes(24).toString('base64url')
   const keys = { clientKey: `test_ck_${newSecret()}`, secretKey: `test_sk_${newSecret()}` }
@@ -143,6 +151,7 @@ function serviceEnvironment(
   return {
     NODE_ENV: 'production',
     DATABASE_URL: postgres.servingUrlFor('service'),
+    DATABASE_STANDBYS: postgres.standbys,
     GATEWAY: 'toss',
     TOSS_API_URL: `http://127.0.0.1:${gatewayPort}`,
     TOSS_CLIENT_KEY: keys.clientKey,

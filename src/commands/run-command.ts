@@ -55,7 +55,7 @@ export async function runCommand(
     const standalone: StandaloneCall = {
       ...input,
       get databaseOptions() {
-        return { ...readDatabaseConfig(), log }
+        return { ...readDatabaseConfig(), log, onWait: (line: string) => process.stderr.write(`${line}\n`) }
       },
       knownPeppers: () => {
         const { keyPeppers, dataDir } = readConfig()

@@ -1,6 +1,7 @@
 // What a reference was used for. A statement that looks a reference up and then waits for the account can be overtaken by a
 // request with the same reference that takes the last credits. The second must not be refused for lack of credits, because
 // what it requests has happened. So the reference is looked up once more, after the wait, before a refusal is returned.
+import { confirmed } from '../db/connect.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 
@@ -41,7 +42,8 @@ const findUsesStatement = statement(
   join ledger_entries e using (customer_id, reference)
   left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
   left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
-  left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry`,
+  left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry
+  where ${confirmed}`,
 )
 
 export async function findUses(database: Database, references: ReferenceKey[]): Promise<(ReferenceUse | null)[]> {

@@ -1,4 +1,5 @@
 // Spends credits, set-wise and idempotent by the reference within the customer.
+import { confirmed } from '../db/connect.ts'
 import { type Database, statement } from '../db/database.ts'
 import { inputs } from '../db/inputs.ts'
 import { emitEvents } from '../events/outbox.sql.ts'
@@ -66,6 +67,7 @@ const spendStatement = statement(
   from input i
   left join known k using (ordinal)
   left join step s on s.customer_id = i.customer_id and s.reference = i.reference
+  where k.ordinal is null or ${confirmed}
   order by i.ordinal`,
 )
 

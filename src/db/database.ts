@@ -9,6 +9,7 @@ import type { RetryScope } from '../core/batch.ts'
 import { sleep } from '../core/clock.ts'
 import { refuse } from '../core/errors.ts'
 import { createTallies, type Tallies } from '../core/tallies.ts'
+import { type Connection, confirmCommitsText, createHosts, readOnly, type Standbys, type Use } from './connect.ts'
 
 export type Statement = { name: string; text: string }
 
@@ -21,9 +22,11 @@ export type Database = {
 /** The last statement that the server refused because it accepts no writes. Shared by the databases of a process. */
 export type RefusedWrites = { last: { sqlstate: string } | null }
 
+type Query = { name: string; text: string; values: unknown[] }
+
 /** What `run` needs of pg's Pool. Tests inject their faults here. */
 export type Connections = {
-  query(query: { name: string; text: string; values: unknown[] }): Promise<{ rows: unknown[] }>
+  query(query: Query): Promise<{ rows: unknown[] }>
 }
 
 export type Log = { warn(fields: object, message: string): void; error(fields: object, message: string): void }
@@ -51,8 +54,9 @@ const statementTimeout = '57014'
 const uniqueViolation = '23505'
 const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[] = [
   { sqlstate: /^(40001|40P01)$/, kind: 'again' },
-  { sqlstate: /^(08...|57P0[1-3])$/, kind: 'away' },
-  { sqlstate: /^(55P03|57014|53...|25006)$/, kind: 'busy' },
+  // Read-only: a proxy leads to a standby that is being promoted, or to a primary that has become one.
+  { sqlstate: /^(08...|57P0[1-3]|25006)$/, kind: 'away' },
+  { sqlstate: /^(55P03|57014|53...)$/, kind: 'busy' },
   { sqlstate: /^(22|23)...$/, kind: 'input' },
 ]
 
@@ -61,7 +65,7 @@ const lostConnection = /^(ECONN|EPIPE|ENOENT|EHOSTUNREACH|ETIMEDOUT|ENOTFOUND|EA
 const lostConnectionText =
   /Connection terminated|Client has encountered a connection error|not queryable|Query read timeout/
 /** Of the pool, for a connection that is free; and of one connection that is not accepted. */
-const connectTimeoutText = /timeout exceeded when trying to connect|due to connection timeout/
+const connectTimeoutText = /timeout exceeded when trying to connect|due to connection timeout|timeout expired/
 
 export type FailureKind = 'again' | 'away' | 'busy' | 'input' | 'bug'
 
@@ -94,36 +98,90 @@ export function isUniqueViolation(error: unknown): boolean {
 /** No disk space, memory or connections, or a read-only server: writes fail first. */
 const refusedWrite = /^(53...|25006)$/
 
-/** Pauses of 20, 150 and 400 ms, give or take half. A restart of PostgreSQL takes about 300 ms. */
-const retries = 3
+/** How often and for how long a statement is repeated while the server is away. */
+export type Patience = {
+  retries: number
+  limitMs: number
+  /** Also while no connection is accepted in time; requests would only queue up. */
+  waitsForConnections?: boolean
+  onWait?: (reason: string) => void
+}
+
+/** For a caller that waits: a restart of PostgreSQL takes about 300 ms, a failover longer than a caller should wait. */
+export const brief: Patience = { retries: 3, limitMs: 5_000 }
+
+/** Pauses of 20, 150 and then 400 ms, give or take half. */
 const backoff = { firstMs: 20, factor: 7.5, longestMs: 400, jitter: 0.5 }
 
-export function createDatabase(
-  connections: Connections,
-  log: Log,
-  { statements }: Pick<Tallies, 'statements'> = createTallies(),
-  refusedWrites: RefusedWrites = { last: null },
-): Database {
+export const confirmCommits = statement('db.confirmCommits', confirmCommitsText)
+
+export type DatabaseOptions = {
+  tallies?: Pick<Tallies, 'statements'> | undefined
+  refusedWrites?: RefusedWrites | undefined
+  patience?: Patience | undefined
+}
+
+export function createDatabase(connections: Connections, log: Log, options: DatabaseOptions = {}): Database {
+  const { tallies: { statements } = createTallies(), refusedWrites = { last: null }, patience = brief } = options
   return {
     refusedWrites,
     async run<Row extends object>({ name, text }: Statement, values: unknown[] = []): Promise<Row[]> {
+      const startedMs = performance.now()
+      let wasAway = false
+      let briefFailures = 0
       for (let attempt = 0; ; attempt += 1) {
         try {
-          const { rows } = await connections.query({ name, text, values })
+          const query = { name, text, values }
+          const { rows } = wasAway ? await queryAndConfirm(connections, query) : await connections.query(query)
           return rows as Row[]
         } catch (error) {
           const kind = failureKind(error)
           if (kind === 'bug' || kind === 'input') throw error
           statements.failures[kind] += 1
-          const { code, message } = error as { code?: string; message?: string }
+          const { code, message = '' } = error as { code?: string; message?: string }
           if (code && refusedWrite.test(code)) refusedWrites.last = { sqlstate: code }
           log.warn({ statement: name, sqlstate: code, error: message, attempt, kind }, 'statement failed')
-          if (kind === 'busy' || attempt === retries) throw Object.assign(refuse('SVC001'), { cause: error })
+          // Long waits are for a failover: a server that is still read-only after the brief ones was configured to be.
+          if (kind === 'again' || code === readOnly) briefFailures += 1
+          const isSpent = attempt >= patience.retries || briefFailures > brief.retries
+          const isTooLate = performance.now() - startedMs > patience.limitMs
+          const isBusy = kind === 'busy' && !(patience.waitsForConnections && connectTimeoutText.test(message))
+          if (isBusy || isSpent || isTooLate) {
+            throw Object.assign(refuse('SVC001'), { cause: error })
+          }
+          wasAway ||= kind === 'away'
+          if (attempt === brief.retries) patience.onWait?.(message)
           statements.retries += 1
           await sleep(backoffMs(attempt, backoff))
         }
       }
     },
+  }
+}
+
+/**
+ * The first attempt may have committed, and on its server alone: the repeat could find its row and write nothing. On one
+ * connection, so that the server which has answered confirms.
+ */
+async function queryAndConfirm(connections: Connections, query: Query): Promise<{ rows: unknown[] }> {
+  if (!(connections instanceof pg.Pool)) {
+    const result = await connections.query(query)
+    await connections.query({ ...confirmCommits, values: [] })
+    return result
+  }
+  const client = await connections.connect()
+  const onError = () => undefined
+  client.on('error', onError)
+  try {
+    const result = await client.query(query)
+    await client.query(confirmCommits)
+    client.release()
+    return result
+  } catch (error) {
+    client.release(error as Error)
+    throw error
+  } finally {
+    client.off('error', onError)
   }
 }
 
@@ -139,19 +197,21 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? parseExactInteger : pg.types.getTypeParser(oid, format)) as never,
 }
 
+/**
+ * `once`: a statement is planned once per connection, for values of any size, and never with a sequential scan. For requests,
+ * whose statements find their rows by key: PostgreSQL would plan them again for every small batch, and that takes longer than
+ * running them. `as needed`: statements over many rows may need another plan for other values.
+ */
+export type Plans = 'once' | 'as needed'
+
 export type PoolSettings = {
-  connection:
-    | { connectionString: string }
-    | { host: string; port: number; user: string; password: string | (() => string); database: string }
+  connection: Connection
   maxConnections: number
-  /**
-   * `once`: a statement is planned once per connection, for values of any size, and never with a sequential scan. For
-   * requests, whose statements find their rows by key: PostgreSQL would plan them again for every small batch, and that
-   * takes longer than running them. `as needed`: statements over many rows may need another plan for other values.
-   */
-  plans?: 'once' | 'as needed'
+  plans?: Plans
   /** How long a statement may take. */
   statementLimitMs?: number
+  use?: Use
+  standbys?: Standbys | undefined
   log: Log
 }
 
@@ -162,10 +222,22 @@ const plannedOnce = 'set plan_cache_mode = force_generic_plan; set enable_seqsca
 export const applicationName = 'prepaid-credits'
 
 export function createPool(settings: PoolSettings): pg.Pool {
-  const { connection, maxConnections, plans = 'as needed', statementLimitMs = 5_000, log } = settings
+  const {
+    connection,
+    maxConnections,
+    plans = 'as needed',
+    statementLimitMs = 5_000,
+    use = 'service',
+    standbys = 'optional',
+    log,
+  } = settings
+  const hosts = createHosts(connection, use, standbys)
   const pool = new pg.Pool({
-    ...connection,
-    ...(plans === 'once' ? { onConnect: (client: pg.ClientBase) => client.query(plannedOnce) } : {}),
+    Client: hosts.Client,
+    onConnect: async (client: pg.ClientBase) => {
+      await hosts.accept(client)
+      if (plans === 'once') await client.query(plannedOnce)
+    },
     types,
     max: maxConnections,
     // As long as a request's statement may take. Less would refuse requests, and fail a start, on a machine whose processors

@@ -3,16 +3,18 @@
 // runs. A service does not start on a database that could lose or falsify its data.
 import type pg from 'pg'
 import type { Tallies } from '../core/tallies.ts'
+import { type Connection, placeOf, type Standbys } from './connect.ts'
 import { requireFinished } from './copy/unfinished.ts'
-import { createDatabase, createPool, type Database, type Log } from './database.ts'
+import { brief, createDatabase, createPool, type Database, type Log, type Patience, type Plans } from './database.ts'
 import { openDataDir } from './embedded/location.ts'
 import { AloneElsewhere, joinUsers, lockDataDirectory } from './embedded/lock.ts'
 import { requireNotMoved } from './embedded/moved.ts'
 import { currentPassword, serviceLogin } from './embedded/role.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/server.ts'
 import { type Places, prepare } from './prepare.ts'
+import { waitForPrimary, waitLine } from './primary.ts'
 import { selfCheck } from './self-check.ts'
-import { requireSessions, warnOfPlainText } from './session-check.ts'
+import { findPooling, type Pooling, warnOfPlainText } from './session-check.ts'
 
 export type OpenDatabase = {
   /** The serving role's connection, for parts that need one of their own. */
@@ -23,6 +25,8 @@ export type OpenDatabase = {
   requestDatabase: Database
   /** The connections of the two. */
   pools: Record<'background' | 'requests', pg.Pool>
+  /** How the statements of requests are planned. */
+  plans: Plans
   /** Where it is, to show to people. */
   place: string
   close(): Promise<void>
@@ -47,6 +51,11 @@ export type OpenOptions = {
   use: 'service' | 'command' | 'alone'
   production?: boolean
   durability?: 'server' | 'provider'
+  standbys?: Standbys
+  /** How long to wait for a database that does not answer or accepts no writes: about as long as a failover takes. */
+  databaseWaitMs?: number
+  /** Called with a line for people when a wait begins. */
+  onWait?: (line: string) => void
   tallies?: Tallies
   log: Log
 }
@@ -64,7 +73,10 @@ export async function reach(options: OpenOptions): Promise<Reached> {
   if (databaseUrl) {
     const serving = { connectionString: databaseUrl }
     const owner = migrationDatabaseUrl ? { connectionString: migrationDatabaseUrl } : serving
-    return { places: { place: placeOf(databaseUrl), owner, serving }, leave: async () => undefined }
+    const place = placeOf(databaseUrl)
+    await waitForPrimary(serving, place, options)
+    if (owner !== serving) await waitForPrimary(owner, placeOf(migrationDatabaseUrl ?? ''), options)
+    return { places: { place, owner, serving }, leave: async () => undefined }
   }
   const dataDir = openDataDir(options.dataDir)
   requireNotMoved(dataDir)
@@ -118,7 +130,7 @@ export async function connectTo(
   leave: () => Promise<void>,
   { isCopy = false } = {},
 ): Promise<OpenDatabase> {
-  const { use, databaseConnections, log } = options
+  const { use, databaseConnections, standbys, tallies, log } = options
   const { place, serving: connection } = places
   const parts = new AsyncDisposableStack()
   parts.defer(leave)
@@ -127,15 +139,19 @@ export async function connectTo(
     const background =
       use === 'service' ? Math.max(1, Math.floor(databaseConnections * backgroundShare)) : databaseConnections
     const forRequests = use === 'service' ? databaseConnections - background : 1
-    const pool = createPool({ connection, maxConnections: background, log })
-    const requestPool = createPool({ connection, maxConnections: forRequests, plans: 'once', log })
+    const pooling = use === 'service' ? await checkPooling(connection, log) : 'transaction'
+    // Settings of a session would be those of others too, where sessions are shared. Commands do without them.
+    const plans = pooling === 'session' ? 'once' : 'as needed'
+    const common = { connection, log, standbys, use: use === 'service' ? use : ('command' as const) }
+    const pool = createPool({ ...common, maxConnections: background })
+    const requestPool = createPool({ ...common, maxConnections: forRequests, plans })
     parts.defer(async () => {
       await Promise.all([pool.end(), requestPool.end()])
     })
-    if (use === 'service') await requireSessions(pool, requestPool)
     // Again, now that a process which starts to fill it can see our session.
     if (!isCopy) await requireFinished(pool, places.embedded !== undefined, place)
-    const database = createDatabase(pool, log, options.tallies)
+    const patience = use === 'service' || places.embedded ? brief : patienceOf(options, place)
+    const database = createDatabase(pool, log, { tallies, patience })
     if (use === 'service' || isCopy) await selfCheck(database, options)
     if (use === 'service') await warnOfPlainText(database, log)
     // Sandbox mode keeps its generated secrets there, whichever database it is.
@@ -143,8 +159,9 @@ export async function connectTo(
     return {
       serving: connection,
       database,
-      requestDatabase: createDatabase(requestPool, log, options.tallies, database.refusedWrites),
+      requestDatabase: createDatabase(requestPool, log, { tallies, patience, refusedWrites: database.refusedWrites }),
       pools: { background: pool, requests: requestPool },
+      plans,
       place,
       close: () => parts.disposeAsync(),
     }
@@ -154,9 +171,22 @@ export async function connectTo(
   }
 }
 
-/** Without user and password. */
-export function placeOf(databaseUrl: string): string {
-  const url = URL.parse(databaseUrl)
-  if (!url) return 'of DATABASE_URL'
-  return `${url.pathname.slice(1)} at ${url.hostname || 'the local socket'}${url.port && `:${url.port}`}`
+/** A caller waits for a service; a command has until the end of a failover. */
+function patienceOf({ databaseWaitMs = 0, onWait }: OpenOptions, place: string): Patience {
+  const limitMs = Math.max(databaseWaitMs, brief.limitMs)
+  return {
+    retries: Number.POSITIVE_INFINITY,
+    limitMs,
+    waitsForConnections: true,
+    onWait: (reason) => onWait?.(waitLine(`The database ${place} is away: ${reason}`, limitMs)),
+  }
+}
+
+async function checkPooling(connection: Connection, log: Log): Promise<Pooling> {
+  const pool = createPool({ connection, maxConnections: 2, log })
+  try {
+    return await findPooling(pool)
+  } finally {
+    await pool.end()
+  }
 }

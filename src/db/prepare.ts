@@ -1,13 +1,12 @@
 // Prepares a database as its owner: the migrations, the serving role, its rights. All transactions hold one lock, so any number
 // of processes may start at once; a database that is prepared already is only read.
-import pg from 'pg'
+import type pg from 'pg'
+import { type Connection, withClient } from './connect.ts'
 import { requireFinished } from './copy/unfinished.ts'
-import type { PoolSettings } from './database.ts'
 import { provideRole } from './embedded/role.ts'
 import { migrate } from './migrate.ts'
 import { grantRights } from './rights.ts'
 
-type Connection = PoolSettings['connection']
 type EmbeddedConnection = Parameters<typeof provideRole>[1]
 
 /** The connections of the owner and of the serving role, and the name of the database for people. */
@@ -65,29 +64,4 @@ function explain(error: Denied, { owner, serving }: Places): never {
   throw new Error(
     `The role of DATABASE_URL lacks rights (${message}): ${migrateAdvice}, who applies the migrations and grants the rights.`,
   )
-}
-
-/** A separate connection, without the time limits of the pools. */
-export async function withClient<Value>(
-  connection: Connection,
-  place: string,
-  work: (client: pg.ClientBase) => Promise<Value>,
-): Promise<Value> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-  } catch (error) {
-    throw new Error(`The database ${place} cannot be reached: ${messageOf(error)}`)
-  }
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
-
-/** A refused connection to a name with several addresses is an AggregateError without a message. */
-function messageOf(error: unknown): string {
-  return error instanceof AggregateError ? error.errors.map(messageOf).join(', ') : (error as Error).message
 }

@@ -63,7 +63,7 @@ const rules: FactRule[] = [
   },
   {
     isWrong: ({ readOnly }) => readOnly === 'on',
-    message: () => 'The database accepts no writes (a replica, or default_transaction_read_only): use the primary.',
+    message: () => 'The database accepts no writes (a standby, or default_transaction_read_only): use the primary.',
   },
   {
     isWrong: ({ encoding }) => encoding !== 'UTF8',

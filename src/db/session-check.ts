@@ -1,19 +1,26 @@
-// Checks how the service is connected to PostgreSQL. Each connection has to be one session of the server: time limits, settings
-// and prepared statements belong to the session. With a pooler that spreads the statements of a connection over sessions, or
-// ignores the limits, the start would succeed and most requests fail.
+// Checks how the service is connected to PostgreSQL. A pooler in between may ignore the time limits, or spread the statements of
+// a connection over sessions without their prepared statements: the start would succeed and most requests fail.
 import type pg from 'pg'
 import { type Database, type Log, statement } from './database.ts'
 
 /** In milliseconds, as pg sends them when it connects. */
 const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const
 
-const sessionsAdvice =
-  'Connect to PostgreSQL itself, or through a pooler that keeps sessions (PgBouncer: pool_mode = session).'
-const limitsAdvice =
-  'Connect to PostgreSQL itself, or through a pooler that keeps sessions and ignores these parameters, with the same ' +
-  'limits set for the role (alter role … set statement_timeout = …).'
+const direct = 'Connect to PostgreSQL itself, or through a pooler'
+const preparedAdvice =
+  `${direct} that keeps sessions (PgBouncer: pool_mode = session) or carries prepared statements over (PgBouncer 1.21 or ` +
+  'later: max_prepared_statements).'
+const limitsAdvice = `${direct} that ignores these parameters, with the same limits set for the role (alter role … set statement_timeout = …).`
 
-export async function requireSessions(pool: pg.Pool, otherPool: pg.Pool): Promise<void> {
+const standbysAdvice =
+  'The statements of one connection run in different sessions of the server: after a failover it would not be noticed that a ' +
+  `session is a new one, and shows what a standby may not have. ${direct} that keeps sessions (PgBouncer: pool_mode = session).`
+
+/** Whether each connection is one session of the server, or each transaction of it may be in another. */
+export type Pooling = 'session' | 'transaction'
+
+/** The pool is for this alone, and has two connections. */
+export async function findPooling(pool: pg.Pool): Promise<Pooling> {
   await using connections = new AsyncDisposableStack()
   const client = await connect(pool)
   connections.defer(async () => client.release(true))
@@ -23,16 +30,23 @@ export async function requireSessions(pool: pg.Pool, otherPool: pg.Pool): Promis
       `${lacking.join(', ')}: a pooler in between ignores the parameters of the connection. ${limitsAdvice}`,
     )
   }
-  const other = await connect(otherPool)
+  const other = await connect(pool)
   connections.defer(async () => other.release(true))
   const first = await sessionOf(client)
   // A pooler would most likely assign the same free server connection again: so another transaction holds it during the second
   // query of the first connection.
   await other.query('begin')
-  const second = await sessionOf(client)
+  const second = await sessionOf(client).catch((error) => {
+    if (error.code !== unknownStatement) throw error
+    throw new Error(
+      `The statements of one connection run in different sessions of the server, which lack its prepared statements. ${preparedAdvice}`,
+    )
+  })
   await other.query('rollback')
-  if (first === second) return
-  throw new Error(`The statements of one connection run in different sessions of the server. ${sessionsAdvice}`)
+  if (first === second) return 'session'
+  const { rows } = await client.query<{ names: string }>(`select current_setting('synchronous_standby_names') as names`)
+  if (rows[0]?.names !== '') throw new Error(standbysAdvice)
+  return 'transaction'
 }
 
 /** PgBouncer refuses parameters that it is not configured to pass on or to ignore. */
@@ -46,8 +60,12 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   return client
 }
 
+const unknownStatement = '26000'
+
+/** Prepared, as all statements of the service are. */
 async function sessionOf(client: pg.PoolClient): Promise<number | undefined> {
-  return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
+  const query = { name: 'db.findSession', text: 'select pg_backend_pid() as pid' }
+  return (await client.query<{ pid: number }>(query)).rows[0]?.pid
 }
 
 /** Compares with what pg sent: the limits of the pool, or those of the URL instead. */

@@ -1,16 +1,18 @@
 // Liveness and readiness, for supervisors and load balancers: without authentication and without the envelope. With a read-only
-// database the service is not ready: nothing can be bought or spent. The gateway's state is reported but not required: balance
+// database, or one that does not confirm commits, the service is not ready: nothing can be bought or spent. The gateway's state is reported but not required: balance
 // and status work without it.
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { deadlineIn, within } from '../core/clock.ts'
+import type { Standbys } from '../db/connect.ts'
 import type { Database } from '../db/database.ts'
 import { listMigrations, missingMigrations } from '../db/migrate.ts'
-import { findWriteFault } from '../db/write-health.ts'
+import { createWriteHealth } from '../db/write-health.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Documented } from '../http/documented.ts'
 import { NullableText } from '../http/envelope.ts'
 
-export type HealthParts = { database: Database; gateway: Gateway; money?: string }
+export type HealthParts = { database: Database; gateway: Gateway; money?: string; standbys?: Standbys }
 
 const Alive = Type.Object({ status: Type.Literal('alive') }, { title: 'Alive' })
 const Readiness = Type.Object(
@@ -45,7 +47,7 @@ const documented = {
     tag: 'Operation',
     summary: 'Can the service serve?',
     description:
-      'Ready when the database answers, accepts writes and its schema is complete. The state of the gateway is included.',
+      'Ready when the database answers, confirms a commit and its schema is complete. The state of the gateway is included.',
     answers: {
       200: {
         status: 'ready',
@@ -68,8 +70,12 @@ const documented = {
   },
 } satisfies Record<string, Documented>
 
-export function healthRoutes(app: FastifyInstance, { database, gateway, money = 'moves' }: HealthParts): void {
+const limitMs = 4_000
+
+export function healthRoutes(app: FastifyInstance, parts: HealthParts): void {
+  const { database, gateway, money = 'moves', standbys = 'optional' } = parts
   const migrations = listMigrations()
+  const findWriteFault = createWriteHealth(database, standbys)
 
   app.get(
     '/livez',
@@ -84,8 +90,18 @@ export function healthRoutes(app: FastifyInstance, { database, gateway, money = 
       schema: { response: { 200: Readiness, 503: Readiness } },
     },
     async (_request, reply) => {
-      const schema = await missingMigrations(database, migrations).then(schemaState, notKnown)
-      const writes = await findWriteFault(database).then((fault) => fault ?? 'accepted', notKnown)
+      // A prober waits for seconds only.
+      const deadline = deadlineIn(limitMs)
+      const schema = await within(
+        deadline,
+        missingMigrations(database, migrations).then(schemaState, notKnown),
+        notKnown(),
+      )
+      const writes = await within(
+        deadline,
+        findWriteFault().then((fault) => fault ?? 'accepted', notKnown),
+        notKnown(),
+      )
       const ready = schema === 'applied' && writes === 'accepted'
       return reply.code(ready ? 200 : 503).send({
         status: ready ? 'ready' : 'not ready',

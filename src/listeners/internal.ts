@@ -7,6 +7,7 @@ import type { Tracing } from '../core/tracing.ts'
 import type { Credits } from '../credits/credits.ts'
 import { spendingRoutes } from '../credits/routes.ts'
 import type { AuthenticateService } from '../customers/service-tokens.ts'
+import type { Standbys } from '../db/connect.ts'
 import type { Database } from '../db/database.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { buildApiListener } from '../http/api-listener.ts'
@@ -25,6 +26,8 @@ export type InternalRouteParts = {
   gateway: Gateway
   /** Whether a payment moves money; shown by /readyz. */
   money?: string
+  /** Whether /readyz demands a synchronous standby. */
+  standbys?: Standbys
   credits: Credits
   /** Undefined: without the refunds of the internal API. */
   payments?: PaymentContext
@@ -43,7 +46,8 @@ export type InternalListenerParts = InternalRouteParts & {
 }
 
 export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
-  const { database, gateway, money, credits, payments, authenticateService, metrics, console, ...rest } = parts
+  const { database, gateway, money, standbys, credits, payments, authenticateService, metrics, console, ...rest } =
+    parts
   const app = buildApiListener({
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
     callersTraces: 'continue',
@@ -58,6 +62,7 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
     credits,
     ...(payments && { payments }),
     ...(money && { money }),
+    ...(standbys && { standbys }),
     ...(metrics && { metrics }),
     ...(console && { console }),
   })
@@ -66,8 +71,8 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
 
 /** All routes; the API document is built from them too. */
 export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts): void {
-  const { database, gateway, money, credits, payments, metrics, console } = parts
-  healthRoutes(app, { database, gateway, ...(money && { money }) })
+  const { database, gateway, money, standbys, credits, payments, metrics, console } = parts
+  healthRoutes(app, { database, gateway, ...(money && { money }), ...(standbys && { standbys }) })
   if (metrics) metricsRoute(app, metrics)
   spendingRoutes(app, { credits, database })
   if (payments) {

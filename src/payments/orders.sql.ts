@@ -2,6 +2,7 @@
 // row per input.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
+import { confirmed } from '../db/connect.ts'
 import { type Database, retryScopeOf, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 import type { CardSlip } from '../gateway/gateway.ts'
@@ -114,7 +115,8 @@ const findOrdersOfKeysStatement = statement(
     union all
     select * from orders where customer_id = i.customer_id and order_id = i.order_id
     limit 1
-  ) o`,
+  ) o
+  where ${confirmed}`,
 )
 
 /** The order with the idempotency key, or the inserted order itself when its insert was repeated after a lost connection. */

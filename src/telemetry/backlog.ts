@@ -6,18 +6,20 @@ import { deadlineIn, within } from '../core/clock.ts'
 import { type Backlog, deadEventsGaugeLimit } from '../payments/books/backlog.sql.ts'
 import { operationKinds } from '../payments/kinds.ts'
 import { addGauge } from './families.ts'
+import type { Ping } from './ping.sql.ts'
 
 const keptMs = 5_000
 const waitMs = 1_500
 
 type Reading = {
-  isUp: Promise<boolean>
+  /** Undefined when the database does not answer. */
+  ping: Promise<Ping | undefined>
   /** Undefined when the database does not answer, or not in time. */
   backlog: Promise<Backlog | undefined>
 }
 export type ReadBacklog = () => Reading
 
-export type BacklogSource = { ping(): Promise<void>; read(): Promise<Backlog> }
+export type BacklogSource = { ping(): Promise<Ping>; read(): Promise<Backlog> }
 
 export function createBacklogReader({ ping, read }: BacklogSource): ReadBacklog {
   let readAtMs = Number.NEGATIVE_INFINITY
@@ -25,13 +27,10 @@ export function createBacklogReader({ ping, read }: BacklogSource): ReadBacklog 
   function begin(): Reading {
     readAtMs = performance.now()
     const deadline = deadlineIn(waitMs)
-    const answered = ping().then(
-      () => true,
-      () => false,
-    )
+    const answered = ping().catch(() => undefined)
     // One after the other: there is one connection, and a long count would delay the ping.
-    const counted = answered.then((isUp) => (isUp ? read() : undefined)).catch(() => undefined)
-    return { isUp: within(deadline, answered, false), backlog: within(deadline, counted, undefined) }
+    const counted = answered.then((answer) => (answer ? read() : undefined)).catch(() => undefined)
+    return { ping: within(deadline, answered, undefined), backlog: within(deadline, counted, undefined) }
   }
   return () => {
     if (!latest || performance.now() - readAtMs >= keptMs) latest = begin()
@@ -51,8 +50,17 @@ export function addBacklogMetrics(registry: Registry, read: ReadBacklog): void {
     })
   }
   addGauge(registry, 'credits_database_up', '1 when the database answers.', async () => [
-    [{}, (await read().isUp) ? 1 : 0],
+    [{}, (await read().ping) ? 1 : 0],
   ])
+  addGauge(
+    registry,
+    'credits_database_standbys',
+    'Standbys that are connected where commits wait for one; 0: a commit is on one server only.',
+    async () => {
+      const ping = await read().ping
+      return ping ? [[{}, ping.standbys]] : []
+    },
+  )
   addGauge(
     registry,
     'credits_operations_open',

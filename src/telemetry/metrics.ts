@@ -2,7 +2,7 @@
 // from the database and the same in every process. No label has a value that a caller can choose.
 import { Registry } from 'prom-client'
 import { createTallies, type Tallies } from '../core/tallies.ts'
-import { createDatabase, createPool, type Log, type PoolSettings } from '../db/database.ts'
+import { createDatabase, createPool, type Log, type Plans, type PoolSettings } from '../db/database.ts'
 import { createRequestCounts } from '../http/request-counts.ts'
 import { readBacklog } from '../payments/books/backlog.sql.ts'
 import { addBacklogMetrics, createBacklogReader } from './backlog.ts'
@@ -25,6 +25,7 @@ export type MetricsParts = Omit<GatewayParts, 'counts'> & {
   measures: Measures
   pools: Record<string, PoolCounts>
   connection: PoolSettings['connection']
+  plans: Plans
   version: string
   log: Log
 }
@@ -34,12 +35,12 @@ export type Metrics = { contentType: string; text(): Promise<string>; close(): P
 /** Limits what a scrape may cost the database. */
 const statementLimitMs = 1_000
 
-export function openMetrics({ measures, pools, connection, version, log, ...gateway }: MetricsParts): Metrics {
+export function openMetrics({ measures, pools, connection, plans, version, log, ...gateway }: MetricsParts): Metrics {
   const { tallies, listeners, gatewayCounts: counts } = measures
   // A connection of its own, so that requests and scrapes do not wait for each other. The first scrape opens it.
-  const pool = createPool({ connection, maxConnections: 1, plans: 'once', statementLimitMs, log })
-  // Failures of a scrape are not counted with those of requests: these tallies are not exposed.
-  const database = createDatabase(pool, log, createTallies())
+  const pool = createPool({ connection, maxConnections: 1, plans, statementLimitMs, log })
+  // Failures of a scrape are not counted with those of requests: it has tallies of its own, which are not exposed.
+  const database = createDatabase(pool, log)
   const registry = new Registry()
   addRequestMetrics(registry, listeners)
   addWorkMetrics(registry, tallies)

@@ -1,8 +1,17 @@
-// Whether the database answers at all, apart from whether it counts the backlog in time.
+// Whether the database answers at all, apart from whether it counts the backlog in time, and on how many servers its commits are.
 import { type Database, statement } from '../db/database.ts'
 
-const pingStatement = statement('telemetry.ask', 'select 1')
+// A role without the right to read statistics sees how many standbys are connected, and not which of them are synchronous.
+const pingStatement = statement(
+  'telemetry.ping',
+  `select case when current_setting('synchronous_standby_names') = '' then 0
+    else (select count(*) from pg_stat_replication where coalesce(state, 'streaming') = 'streaming') end as "standbys"`,
+)
 
-export async function pingDatabase(database: Database): Promise<void> {
-  await database.run(pingStatement)
+/** `standbys`: that are connected where commits wait for one. */
+export type Ping = { standbys: number }
+
+export async function pingDatabase(database: Database): Promise<Ping> {
+  const [ping] = await database.run<Ping>(pingStatement)
+  return ping ?? { standbys: 0 }
 }

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
 import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
+import type { Database } from '../../src/db/database.ts'
 import { type Cluster, startCluster } from '../support/service/cluster.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import { atOnce } from '../support/spending/spending.ts'
@@ -203,4 +204,15 @@ test('a cancel is not covered by goodwill: used credits are not paid back becaus
   assertSuccess(await customer.at(1).cancel({ paymentKey }), 200)
   assert.equal(await customer.credits(), 30)
   await cluster.check()
+})
+
+test('an adjustment that did not happen, for a reason that is gone, is not refused: its outcome is unknown', async () => {
+  const { customerId } = await newCustomer()
+  const database = databaseAt(0)
+  // As after a failover: what stood in the way was on the former primary alone.
+  const lost: Database = {
+    run: (statement, values) =>
+      statement.name === 'credits.adjust' ? Promise.resolve([]) : database.run(statement, values),
+  }
+  await assert.rejects(adjust(lost, adjustmentOf(customerId, 5), limits), refusedAs('SVC001'))
 })

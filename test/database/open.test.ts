@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
+import { until } from '../../harness/until.ts'
 import { statement } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
@@ -12,7 +13,7 @@ before(async () => {
 })
 after(() => testDatabase.drop())
 
-const sleepStatement = statement('test.sleep', 'select pg_sleep(0.3)')
+const sleepStatement = statement('test.sleep', 'select pg_sleep(1)')
 const planStatement = statement('test.plan', `select current_setting('plan_cache_mode') as "mode"`)
 
 for (const { allowed, use } of [
@@ -31,13 +32,18 @@ for (const { allowed, use } of [
     const opened = await openDatabase({ ...options, dataDir: newDirectory(t) })
     t.after(() => opened.close())
     const databases = use === 'service' ? [opened.database, opened.requestDatabase] : [opened.database]
-    const asleep = databases.flatMap((database) => Array.from({ length: 12 }, () => database.run(sleepStatement)))
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    const [row] = await testDatabase.query<{ sleeping: number }>(
-      `select count(*)::int as sleeping from pg_stat_activity where datname = current_database() and query like '%pg_sleep(0.3)%'
-         and state = 'active' and pid <> pg_backend_pid()`,
+    const asleep = databases.flatMap((database) =>
+      Array.from({ length: allowed + 1 }, () => database.run(sleepStatement)),
     )
-    assert.equal(row?.sleeping, allowed)
+    const sleepingText = `select count(*)::int as sleeping from pg_stat_activity
+      where datname = current_database() and query like '%pg_sleep(1)%' and state = 'active' and pid <> pg_backend_pid()`
+    let most = 0
+    await until('all are used', async () => {
+      const [row] = await testDatabase.query<{ sleeping: number }>(sleepingText)
+      most = Math.max(most, row?.sleeping ?? 0)
+      return most >= allowed
+    })
+    assert.equal(most, allowed)
     await Promise.allSettled(asleep)
   })
 }

@@ -7,7 +7,7 @@ import type pg from 'pg'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { type OpenOptions, openDatabase } from '../../src/db/open.ts'
-import { requireSessions, warnOfPlainText } from '../../src/db/session-check.ts'
+import { findPooling, warnOfPlainText } from '../../src/db/session-check.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
 import { type PoolerOptions, startPooler } from '../support/database/pooler.ts'
 
@@ -30,11 +30,12 @@ async function refusalOf(url: string, options: Partial<OpenOptions> = {}): Promi
 
 const limits = { statement_timeout: 5_000, lock_timeout: 2_000, idle_in_transaction_session_timeout: 10_000 }
 const sessions =
-  'The statements of one connection run in different sessions of the server. Connect to PostgreSQL itself, or through a ' +
-  'pooler that keeps sessions (PgBouncer: pool_mode = session).'
+  'The statements of one connection run in different sessions of the server, which lack its prepared statements. Connect to ' +
+  'PostgreSQL itself, or through a pooler that keeps sessions (PgBouncer: pool_mode = session) or carries prepared ' +
+  'statements over (PgBouncer 1.21 or later: max_prepared_statements).'
 const limitsAdvice =
-  'Connect to PostgreSQL itself, or through a pooler that keeps sessions and ignores these parameters, with the same ' +
-  'limits set for the role (alter role … set statement_timeout = …).'
+  'Connect to PostgreSQL itself, or through a pooler that ignores these parameters, with the same limits set for the role ' +
+  '(alter role … set statement_timeout = …).'
 const leftOut =
   'idle_in_transaction_session_timeout is 0 ms instead of 10000 ms, lock_timeout is 0 ms instead of 2000 ms, ' +
   `statement_timeout is 0 ms instead of 5000 ms: a pooler in between ignores the parameters of the connection. ${limitsAdvice}`
@@ -71,8 +72,26 @@ test('a session that ends while nothing is under way on it fails the check, and 
     await ended
     return other
   }
-  const pools = [connectFirst, connectOther].map((connect) => ({ connect }) as unknown as pg.Pool)
-  await assert.rejects(requireSessions(pools[0] as pg.Pool, pools[1] as pg.Pool), /not queryable/)
+  const connects = [connectFirst, connectOther].values()
+  const scripted = { connect: () => connects.next().value?.() } as unknown as pg.Pool
+  await assert.rejects(findPooling(scripted), /not queryable/)
+})
+
+/** As PgBouncer from 1.21 on in transaction mode: each query may be in another session, which has the prepared statements. */
+function transactionPooler(standbys: string): pg.Pool {
+  let session = 0
+  async function query(query: string | { name?: string }) {
+    session += 1
+    if (typeof query === 'object' && query.name) return { rows: [{ pid: session }] }
+    return { rows: `${query}`.includes('synchronous_standby_names') ? [{ names: standbys }] : [] }
+  }
+  const client = { query, connectionParameters: {}, on: () => undefined, release: () => undefined }
+  return { connect: async () => client } as unknown as pg.Pool
+}
+
+test('a pooler that carries prepared statements over is accepted, unless a failover has to be noticed', async () => {
+  assert.equal(await findPooling(transactionPooler('')), 'transaction')
+  await assert.rejects(findPooling(transactionPooler('n2')), /after a failover .* pool_mode = session/)
 })
 
 test('a database reached over a network without TLS causes a warning; over a socket, loopback or TLS it does not', async () => {

@@ -46,6 +46,14 @@ test('a correct database is served without warnings, in production too', async (
   for (const production of [false, true]) assert.deepEqual(await start({ production }), { warnings: [], lines: [] })
 })
 
+test('the start refuses a read-only database', async () => {
+  const { database: name } = database.connection
+  await database.query(`alter database ${name} set default_transaction_read_only = on`)
+  assert.deepEqual((await start()).lines, [
+    `The database ${name} at the local socket accepts no writes (a standby, or default_transaction_read_only): use the primary`,
+  ])
+})
+
 const putBack = 'put it back as schema.sql has it, then run the command audit.'
 const tampered: { what: string; damage: (name: string, role: string) => string; lines: string[] }[] = [
   {
@@ -71,11 +79,6 @@ const tampered: { what: string; damage: (name: string, role: string) => string; 
       'session_replication_role keeps triggers from firing: take it out of postgresql.conf, the database and the role ' +
         'credits_service.',
     ],
-  },
-  {
-    what: 'the database is read-only',
-    damage: () => 'alter database current set default_transaction_read_only = on',
-    lines: ['The database accepts no writes (a replica, or default_transaction_read_only): use the primary.'],
   },
   {
     what: 'a trigger is disabled',

@@ -1,8 +1,9 @@
-// The checks of a campaign (chaos/checks) on reversals, adjustments, budgets and suspensions can find something: correct
-// evidence passes them, and each reports the fault it is for.
+// The checks of a campaign (chaos/checks) on reversals, adjustments, budgets, suspensions and failovers can find something:
+// correct evidence passes them, and each reports the fault it is for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Check, Evidence } from '../../chaos/checks/evidence.ts'
+import { checkFailovers } from '../../chaos/checks/failovers.ts'
 import { checkKeys } from '../../chaos/checks/keys.ts'
 import { checkAdjustments } from '../../chaos/checks/money/adjustments.ts'
 import { checkBalances } from '../../chaos/checks/money/balances.ts'
@@ -11,8 +12,11 @@ import { checkBudgets } from '../../chaos/checks/money/budgets.ts'
 import { checkReversals } from '../../chaos/checks/money/reversals.ts'
 import { checkSpends } from '../../chaos/checks/money/spends.ts'
 import { checkSuspensions } from '../../chaos/checks/suspensions.ts'
+import type { Cluster } from '../../chaos/cluster/patroni.ts'
+import type { Fault } from '../../chaos/faults/faults.ts'
 import type { Call, Outcome, Request } from '../../chaos/history.ts'
 import type { AdjustmentCall } from '../../chaos/load/account-actions.ts'
+import { findMissing } from '../../chaos/report.ts'
 import type { CampaignBudget } from '../../chaos/world/budgets.ts'
 import type { World } from '../../chaos/world/world.ts'
 
@@ -198,7 +202,7 @@ async function violations(parts: Partial<Parts>): Promise<string[]> {
     ...checkReversals(evidence),
     ...checkAdjustments(evidence),
     ...checkBudgets(evidence),
-    ...checkSuspensions(evidence),
+    ...checkSuspensions({ cluster: undefined }, evidence),
     ...checkBalances(evidence),
     ...(await checkKeys({ books } as unknown as World, evidence)),
   ]
@@ -420,3 +424,22 @@ for (const { what, found, parts } of faults) {
     assert.deepEqual(await violations(parts), found)
   })
 }
+
+test('F-1 reports a failover in which no write was answered for longer than the lease and ten seconds', () => {
+  const spentAt = (ms: number) => call(spent, ok({}), [ms - 100, ms])
+  const violationsOf = (answeredAtMs: number[]) => {
+    const cluster = { outages: [{ fromMs: 1_000, toMs: 60_000 }] } as Cluster
+    return checkFailovers({ cluster }, { calls: answeredAtMs.map(spentAt) } as Evidence)[0]?.violations
+  }
+  assert.deepEqual(violationsOf([20_000, 45_000]), [])
+  assert.deepEqual(violationsOf([20_000, 59_000]), ['no write was answered for 39 s'])
+  assert.deepEqual(violationsOf([]), ['no write was answered for 59 s'])
+})
+
+test('a long campaign without one of the kinds of failover proves nothing', () => {
+  const strike = async () => undefined
+  const table: Fault[] = [{ name: 'cluster struck', every: [1, 1], leastPerMinute: 0, kinds: ['frozen'], strike }]
+  const missing = (minutes: number) => findMissing(minutes, {}, {}, table).filter((line) => line.startsWith('frozen'))
+  assert.deepEqual(missing(10), ['frozen: 0 of at least 1'])
+  assert.deepEqual(missing(5), [])
+})

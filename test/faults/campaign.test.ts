@@ -13,7 +13,7 @@ const minutes = 0.25
 test('with processes killed, connections cut and wrong notifications at once, nothing is lost, counted twice or left open', async (t) => {
   const lines: string[] = []
   const logLine = (line: string) => lines.push(line)
-  const report = await runCampaign({ seed, minutes, keep: false, logLine, stopped: t.signal })
+  const report = await runCampaign({ seed, minutes, clients: 28, keep: false, logLine, stopped: t.signal })
   assert.equal(report.verdict, 'PASSED', `${lines.join('\n')}\n${renderReport(report)}`)
   const { figures } = report
   t.diagnostic(`${figures['API calls']} calls, ${figures.orders} orders, ${figures.recoveries} recoveries`)

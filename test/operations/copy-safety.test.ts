@@ -22,11 +22,11 @@ import {
 import { backup } from '../../src/commands/database/backup.ts'
 import { move, quoted, withoutPassword } from '../../src/commands/database/move.ts'
 import { confirmRestore, restore } from '../../src/commands/database/restore.ts'
+import { withClient } from '../../src/db/connect.ts'
 import { openBackup } from '../../src/db/copy/backup-file.ts'
 import { copiedTables, loadInto } from '../../src/db/copy/load.ts'
 import { withSnapshot } from '../../src/db/copy/source.ts'
 import { connectTo, openDatabase, reach } from '../../src/db/open.ts'
-import { withClient } from '../../src/db/prepare.ts'
 import { bookkeeper, writeBooks } from '../support/database/books.ts'
 import { bareCall, emptyDatabase } from '../support/database/copying.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
@@ -225,6 +225,7 @@ test('the printed start command has no password, and its values are quoted for t
     ['postgres://me:sec@ret@host/db', 'postgres://me:PASSWORD@host/db'],
     ['postgres://me@host/db?password=secret&a=b', 'postgres://me@host/db?password=PASSWORD&a=b'],
     ['postgres://me@host/db', 'postgres://me@host/db'],
+    ['postgres://me:secret@one:1,two:2/db?a=b', 'postgres://me:PASSWORD@one:1,two:2/db?a=b'],
     ['postgres://me:se/cret@host/db', 'the same URL'],
   ] as const) {
     assert.equal(withoutPassword(url), shown)

@@ -49,7 +49,7 @@ function kept(evidence: Evidence): string[] {
     const balance = sum(ofOrder, 'capture') - sum(ofOrder, 'cancel')
     const part = partOf(evidence, order.orderId) ?? 0
     const keeps = keptOf(order)
-    // After a refund of the unused part somebody may cancel more in the dashboard; that has a discrepancy.
+    // After a refund of the unused part more may be cancelled in the dashboard; that has a discrepancy.
     const isMore = order.status === 'REFUNDED' && balance < keeps && hasDiscrepancy(evidence, order.orderId)
     return [keeps, ...(order.status === 'CONFIRMED' ? [keeps - part] : [])].includes(balance) || isMore
       ? []

@@ -1,10 +1,10 @@
 // `backup`: writes the whole database into a file, in one snapshot, while the service runs.
+import { withClient } from '../../db/connect.ts'
 import { requireNew, writeBackup } from '../../db/copy/backup-file.ts'
 import { copiedTables } from '../../db/copy/load.ts'
 import { withSnapshot } from '../../db/copy/source.ts'
 import { compareSchema } from '../../db/migrate.ts'
 import { openDatabase } from '../../db/open.ts'
-import { withClient } from '../../db/prepare.ts'
 import type { StandaloneCall } from '../command.ts'
 import { secretChecksOf, uncheckedSecretsText } from './backup-secrets.ts'
 import { rowCounts } from './fill.ts'

@@ -1,11 +1,11 @@
 // Fills an empty database with the rows of another one, for restore and move. The rows are compared with the source,
 // migrated to this version and audited. Until all of that has passed the target is marked, and no service starts on it.
 import type pg from 'pg'
+import { withClient } from '../../db/connect.ts'
 import { loadInto } from '../../db/copy/load.ts'
 import type { Source, TableSum } from '../../db/copy/source.ts'
 import { markFinished } from '../../db/copy/unfinished.ts'
 import { connectTo, type OpenOptions, type Reached } from '../../db/open.ts'
-import { withClient } from '../../db/prepare.ts'
 import { recordAction } from '../../operators/action-log.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { actionOf } from '../action-log-entry.ts'

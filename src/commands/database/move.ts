@@ -1,10 +1,11 @@
 // `move`: copies the embedded database to an empty one on a server. The source stays as it is; a note in DATA_DIR keeps it
 // from being started again by mistake.
+import { placeOf, urlsOf, withClient } from '../../db/connect.ts'
 import { copiedTables } from '../../db/copy/load.ts'
 import { withSnapshot } from '../../db/copy/source.ts'
 import { noteMoved } from '../../db/embedded/moved.ts'
-import { type OpenOptions, placeOf, reach } from '../../db/open.ts'
-import { prepare, withClient } from '../../db/prepare.ts'
+import { type OpenOptions, reach } from '../../db/open.ts'
+import { prepare } from '../../db/prepare.ts'
 import type { Confirmation, StandaloneCall } from '../command.ts'
 import { fillDatabase } from './fill.ts'
 
@@ -49,11 +50,12 @@ export async function move(call: StandaloneCall): Promise<object> {
 
 /** Keeps the password out of the terminal's scrollback. */
 export function withoutPassword(databaseUrl: string): string {
-  const url = URL.parse(databaseUrl)
+  const [url, ...others] = urlsOf(databaseUrl)
   if (!url) return 'the same URL'
   if (url.password) url.password = 'PASSWORD'
   if (url.searchParams.has('password')) url.searchParams.set('password', 'PASSWORD')
-  return url.href
+  const hosts = [url, ...others].map(({ host }) => host).join(',')
+  return url.href.replace(`${url.host}${url.pathname}`, `${hosts}${url.pathname}`)
 }
 
 /** For the shell. */

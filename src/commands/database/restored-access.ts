@@ -4,8 +4,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { placeOf, reach } from '../../db/open.ts'
-import { withClient } from '../../db/prepare.ts'
+import { placeOf, withClient } from '../../db/connect.ts'
+import { reach } from '../../db/open.ts'
 import type { StandaloneCall } from '../command.ts'
 import { program } from '../line/help.ts'
 
@@ -114,18 +114,20 @@ export type OldAccess = { place: string; kinds: { kind: AccessKind; rows: Access
 const isUrl = (text: string) => /^postgres(ql)?:\/\//.test(text)
 
 export async function readOldAccess(call: StandaloneCall, old: string): Promise<OldAccess> {
-  const { databaseUrl, dataDir, place } = isUrl(old)
-    ? { databaseUrl: old, dataDir: call.databaseOptions.dataDir, place: placeOf(old) }
-    : { databaseUrl: undefined, dataDir: requireEmbedded(call.resolvePath(old)), place: old }
+  const read = async (client: pg.ClientBase) => ({
+    place: isUrl(old) ? placeOf(old) : old,
+    kinds: await readAccess(client),
+  })
+  if (isUrl(old)) return withClient({ connectionString: old }, placeOf(old), read)
   const { places, leave } = await reach({
     ...call.databaseOptions,
-    databaseUrl,
+    databaseUrl: undefined,
     migrationDatabaseUrl: undefined,
-    dataDir,
+    dataDir: requireEmbedded(call.resolvePath(old)),
     use: 'command',
   })
   try {
-    return await withClient(places.owner, places.place, async (client) => ({ place, kinds: await readAccess(client) }))
+    return await withClient(places.owner, places.place, read)
   } finally {
     await leave()
   }

@@ -1,6 +1,7 @@
 // Adjustments by operators: goodwill and corrections, at once or after a second operator has approved them. The day's total of
 // an operator is one row; it is raised, and compared with the limit, by the statement that moves the credits or stores the
 // request. So two adjustments at once cannot both use what is left. It is locked after the account.
+import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
@@ -172,7 +173,7 @@ const requestColumns = `r.customer_id as "customerId", r.adjustment_id as "adjus
 
 const findRequestStatement = statement(
   'credits.findAdjustmentRequest',
-  `select ${requestColumns} from adjustment_requests r where r.adjustment_id = $1`,
+  `select ${requestColumns} from adjustment_requests r where r.adjustment_id = $1 and ${confirmed}`,
 )
 
 export async function findRequest(database: Database, adjustmentId: string): Promise<AdjustmentRequest | undefined> {
@@ -215,7 +216,8 @@ const findStateStatement = statement(
     (select json_build_object('kind', a.kind, 'credits', a.credits, 'available', e.balance_after - e.held_after)
      from adjustments a
      join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number
-     where a.customer_id = $1 and a.adjustment_id = $2) as "done"`,
+     where a.customer_id = $1 and a.adjustment_id = $2) as "done"
+  where $2::uuid is null or ${confirmed}`,
 )
 
 /** To explain why nothing moved. */

@@ -1,6 +1,7 @@
 // Goodwill and corrections by operators. Each has a reason. An operator adjusts up to a limit per Korean day, by their role;
 // above another limit the adjustment waits for a second person, who needs the right to approve and a limit that covers it. A
 // repeat with the same id gets the first answer: a double click or a lost answer moves nothing twice.
+import { refuse } from '../../core/errors.ts'
 import type { Database } from '../../db/database.ts'
 import { adjustmentRefusals, customerNotFound, insufficientCredits } from '../refusals.ts'
 import { retryOnUniqueViolation } from '../retry-on-unique-violation.ts'
@@ -67,7 +68,9 @@ function resultOf(request: AdjustmentRequest | undefined, { done }: AdjustmentSt
 function refusalOf({ available, usedToday }: AdjustmentState, credits: number, perDay: number): Error {
   if (available === null) return customerNotFound()
   if (available + credits < 0) return insufficientCredits(-credits, available)
-  return adjustmentRefusals.overDailyLimit(perDay, usedToday)
+  if (usedToday + Math.abs(credits) > perDay) return adjustmentRefusals.overDailyLimit(perDay, usedToday)
+  // What stood in the way is gone: another request with this id that was lost in a failover, or a balance that has moved since.
+  return refuse('SVC001')
 }
 
 /** By another operator than the one who requested it. */

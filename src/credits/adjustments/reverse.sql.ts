@@ -1,5 +1,6 @@
 // Reverses spends and captured holds, set-wise and idempotent by the reversal's own reference within the customer. Only the
 // service that spent can: by its name, because a token that replaces another has an id of its own.
+import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -107,6 +108,7 @@ const reverseStatement = statement(
   left join known k using (ordinal)
   left join measured j using (ordinal)
   left join moved m on m.customer_id = i.customer_id and m.reference = i.reference
+  where k.ordinal is null or ${confirmed}
   order by i.ordinal`,
 )
 

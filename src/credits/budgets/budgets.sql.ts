@@ -1,6 +1,7 @@
 // The statements on budgets: set, remove, list with what has been used. A trigger marks the account of the customer, so the next
 // spend or hold is checked (restricted.sql.ts).
 import { newBudgetId, uuidPattern } from '../../core/ids.ts'
+import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import type { BudgetPeriod, BudgetScope } from './kinds.ts'
 import { renewalOf } from './usage.sql.ts'
@@ -64,7 +65,10 @@ export async function setBudget(
 
 const removeBudgetStatement = statement(
   'credits.removeBudget',
-  `update budgets set removed_at = now() where budget_id = $1 and removed_at is null`,
+  `with removed as (
+    update budgets set removed_at = now() where budget_id = $1 and removed_at is null
+  )
+  select where ${confirmed}`,
 )
 
 const findBudgetStatement = statement(

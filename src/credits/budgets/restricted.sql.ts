@@ -2,6 +2,7 @@
 // all customers. One statement for one input: it locks the account and what has been used of each budget, checks, and only then
 // moves and counts. So no two movements can both take the last of a budget.
 import { assert } from '../../core/assert.ts'
+import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -61,7 +62,8 @@ const spendRestrictedStatement = statement(
   left join known k on true
   left join account a on true
   left join verdict v on true
-  left join moved m on true`,
+  left join moved m on true
+  where k.kind is null or ${confirmed}`,
 )
 
 export async function spendRestricted(database: Database, input: SpendInput): Promise<SpendOutput & Verdict> {
@@ -131,7 +133,8 @@ const openRestrictedHoldStatement = statement(
   left join account a on true
   left join verdict v on true
   left join moved m on true
-  left join opened o on true`,
+  left join opened o on true
+  where k.kind is null or ${confirmed}`,
 )
 
 export async function openRestrictedHold(database: Database, input: HoldOpening): Promise<HoldOpened & Verdict> {

@@ -1,6 +1,7 @@
 // Holds: opening one, extending it, capturing parts of it, and ending it by capture, release or expiry. Set-wise. A hold is
 // locked before its account. It ends once: a statement that does not find it ACTIVE under its lock changes nothing.
 // `credits` of a hold is what it still holds, or held until its end: parts are not in it.
+import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -96,6 +97,7 @@ const openHoldsStatement = statement(
   left join known k using (ordinal)
   left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id
   left join step s on s.customer_id = i.customer_id and s.hold_id = i.hold_id
+  where k.ordinal is null or ${confirmed}
   order by i.ordinal`,
 )
 
@@ -291,7 +293,8 @@ const findHoldsStatement = statement(
     e.reference is not null as "isEndedByPart", e.balance_after - e.held_after as "available"
   from unnest(${keys.arrays}) with ordinality as i (${keys.columns}, ordinal)
   join holds h using (customer_id, hold_id)
-  left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry`,
+  left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry
+  where ${confirmed}`,
 )
 
 export async function findHolds(database: Database, all: HoldKey[]): Promise<(Hold | null)[]> {

@@ -77,12 +77,26 @@ export const lotsOfAccounts = `
     window newer as (partition by customer_id order by grant_entry desc rows between unbounded preceding and 1 preceding)
   ),${lotsOfPlaced}`
 
-const roomNewerThan = (entry: string) =>
-  `(select coalesce(sum(g.room), 0) from (${grantedLots} where o.grant_entry > ${entry}) g)`
+const fewLots = 100
+
+const newestLotsAfter = (entry: string) =>
+  grantedBy(`
+    cross join lateral (
+      select * from orders o
+      where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry > ${entry}
+      order by o.grant_entry desc
+      limit ${fewLots}) o`)
+
+/** The room of the lots after an entry, or of the newest of them: where that is room for all that is paid, more changes nothing. */
+const roomNewerThan = (entry: string) => `(
+      select case when newest.room >= a.paid then newest.room
+        else (select coalesce(sum(g.room), 0) from (${grantedLots} where o.grant_entry > ${entry}) g) end
+      from account a
+      cross join (select coalesce(sum(g.room), 0) as room from (${newestLotsAfter(entry)}) g) newest)`
 
 /**
  * CTE `shared`: the lots of a CTE `page`, granted lots of one customer without a gap but for those without room. Only lots that
- * are newer than the page are read besides: what the older ones have unspent is the rest of the balance.
+ * are newer than the page are read besides, and few of them: what the older ones have unspent is the rest of the balance.
  *
  * `closing` are orders that a cancel or refund is about. What it holds is shown with its own order; holds of services take the
  * lots that are used next.

@@ -4,6 +4,7 @@
 // nothing, or are the start of a claim that checks again. The fourth reader, books/order-story.sql.ts, is for people.
 import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import { confirmed } from '../../db/connect.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
@@ -44,7 +45,8 @@ const findConfirmSubjectsStatement = statement(
   join orders o using (customer_id, order_id)
   left join payment_operations p
     on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM'
-      and p.state in ('OPEN', 'APPROVED')`,
+      and p.state in ('OPEN', 'APPROVED')
+  where o.status = 'PENDING' or ${confirmed}`,
 )
 
 /** What a confirm found that could not be claimed. */
@@ -90,6 +92,7 @@ const findCancelSubjectStatement = statement(
     on c.customer_id = o.customer_id and c.order_id = o.order_id
       and (c.kind = 'CANCEL' and c.state <> 'REJECTED' or c.state = 'OPEN' and c.kind <> 'CONFIRM')
   where p.customer_id = $1 and p.payment_key = $2 and p.kind = 'CONFIRM'
+    and (o.status in ('PENDING', 'CONFIRMED') or ${confirmed})
   order by p.state = 'REJECTED', p.opened_at desc
   limit 1`,
 )
@@ -145,7 +148,7 @@ const findReviewSubjectStatement = statement(
             and d.detail ->> 'paymentKey' is not null) as "doubtedKeys"
   from orders o
   left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
-  where o.customer_id = $1 and o.order_id = $2`,
+  where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or ${confirmed})`,
 )
 
 export async function findOrderForReview(

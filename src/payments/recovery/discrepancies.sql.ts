@@ -1,5 +1,6 @@
 // Discrepancies: the gateway and our books disagree, no rule decides which of them is right, and a person has to look. At most
 // one is open for each kind and subject. It is resolved by an operator, or by a review that finds that the two agree again.
+import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import type { Operation } from '../operations/begin.sql.ts'
 import type { OrderKey } from '../orders.sql.ts'
@@ -72,7 +73,7 @@ export async function resolveDiscrepancies(
 
 const findResolvedStatement = statement(
   'payments.findResolvedDiscrepancy',
-  'select kind from discrepancies where discrepancy_id = $1 and resolution = $2',
+  `select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and ${confirmed}`,
 )
 
 /**

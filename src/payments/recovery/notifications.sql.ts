@@ -1,5 +1,6 @@
 // Notifications of the gateway, until the worker has looked the payment up: stored once per transmission, claimed by the
 // worker, closed with the result.
+import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 
 export type NewNotification = {
@@ -12,9 +13,12 @@ export type NewNotification = {
 
 const insertNotificationStatement = statement(
   'payments.insertNotification',
-  `insert into webhook_notifications (transmission_id, event_type, order_id, payment_key, status)
-  values ($1, $2, $3, $4, $5)
-  on conflict do nothing`,
+  `with stored as (
+    insert into webhook_notifications (transmission_id, event_type, order_id, payment_key, status)
+    values ($1, $2, $3, $4, $5)
+    on conflict do nothing
+  )
+  select where ${confirmed}`,
 )
 
 /** A repetition changes nothing. */

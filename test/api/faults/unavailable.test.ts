@@ -21,13 +21,13 @@ before(async () => {
     beside: { database, sandboxUrl },
     wrapGateway: (gateway) => ({ ...gateway, confirm: async (intent) => gatewayBug?.() ?? gateway.confirm(intent) }),
   })
-  const pool = Object.assign(Object.create(database.pool), {
-    query: async (query: { name: string }) => {
+  const pool = {
+    async query(query: { name: string }) {
       const fault = connectionFault?.(query.name)
       if (fault) throw fault
       return database.pool.query(query as never)
     },
-  })
+  } as never
   cut = await startTestService({ beside: { database: { ...database, pool }, sandboxUrl } })
 })
 after(() => closeAll(cut, faulty, service))

@@ -172,6 +172,7 @@ test('a command that cannot be logged changes nothing', async (t) => {
   const readOnly = `${databaseUrl(database.connection)}&options=-c%20default_transaction_read_only%3Don`
   const { code, stdout } = await callCli(t, dataDir, ['keys', 'issue', '--customer', 'unseen'], {
     DATABASE_URL: readOnly,
+    DATABASE_WAIT_MS: '0',
   })
   assert.deepEqual([code, stdout], [1, ''])
   assert.deepEqual(await database.query(`select from customers where name = 'unseen'`), [])

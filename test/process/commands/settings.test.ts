@@ -129,7 +129,7 @@ for (const { name, url, line } of unreachable) {
   test(`DATABASE_URL, ${name}: one line without the password, nothing left`, async (t) => {
     const dataDir = newDataDir(t)
     const DATABASE_URL = url || databaseUrl({ ...testServer(), password: 'hunter2' })
-    const printed = await refusedStart(t, dataDir, { DATABASE_URL })
+    const printed = await refusedStart(t, dataDir, { DATABASE_URL, DATABASE_WAIT_MS: '0' })
     assertLines(printed, [/^The database .* cannot be reached: /])
     assert.match(printed, line)
     assert.doesNotMatch(printed, /hunter2/)

@@ -1,10 +1,10 @@
 // A real Chromium for the browser tests, from the first available source: the npm package (x64), the machine, or, as root on
 // Debian, its package. The first that starts is used; without one the tests are skipped with the reason. The headless shell
 // is preferred to the whole browser: it has the same engine and draws no windows.
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page, type PageScreenshotOptions } from 'playwright-core'
+import { isRootOnDebian, runLocked } from '../../../harness/debian.ts'
 import { diskDirectory } from '../../../harness/processes.ts'
 
 /** Debian's packages, in order of preference. */
@@ -43,14 +43,11 @@ const candidates: Candidate[] = [
         at(path),
   ),
   async () => {
-    if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) return undefined
+    if (!isRootOnDebian()) return undefined
     process.stderr.write('Installing a Chromium for the browser tests (once) ...\n')
-    // Under a lock: test files run side by side, and the second finds what the first has installed.
     const tries = packages.map((name) => `apt-get install -y -qq --no-install-recommends ${name}`)
     const present = packages.map((name) => `test -x /usr/bin/${name}`)
-    const install = `${present.join(' || ')} || (apt-get update -qq && (${tries.join(' || ')}))`
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-    spawnSync('flock', ['/tmp/prepaid-credits-chromium.lock', 'sh', '-c', install], { env, timeout: 300_000 })
+    runLocked(`${present.join(' || ')} || (apt-get update -qq && (${tries.join(' || ')}))`)
     return installed.map(at).find((found) => found !== undefined)
   },
 ]
