@@ -33,7 +33,7 @@ test('npm test has these options', () => {
 test('every test file runs once, and every file planned to run alone exists', () => {
   const planned = planOf()
   assert.deepEqual(
-    [...planned.alone, ...planned.shared].sort(),
+    [...planned.alone, ...planned.shared, ...planned.last].sort(),
     globSync('test/**/*.test.ts', { cwd: repository }).sort(),
   )
   assert.deepEqual(

@@ -4,12 +4,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
+import { Readable } from 'node:stream'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { planOf } from './support/plan.ts'
-import { collectResults } from './support/results.ts'
+import { createResults } from './support/results.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const cache = join(root, 'node_modules/.cache')
@@ -33,7 +34,6 @@ export function writeLane(directory: string, name: string, files: string[]): str
 /** What never ends is red after a while: a test by its time limit, a process by its watchdog. */
 export const runOptions = {
   cwd: root,
-  concurrency,
   timeout: 480_000,
   globalSetupPath: join(root, 'test/support/database/global-setup.ts'),
   execArgv: ['--import=./test/support/watchdog.ts'],
@@ -45,17 +45,28 @@ if (import.meta.main) {
     options: { titles: { type: 'string' }, times: { type: 'boolean' } },
   })
   const named = positionals.map((file) => relative(root, join(process.cwd(), file)))
-  const { alone, shared } = named.length > 0 ? { alone: named, shared: [] } : planOf()
+  const { alone, shared, last } = named.length > 0 ? { alone: named, shared: [], last: [] } : planOf()
   mkdirSync(cache, { recursive: true })
   const directory = mkdtempSync(join(cache, 'test-run-'))
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   const lanes = shared.length > 0 ? Array.from({ length: concurrency }, (_, lane) => `lane-${lane}`) : []
-  const files = [
-    ...alone.map((file) => writeLane(join(directory, nameOf(file)), nameOf(file), [file])),
-    ...lanes.map((name) => writeLane(directory, name, shared)),
-  ]
-  const stream = run({ ...runOptions, files })
-  const results = collectResults(stream)
+  const own = (file: string) => writeLane(join(directory, nameOf(file)), nameOf(file), [file])
+  const rounds = [
+    { files: [...alone.map(own), ...lanes.map((name) => writeLane(directory, name, shared))], concurrency },
+    { files: last.map(own), concurrency: 1 },
+  ].filter(({ files }) => files.length > 0)
+  const results = createResults()
+
+  async function* runRounds() {
+    for (const round of rounds) {
+      for await (const event of run({ ...runOptions, ...round })) {
+        results.collect(event)
+        yield event
+      }
+    }
+  }
+
+  const stream = Readable.from(runRounds())
   stream.compose(spec).pipe(process.stdout)
   stream.once('end', () => {
     if (values.titles) writeFileSync(values.titles, results.titles())

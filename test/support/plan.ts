@@ -1,5 +1,5 @@
 // Which test files have a process of their own, and why. All others are shared out among a few processes, the lanes: each
-// takes the next file when it has ended one.
+// takes the next file when it has ended one. Those that need the machine for themselves come last, one at a time.
 import { globSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -60,15 +60,24 @@ const longest = [
   'test/console/browser/pages.test.ts',
 ]
 
-export type Plan = { alone: string[]; shared: string[] }
+/**
+ * Campaigns, which compare answers with time limits: beside the others they would fill a slow machine, and fail with them. Each
+ * takes whole clusters of processes.
+ */
+export const last = ['test/faults/campaign.test.ts', 'test/faults/failover.test.ts']
+
+export type Plan = { alone: string[]; shared: string[]; last: string[] }
 
 /** Every test file there is, once. */
 export function planOf(): Plan {
-  const files = globSync('test/**/*.test.ts').sort()
+  const files = globSync('test/**/*.test.ts')
+    .filter((file) => !last.includes(file))
+    .sort()
   const isAlone = (file: string) => file in alone || dirname(file) in alone
   const shared = files.filter((file) => !isAlone(file))
   return {
     alone: files.filter(isAlone),
     shared: [...longest, ...shared.filter((file) => !longest.includes(file))],
+    last,
   }
 }

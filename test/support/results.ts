@@ -1,7 +1,7 @@
 // What a run has shown, from the events of its tests: the titles, so that two runs can be compared, and where the time went.
 import { cpus } from 'node:os'
 import { dirname } from 'node:path'
-import type { run } from 'node:test'
+import type { TestEvent } from 'node:test/reporters'
 import { budgets } from './plan.ts'
 
 const listedFiles = 25
@@ -9,7 +9,7 @@ const listedFiles = 25
 const seconds = (ms: number) => (ms / 1_000).toFixed(1)
 const row = (...cells: (string | number)[]) => `| ${cells.join(' | ')} |`
 
-export function collectResults(stream: ReturnType<typeof run>) {
+export function createResults() {
   const startedAt = performance.now()
   const titles: string[] = []
   /** In milliseconds, by file. */
@@ -17,21 +17,17 @@ export function collectResults(stream: ReturnType<typeof run>) {
   /** The names around the test that is reported: its file, the tests it is part of. */
   let path: string[] = []
   let failures = 0
-  let totalMs = 0
 
-  stream.on('test:start', ({ name, nesting }) => {
-    path = [...path.slice(0, nesting), name]
-  })
-  stream.on('test:pass', ({ name, nesting, details, skip }) => {
-    note(name, nesting, details.duration_ms, skip === undefined ? '' : ' (skipped)')
-  })
-  stream.on('test:fail', ({ name, nesting, details, todo }) => {
-    if (todo === undefined) failures += 1
-    note(name, nesting, details.duration_ms, '')
-  })
-  stream.once('end', () => {
-    totalMs = performance.now() - startedAt
-  })
+  function collect({ type, data }: TestEvent): void {
+    if (type === 'test:start') path = [...path.slice(0, data.nesting), data.name]
+    if (type === 'test:pass') {
+      note(data.name, data.nesting, data.details.duration_ms, data.skip === undefined ? '' : ' (skipped)')
+    }
+    if (type === 'test:fail') {
+      if (data.todo === undefined) failures += 1
+      note(data.name, data.nesting, data.details.duration_ms, '')
+    }
+  }
 
   function note(name: string, nesting: number, durationMs: number, suffix: string): void {
     if (nesting === 0) took.set(name, (took.get(name) ?? 0) + durationMs)
@@ -45,6 +41,7 @@ export function collectResults(stream: ReturnType<typeof run>) {
   }
 
   return {
+    collect,
     failed: () => failures > 0,
     titles: () => `${titles.sort().join('\n')}\n`,
     /** Folders that took longer than they may, a line each. */
@@ -58,7 +55,7 @@ export function collectResults(stream: ReturnType<typeof run>) {
       return [
         '# Where the time of the tests goes',
         '',
-        `Written by \`npm run test:times\`. ${titles.length} tests in ${took.size} files: ${seconds(totalMs)} s on ` +
+        `Written by \`npm run test:times\`. ${titles.length} tests in ${took.size} files: ${seconds(performance.now() - startedAt)} s on ` +
           `${cpus().length} cores. The seconds of a file are those on the clock while others run beside it, so their sum ` +
           'is more than the run takes. The budgets are in `test/support/plan.ts`; a run names the folders that exceed theirs.',
         '',
