@@ -50,7 +50,7 @@ before(async () => {
   }).listen(0, '127.0.0.1')
   await once(site, 'listening')
   page = await (browser as Browser).newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(30_000)
 })
 after(() => closeAll(browser, site, service))
 

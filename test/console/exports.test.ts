@@ -144,7 +144,8 @@ test('an export that the client aborts is logged as failed, and holds no slot of
   )
   const unread = await Promise.all(Array.from({ length: 3 }, () => finance.save('/books/discrepancies.csv?state=open')))
   assert.equal((await linesOf(await finance.save('/books/days.csv'))).length, 31)
-  await Promise.all(unread.map((response) => response.body?.cancel()))
+  // On a slow machine the service has ended them by now: a connection that is not read has a time limit.
+  await Promise.allSettled(unread.map((response) => response.body?.cancel()))
   const outcomes = () =>
     service.database.query<{ outcome: string | null; count: number }>(
       `select e.outcome, count(*)::int from operator_actions b

@@ -55,7 +55,7 @@ export type Card = 'approve' | 'decline' | 'insufficient' | 'hang' | 'refused'
 export async function newBuyer(browser: Browser, shop: Shop, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1100, height: 800 }, ...options })
   const page: Page = await context.newPage()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(30_000)
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(error.message))
 
