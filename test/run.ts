@@ -9,6 +9,7 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { globalSetup, globalTeardown } from './support/database/global-setup.ts'
 import { planOf } from './support/plan.ts'
 import { createResults } from './support/results.ts'
 
@@ -35,7 +36,6 @@ export function writeLane(directory: string, name: string, files: string[]): str
 export const runOptions = {
   cwd: root,
   timeout: 480_000,
-  globalSetupPath: join(root, 'test/support/database/global-setup.ts'),
   execArgv: ['--import=./test/support/watchdog.ts'],
 }
 
@@ -58,11 +58,16 @@ if (import.meta.main) {
   const results = createResults()
 
   async function* runRounds() {
-    for (const round of rounds) {
-      for await (const event of run({ ...runOptions, ...round })) {
-        results.collect(event)
-        yield event
+    await globalSetup()
+    try {
+      for (const round of rounds) {
+        for await (const event of run({ ...runOptions, ...round })) {
+          results.collect(event)
+          yield event
+        }
       }
+    } finally {
+      await globalTeardown()
     }
   }
 

@@ -86,8 +86,6 @@ export async function globalTeardown(): Promise<void> {
     await server?.stop()
   } finally {
     if (directory) rmSync(directory, { recursive: true, force: true })
-    // For the next round of tests.
-    process.env.TMPDIR = process.env[diskVariable]
   }
 }
 
