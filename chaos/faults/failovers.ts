@@ -104,7 +104,7 @@ export function failoverFault(cluster: Cluster): Fault {
   return {
     name: 'cluster struck',
     kinds,
-    every: [6, 14],
+    every: [3, 8],
     leastPerMinute: 0.5,
     async strike({ random, count }: StrikeContext) {
       if (cluster.busy) return
