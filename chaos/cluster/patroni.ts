@@ -19,7 +19,7 @@ import {
   makeDirectory,
   type Runner,
 } from './node.ts'
-import { findPrograms, type PatroniChoice } from './packages.ts'
+import { findPrograms, isSafe, type PatroniChoice } from './packages.ts'
 
 /** In seconds: Patroni allows no shorter `ttl`. */
 export const lease = { ttl: 20, loop: 2, retry: 3 }
@@ -61,6 +61,8 @@ export async function startCluster(directory: string, options: ClusterOptions = 
   const programs = findPrograms(patroni)
   const runner = findRunner()
   const isSynchronous = replication === 'synchronous'
+  // After a freeze an older Patroni can fail for good to write the name of the standby to etcd. Commits go on.
+  const namesStandby = isSynchronous && isSafe(programs.patroni.version)
   const home = join(directory, 'cluster')
   makeDirectory(runner, home)
   const [etcdPort = 0, etcdPeers = 0, port = 0, ...nodePorts] = await takeFreePorts(3 + nodeNames.length * portsPerNode)
@@ -106,7 +108,7 @@ export async function startCluster(directory: string, options: ClusterOptions = 
     const primary = await findPrimary()
     if (!primary) return false
     const hasSynchronous = (await primary.members()).some(({ role }) => role === 'sync_standby')
-    if (isSynchronous && !hasSynchronous) return false
+    if (namesStandby && !hasSynchronous) return false
     // Patroni's own list of the members is some seconds old.
     const text = `select from pg_stat_replication where state = 'streaming'`
     const streaming = await queryNode(adminConnection, primary, text).catch(() => [])
