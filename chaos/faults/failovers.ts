@@ -106,8 +106,9 @@ export function failoverFault(cluster: Cluster): Fault {
     kinds,
     every: [3, 8],
     leastPerMinute: 0.5,
-    async strike({ random, count }: StrikeContext) {
-      if (cluster.busy) return
+    async strike({ world, random, count }: StrikeContext) {
+      // With no service, the time until an answer would be that of its start.
+      if (cluster.busy || world.services.every(({ busy }) => busy)) return
       cluster.busy = true
       const fromMs = performance.now()
       try {
