@@ -1,5 +1,5 @@
-// A network between two programs: a TCP proxy on loopback that can be cut. While it is cut no byte passes in either direction;
-// then the bytes that waited go on.
+// A network between two programs: a TCP proxy on loopback that can be cut. While it is cut no byte passes in either direction.
+// Then the bytes that waited go on, or are lost with the machine that sent them.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
 
@@ -35,6 +35,11 @@ export async function openLink(port: number, to: NetConnectOpts) {
     mend(): void {
       isCut = false
       for (const socket of sockets) socket.resume()
+    },
+    /** Mended, without what waited. */
+    reset(): void {
+      isCut = false
+      for (const socket of sockets) socket.destroy()
     },
     close(): void {
       server.close()

@@ -212,6 +212,10 @@ export async function createNode(settings: NodeSettings) {
     mend(): void {
       for (const link of links) link.mend()
     },
+    /** For a node that was killed while it was cut off: what it could not send is lost. */
+    resetNetwork(): void {
+      for (const link of links) link.reset()
+    },
     hasDisk: disk !== undefined,
     fillDisk: () => disk?.fill(),
     emptyDisk: () => disk?.empty(),

@@ -68,7 +68,7 @@ const strikes = {
     await sleep(random.integer(0, 3_000))
     await primary.killPatroni()
     primary.killPostgres()
-    primary.mend()
+    primary.resetNetwork()
     await sleep(pastLeaseMs(random))
     primary.start()
   },
