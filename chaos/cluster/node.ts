@@ -173,7 +173,9 @@ export async function createNode(settings: NodeSettings) {
     start(): void {
       if (!isWanted || (patroni && !patroni.isGone())) return
       const { command, environment } = programs.patroni
-      patroni = launchPart(runner, join(directory, 'patroni.log'), [...command, configuration], environment)
+      // Otherwise it asks etcd for its address, and uses that instead of the link.
+      const throughLink = { ...environment, PATRONI_ETCD3_USE_PROXIES: 'true' }
+      patroni = launchPart(runner, join(directory, 'patroni.log'), [...command, configuration], throughLink)
     },
     /** By Patroni's own account: it holds the lock. */
     isPrimary: () =>
