@@ -11,10 +11,10 @@ export function checkFailovers({ cluster }: Pick<World, 'cluster'>, { calls }: E
   if (!cluster) return []
   const answers = calls.filter(({ request, outcome }) => outcome.kind === 'ok' && writes.includes(request.op))
   const answeredMs = answers.map(({ endedAtMs }) => endedAtMs).sort((one, other) => one - other)
-  const violations = cluster.outages.flatMap(({ fromMs, toMs }) => {
+  const violations = cluster.outages.flatMap(({ kind, fromMs, toMs }) => {
     const within = answeredMs.filter((ms) => ms >= fromMs && ms <= toMs)
     const gapMs = longestGap([fromMs, ...within, toMs])
-    return gapMs <= limitMs ? [] : [`no write was answered for ${Math.round(gapMs / 100) / 10} s`]
+    return gapMs <= limitMs ? [] : [`${kind}: no write was answered for ${Math.round(gapMs / 100) / 10} s`]
   })
   const title = `while a primary is lost, writes are answered again within ${limitMs / 1_000} s`
   return [{ id: 'F-1', title, violations }]

@@ -39,7 +39,7 @@ export type Cluster = Postgres & {
   /** Of the superuser; the port is that of haproxy. */
   adminConnection: { host: string; port: number; user: string; password: string; database: string }
   /** When the primary was struck, and when the cluster was complete again: times of the monotonic clock. */
-  outages: { fromMs: number; toMs: number }[]
+  outages: { kind: string; fromMs: number; toMs: number }[]
   /** The largest difference between the clocks of two nodes. */
   clockSpreadMs: number
   /** A disk should be filled, and none could be mounted. */

@@ -111,15 +111,13 @@ export function failoverFault(cluster: Cluster): Fault {
       if (cluster.busy || world.services.every(({ busy }) => busy)) return
       cluster.busy = true
       const fromMs = performance.now()
+      let kind: FailoverKind | undefined
       try {
         const primary = await cluster.findPrimary()
         if (!primary) return
         if (left.length === 0) left = random.shuffled(kinds)
-        const kind = left.pop() as FailoverKind
-        await strikes[kind]({ cluster, primary, random }).catch((error) => {
-          left.unshift(kind)
-          throw error
-        })
+        kind = left.pop() as FailoverKind
+        await strikes[kind]({ cluster, primary, random })
         count('cluster struck')
         count(kind)
         // Patroni looks at its node once in a loop.
@@ -127,7 +125,7 @@ export function failoverFault(cluster: Cluster): Fault {
         await cluster.awaitComplete()
         if ((await cluster.findPrimary()) !== primary) count(primaryChanged)
       } finally {
-        cluster.outages.push({ fromMs, toMs: performance.now() })
+        if (kind) cluster.outages.push({ kind, fromMs, toMs: performance.now() })
         cluster.busy = false
       }
     },

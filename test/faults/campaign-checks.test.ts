@@ -428,12 +428,12 @@ for (const { what, found, parts } of faults) {
 test('F-1 reports a failover in which no write was answered for longer than the lease and ten seconds', () => {
   const spentAt = (ms: number) => call(spent, ok({}), [ms - 100, ms])
   const violationsOf = (answeredAtMs: number[]) => {
-    const cluster = { outages: [{ fromMs: 1_000, toMs: 60_000 }] } as Cluster
+    const cluster = { outages: [{ kind: 'frozen', fromMs: 1_000, toMs: 60_000 }] } as Cluster
     return checkFailovers({ cluster }, { calls: answeredAtMs.map(spentAt) } as Evidence)[0]?.violations
   }
   assert.deepEqual(violationsOf([20_000, 45_000]), [])
-  assert.deepEqual(violationsOf([20_000, 59_000]), ['no write was answered for 39 s'])
-  assert.deepEqual(violationsOf([]), ['no write was answered for 59 s'])
+  assert.deepEqual(violationsOf([20_000, 59_000]), ['frozen: no write was answered for 39 s'])
+  assert.deepEqual(violationsOf([]), ['frozen: no write was answered for 59 s'])
 })
 
 test('a long campaign without one of the kinds of failover proves nothing', () => {
