@@ -161,6 +161,8 @@ async function endSession({ world, random, count }: StrikeContext): Promise<void
 async function lockAccounts({ world, count }: StrikeContext): Promise<void> {
   await alone(world.postgres, async () => {
     const client = await world.books.pool.connect()
+    // The connection may be lost between two queries.
+    client.on('error', () => undefined)
     try {
       await client.query('begin')
       await client.query(`set local lock_timeout = '5s'`)
