@@ -53,7 +53,7 @@ export async function answersUntilClosed(port: number, request: string | Buffer)
 }
 
 /** All bytes until the server closes the connection. A reset counts too: a server that closes may not read the rest. */
-export function readToEnd(socket: Socket, limitMs = 30_000): Promise<Buffer> {
+export function readToEnd(socket: Socket, limitMs = 10_000): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     const limit = setTimeout(() => {
@@ -72,7 +72,7 @@ export function readToEnd(socket: Socket, limitMs = 30_000): Promise<Buffer> {
 function readAnswer(socket: Socket): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0)
-    socket.setTimeout(30_000, () => reject(new Error(`no complete answer within 30 s: ${received}`)))
+    socket.setTimeout(10_000, () => reject(new Error(`no complete answer within 10 s: ${received}`)))
     socket.on('error', reject)
     socket.on('close', () => reject(new Error(`closed before the answer was complete: ${received}`)))
     socket.on('data', (chunk) => {

@@ -29,7 +29,7 @@ const statuses: Record<ErrorCode, number> = {
 }
 
 /** Far above the time of any answer: fails only when a request waits for something. */
-const limitMs = 15_000
+const limitMs = 5_000
 /** For the answers of a file without gateway calls: one may be late on a busy machine, but not half of them. */
 const medianLimitMs = 200
 
