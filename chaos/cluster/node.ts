@@ -192,6 +192,11 @@ export async function createNode(settings: NodeSettings) {
       const { status, text } = await request('POST', '/switchover', { leader: name }, switchoverLimitMs)
       if (status !== 200) throw new Error(`switchover: ${status} ${text}`)
     },
+    /** Its data are thrown away, and copied from the primary. */
+    async reinitialize(): Promise<void> {
+      const { status, text } = await request('POST', '/reinitialize', { force: true })
+      if (status !== 200) throw new Error(`reinitialize: ${status} ${text}`)
+    },
     killPostgres: () => signal(postmasterId(), 'SIGKILL'),
     killPatroni,
     freezePatroni: () => signalPatroni('SIGSTOP'),

@@ -46,7 +46,7 @@ export type Cluster = Postgres & {
   lacksDisk: boolean
   findPrimary(): Promise<ClusterNode | undefined>
   /** All nodes run, and one of them is a standby that has everything. */
-  awaitComplete(): Promise<void>
+  awaitComplete(limitMs?: number): Promise<void>
 }
 
 const nodeNames = ['n1', 'n2', 'n3']
@@ -159,7 +159,7 @@ export async function startCluster(directory: string, options: ClusterOptions = 
     clockSpreadMs: (Math.max(...clocksAhead) - Math.min(...clocksAhead)) * 1_000,
     lacksDisk: wantsDisk && nodes.some(({ hasDisk }) => !hasDisk),
     findPrimary,
-    awaitComplete: () => until('the cluster is complete', isComplete, completeLimitMs),
+    awaitComplete: (limitMs = completeLimitMs) => until('the cluster is complete', isComplete, limitMs),
     urlFor: (applicationName) => `${databaseUrl(owner)}&application_name=${applicationName}`,
     servingUrlFor: (applicationName) => `${databaseUrl(serving)}&application_name=${applicationName}`,
     ownerPassword: passwords.owner,

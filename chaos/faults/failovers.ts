@@ -15,6 +15,8 @@ const pastLeaseMs = (random: Random) => (lease.ttl + random.integer(4, 12)) * 1_
 /** More than the server has in reserve. */
 const segments = 15
 
+const rejoinLimitMs = 45_000
+
 const strikes = {
   'primary switched over': ({ primary }) => primary.switchOver(),
   async 'PostgreSQL of the primary killed'({ primary }) {
@@ -55,6 +57,8 @@ const strikes = {
     }
     await sleep(pastLeaseMs(random))
     primary.emptyDisk()
+    // Its configuration may have been cut off by the full disk. What an operator does then is in docs/high-availability.md.
+    await cluster.awaitComplete(rejoinLimitMs).catch(() => primary.reinitialize())
   },
   async 'standby killed'({ cluster, primary, random }) {
     const [standby] = random.shuffled(cluster.nodes.filter((node) => node !== primary))
