@@ -4929,6 +4929,12 @@ select customer_id as "customerId", order_id as "orderId"
   from discrepancies
   where discrepancy_id = $1 and order_id is not null;
 
+-- payments.findDoubtsOfOrder
+select discrepancy_id as "discrepancyId", detail ->> 'paymentKey' as "paymentKey"
+  from discrepancies
+  where customer_id = $1 and order_id = $2 and resolved_at is null
+  order by found_at;
+
 -- payments.findFinishes
 select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
   from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i (customer_id, operation_id, holder_id)
@@ -4951,6 +4957,11 @@ select c.key as "scan", max(least(c.value::text::numeric, 9007199254740991))::fl
 
 -- payments.findOrderKeys
 select customer_id as "customerId", order_id as "orderId" from orders where order_id = any($1::text[]);
+
+-- payments.findOrderOfOperation
+select order_id as "orderId"
+  from payment_operations
+  where customer_id = $1 and operation_id = $2 and state = $3;
 
 -- payments.findOrderStory
 select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
@@ -5081,13 +5092,7 @@ select o.customer_id as "customerId",
        and c.state = 'APPROVED') as "paymentKey",
     (select c.payment_key from payment_operations c
      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
-     order by c.opened_at desc limit 1) as "refusedKey",
-    array(select d.discrepancy_id from discrepancies d
-          where d.customer_id = o.customer_id and d.order_id = o.order_id
-            and d.resolved_at is null) as "discrepancyIds",
-    array(select distinct d.detail ->> 'paymentKey' from discrepancies d
-          where d.customer_id = o.customer_id and d.order_id = o.order_id and d.resolved_at is null
-            and d.detail ->> 'paymentKey' is not null) as "doubtedKeys"
+     order by c.opened_at desc limit 1) as "refusedKey"
   from orders o
   left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
   where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or coalesce(case when current_setting('synchronous_standby_names') <> ''
@@ -5311,9 +5316,7 @@ with done as (
 
 -- payments.insertDiscrepancyOfOperation
 insert into discrepancies (customer_id, order_id, subject, kind, detail)
-  select customer_id, order_id, order_id, $4, $5::jsonb
-  from payment_operations
-  where customer_id = $1 and operation_id = $2 and state = $3
+  values ($1, $2, $2, $3, $4::jsonb)
   on conflict do nothing
   returning order_id;
 

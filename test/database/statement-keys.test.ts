@@ -76,6 +76,7 @@ test('all statements of requests on the money path were recorded', () => {
     'payments.findCancelSubject',
     'payments.findConfirmSubjects',
     'payments.findFinishes',
+    'payments.findOrderOfOperation',
     'payments.findOrders',
     'payments.findOrdersOfKeys',
     'payments.finishOperations',

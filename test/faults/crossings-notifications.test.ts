@@ -1,6 +1,15 @@
 // The fault table of the gateway's notifications: a notification is stored once, and processing it, however often and by
 // however many processes, repairs the order once.
-import { claimed, closed, compared, confirmed, lookedUp, pending, refunded } from '../support/crossings/ends.ts'
+import {
+  claimed,
+  closed,
+  compared,
+  confirmed,
+  lookedUp,
+  pending,
+  readForReview,
+  refunded,
+} from '../support/crossings/ends.ts'
 import type { Background, Books, Scenario } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
 
@@ -23,7 +32,7 @@ const scenarios = {
     given: 'a captured payment whose answer was lost',
     notified: 'DONE',
     call: 'process',
-    crossings: [...claimed, 'payments.findReviewSubject', 'payments.claimLease', ...lookedUp, ...compared, ...closed],
+    crossings: [...claimed, ...readForReview, 'payments.claimLease', ...lookedUp, ...compared, ...closed],
     ends: { ...confirmed, notification: 'processed' },
     background: worker({ ...confirmed, notification: 'processed' }),
   },

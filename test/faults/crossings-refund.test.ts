@@ -1,6 +1,13 @@
 // The fault table of the platform's refund (section 3, CONFIRMED to REFUNDED): the remaining credits are deducted once, the
 // spent ones are recorded, the money is refunded once, in whole or for the unused part, and a retry gets the same answer.
-import { cancellation, confirmed, lookedUp, refunded, refusingCancels } from '../support/crossings/ends.ts'
+import {
+  cancellation,
+  confirmed,
+  lookedUp,
+  readForReview,
+  refunded,
+  refusingCancels,
+} from '../support/crossings/ends.ts'
 import type { Scenario, Subject } from '../support/crossings/scenario.ts'
 import { crossingTable } from '../support/crossings/table.ts'
 
@@ -8,8 +15,8 @@ const answer = (creditsTakenBack: number, shortfall: number, refundedAmount = 20
   shortfall,
   data: ({ orderId }: Subject) => ({ orderId, status: 'REFUNDED', refundedAmount, creditsTakenBack, shortfall }),
 })
-const found = ['payments.findOrderKeys', 'payments.findReviewSubject']
-const crossings = [...found, ...cancellation, 'payments.findReviewSubject']
+const found = ['payments.findOrderKeys', ...readForReview]
+const crossings = [...found, ...cancellation, ...readForReview]
 
 const scenarios = {
   whole: {
@@ -40,7 +47,7 @@ const scenarios = {
     title: '3: a refund of the unused part returns its value and takes its credits once',
     given: 'a confirmed order with some credits spent',
     call: 'refundUnused',
-    crossings: [...found, 'credits.findLot', ...cancellation, 'payments.findReviewSubject'],
+    crossings: [...found, 'credits.findLot', ...cancellation, ...readForReview],
     ends: {
       ...refunded,
       ...answer(16, 5, 15_000),
@@ -62,14 +69,7 @@ const scenarios = {
     title: '3: a refund of a captured payment whose answer was lost completes its confirm first',
     given: 'a captured payment whose answer was lost',
     call: 'refund',
-    crossings: [
-      ...found,
-      'payments.claimLease',
-      ...lookedUp,
-      'payments.findReviewSubject',
-      ...cancellation,
-      'payments.findReviewSubject',
-    ],
+    crossings: [...found, 'payments.claimLease', ...lookedUp, ...readForReview, ...cancellation, ...readForReview],
     ends: { ...refunded, ...answer(21, 0) },
     background: { unbegun: confirmed },
   },

@@ -9,6 +9,7 @@ import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import { type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
+import { findDoubtsOfOrder } from '../recovery/discrepancies.sql.ts'
 import { slipMembers } from '../slip/columns.sql.ts'
 import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
 
@@ -139,31 +140,28 @@ const findReviewSubjectStatement = statement(
        and c.state = 'APPROVED') as "paymentKey",
     (select c.payment_key from payment_operations c
      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
-     order by c.opened_at desc limit 1) as "refusedKey",
-    array(select d.discrepancy_id from discrepancies d
-          where d.customer_id = o.customer_id and d.order_id = o.order_id
-            and d.resolved_at is null) as "discrepancyIds",
-    array(select distinct d.detail ->> 'paymentKey' from discrepancies d
-          where d.customer_id = o.customer_id and d.order_id = o.order_id and d.resolved_at is null
-            and d.detail ->> 'paymentKey' is not null) as "doubtedKeys"
+     order by c.opened_at desc limit 1) as "refusedKey"
   from orders o
   left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
   where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or ${confirmed})`,
 )
 
-export async function findOrderForReview(
-  database: Database,
-  { customerId, orderId }: OrderKey,
-): Promise<OrderForReview | null> {
+/**
+ * The discrepancies are read first: the order is then at least as new as those that a review may resolve. One that is saved
+ * between the two reads is not among them, and stays open for the next review.
+ */
+export async function findOrderForReview(database: Database, key: OrderKey): Promise<OrderForReview | null> {
   type Row = OrderForReview['order'] & {
     open: Operation | null
     paymentKey: string | null
     refusedKey: string | null
-    discrepancyIds: string[]
-    doubtedKeys: string[]
   }
+  const { customerId, orderId } = key
+  const doubts = await findDoubtsOfOrder(database, key)
   const [row] = await database.run<Row>(findReviewSubjectStatement, [customerId, orderId])
   if (!row) return null
-  const { open: openOperation, paymentKey, refusedKey: rejectedKey, discrepancyIds, doubtedKeys } = row
+  const { open: openOperation, paymentKey, refusedKey: rejectedKey } = row
+  const discrepancyIds = doubts.map((doubt) => doubt.discrepancyId)
+  const doubtedKeys = [...new Set(doubts.flatMap((doubt) => doubt.paymentKey ?? []))]
   return { order: row, customerId, openOperation, paymentKey, rejectedKey, discrepancyIds, doubtedKeys }
 }

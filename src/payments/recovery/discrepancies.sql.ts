@@ -5,17 +5,26 @@ import { type Database, statement } from '../../db/database.ts'
 import type { Operation } from '../operations/begin.sql.ts'
 import type { OrderKey } from '../orders.sql.ts'
 
+const findOrderOfOperationStatement = statement(
+  'payments.findOrderOfOperation',
+  `select order_id as "orderId"
+  from payment_operations
+  where customer_id = $1 and operation_id = $2 and state = $3`,
+)
+
 const insertOfOperationStatement = statement(
   'payments.insertDiscrepancyOfOperation',
   `insert into discrepancies (customer_id, order_id, subject, kind, detail)
-  select customer_id, order_id, order_id, $4, $5::jsonb
-  from payment_operations
-  where customer_id = $1 and operation_id = $2 and state = $3
+  values ($1, $2, $2, $3, $4::jsonb)
   on conflict do nothing
   returning order_id`,
 )
 
-/** True when it is new: the operation is in that state, and none of this kind is open. */
+/**
+ * True when it is new: the operation was in that state, and none of this kind is open. An operation that is closed between the
+ * two statements has a discrepancy too many, which the next review of its order resolves. A process that dies between them
+ * has saved nothing, as if it had died before.
+ */
 export async function insertDiscrepancyOfOperation(
   database: Database,
   { customerId, operationId, kind: operationKind }: Operation,
@@ -23,8 +32,11 @@ export async function insertDiscrepancyOfOperation(
   kind: string,
   detail: object,
 ): Promise<boolean> {
+  const found = [customerId, operationId, state]
+  const [order] = await database.run<{ orderId: string }>(findOrderOfOperationStatement, found)
+  if (!order) return false
   const text = JSON.stringify({ operationId, operationKind, ...detail })
-  const rows = await database.run(insertOfOperationStatement, [customerId, operationId, state, kind, text])
+  const rows = await database.run(insertOfOperationStatement, [customerId, order.orderId, kind, text])
   return rows.length > 0
 }
 
@@ -102,6 +114,21 @@ const findOrderStatement = statement(
 export async function findDiscrepancyOrder(database: Database, discrepancyId: string): Promise<OrderKey | undefined> {
   const [row] = await database.run<OrderKey>(findOrderStatement, [discrepancyId])
   return row
+}
+
+/** An open discrepancy of an order, and the payment that it is about. */
+export type Doubt = { discrepancyId: string; paymentKey: string | null }
+
+const findDoubtsStatement = statement(
+  'payments.findDoubtsOfOrder',
+  `select discrepancy_id as "discrepancyId", detail ->> 'paymentKey' as "paymentKey"
+  from discrepancies
+  where customer_id = $1 and order_id = $2 and resolved_at is null
+  order by found_at`,
+)
+
+export function findDoubtsOfOrder(database: Database, { customerId, orderId }: OrderKey): Promise<Doubt[]> {
+  return database.run<Doubt>(findDoubtsStatement, [customerId, orderId])
 }
 
 const resolveOfOrderStatement = statement(

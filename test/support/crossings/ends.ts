@@ -44,9 +44,10 @@ export const confirmAnswer = ({ orderId, paymentKey }: Subject) => ({
 export const confirmation = ['payments.claimConfirms', 'gateway.confirm', 'payments.finishOperations']
 export const cancellation = ['payments.claimCancels', 'gateway.cancel', 'payments.finishOperations']
 export const lookedUp = ['gateway.findConfirm', 'payments.finishOperations']
-export const compared = ['payments.findReviewSubject', 'gateway.look']
+export const readForReview = ['payments.findDoubtsOfOrder', 'payments.findReviewSubject']
+export const compared = [...readForReview, 'gateway.look']
 
-export const claimed = ['payments.claimNotifications', 'payments.findOrderKeys', 'payments.findReviewSubject']
+export const claimed = ['payments.claimNotifications', 'payments.findOrderKeys', ...readForReview]
 export const closed = ['payments.closeNotifications']
 export const returning = [
   'payments.saveDiscrepancy',
