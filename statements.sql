@@ -4659,30 +4659,6 @@ update webhook_notifications
   where order_id = $1 and payment_key is not distinct from $2 and status is not distinct from $3 and received_at <= $4::timestamptz
     and processed_at is null;
 
--- payments.compareGatewayMovements
-with page as (
-    select *
-    from gateway_movements
-    where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
-      and transaction_key <> all ($5::text[])
-    order by moved_at, transaction_key
-    limit $6
-  )
-  select m.transaction_key as "transactionKey", m.payment_key as "paymentKey", m.order_id as "orderId", m.direction,
-    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place", o.customer_id as "customerId",
-    exists (select from payment_operations p
-            where p.customer_id = o.customer_id and p.order_id = o.order_id and p.payment_key = m.payment_key
-              and p.amount = m.amount and p.state = 'APPROVED'
-              and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE'))
-      and not exists (select from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
-                      where twin.order_id = m.order_id
-                        and twin.direction = m.direction and twin.amount = m.amount
-                        and twin.moved_at >= $1 and twin.transaction_key <> all ($5::text[])
-                        and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as "booked"
-  from page m
-  left join orders o on o.order_id = m.order_id
-  order by m.moved_at, m.transaction_key;
-
 -- payments.countDeletedEvents
 select coalesce(sum(deleted_events), 0)::bigint as "count" from accounts;
 
@@ -4857,6 +4833,16 @@ with recursive due as (
   where o.customer_id = e.customer_id and o.order_id = e.order_id
   returning d.ordinal;
 
+-- payments.findBookedMovements
+select m.transaction_key as "transactionKey"
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) as m (customer_id, order_id, payment_key, direction, amount, transaction_key)
+  cross join lateral (
+    select from payment_operations p
+    where p.customer_id = m.customer_id and p.order_id = m.order_id and p.payment_key = m.payment_key
+      and p.amount = m.amount and p.state = 'APPROVED' and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE')
+    limit 1
+  ) p;
+
 -- payments.findCancelSubject
 select
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
@@ -4954,6 +4940,11 @@ select c.key as "scan", max(least(c.value::text::numeric, 9007199254740991))::fl
   cross join lateral jsonb_each(case jsonb_typeof(checked) when 'object' then checked else '{}' end) c
   where jsonb_typeof(c.value) = 'number'
   group by c.key;
+
+-- payments.findMovementsOfPayments
+select payment_key as "paymentKey", order_id as "orderId", direction, amount
+  from (select * from gateway_movements where payment_key = any ($1::text[]) offset 0) m
+  where moved_at >= $2 and moved_at < $3 and transaction_key <> all ($4::text[]);
 
 -- payments.findOrderKeys
 select customer_id as "customerId", order_id as "orderId" from orders where order_id = any($1::text[]);
@@ -5371,6 +5362,14 @@ insert into reconciliations (reconciliation_id, cause, from_time, to_time, holde
   values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms')
   on conflict do nothing;
 
+-- payments.listApprovedOperations
+select customer_id as "customerId", operation_id as "operationId", order_id as "orderId", payment_key as "paymentKey",
+    kind, amount
+  from payment_operations
+  where opened_at >= $1 and opened_at < $2 and state = 'APPROVED'
+  order by opened_at
+  limit $3;
+
 -- payments.listDoubtedOrders
 select customer_id as "customerId", order_id as "orderId"
   from discrepancies
@@ -5394,6 +5393,25 @@ select transaction_key as "transactionKey", direction, amount, moved_at::text as
   order by moved_at, transaction_key
   limit $5;
 
+-- payments.listMovementsToCompare
+with page as (
+    select *
+    from gateway_movements
+    where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
+      and transaction_key <> all ($5::text[])
+    order by moved_at, transaction_key
+    limit $6
+  )
+  select m.transaction_key as "transactionKey", m.payment_key as "paymentKey", m.order_id as "orderId", m.direction,
+    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place",
+    exists (select from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
+            where twin.order_id = m.order_id
+              and twin.direction = m.direction and twin.amount = m.amount
+              and twin.moved_at >= $1 and twin.transaction_key <> all ($5::text[])
+              and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as "repeated"
+  from page m
+  order by m.moved_at, m.transaction_key;
+
 -- payments.listOpenDiscrepancies
 select discrepancy_id as "discrepancyId", kind, subject, customer_id as "customerId", order_id as "orderId",
     found_at as "foundAt", last_seen_at as "lastSeenAt",
@@ -5402,26 +5420,6 @@ select discrepancy_id as "discrepancyId", kind, subject, customer_id as "custome
   where resolved_at is null
   order by found_at
   limit $1;
-
--- payments.listUnmovedOperations
-with slice as materialized (
-    select p.customer_id, p.operation_id, p.order_id, p.payment_key, p.kind, p.amount
-    from payment_operations p
-    where p.opened_at >= $1 and p.opened_at < $2 and p.state = 'APPROVED'
-      and (p.customer_id, p.operation_id) > ($3, $4)
-  )
-  select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
-    p.payment_key as "paymentKey", p.kind, p.amount
-  from slice p
-  cross join lateral (
-    select bool_or(m.amount = p.amount) or sum(m.amount) = p.amount as moved
-    from (select * from gateway_movements where payment_key = p.payment_key offset 0) m
-    where m.order_id = p.order_id and (m.direction = 'CAPTURE') = (p.kind = 'CONFIRM')
-      and m.moved_at >= $5 and m.moved_at < $6 and m.transaction_key <> all ($7::text[])
-  ) found
-  where found.moved is not true
-  order by p.customer_id, p.operation_id
-  limit $8;
 
 -- payments.readBacklog
 with open as (

@@ -33,13 +33,15 @@ const crossings = (begin: string, reviewed: string[], slices: string) => [
   'gateway.listMovements',
   'payments.insertGatewayMovements',
   'payments.resolveMovementDiscrepancies',
-  'payments.compareGatewayMovements',
+  'payments.listMovementsToCompare',
+  'payments.findOrderKeys',
+  'payments.findBookedMovements',
   ...reviewed,
   slices,
   'payments.sumGatewayMovements',
   'payments.finishReconciliation',
 ]
-const anHour = 'payments.listUnmovedOperations'
+const anHour = 'payments.listApprovedOperations'
 
 const notInBooks: Books = { ...pending, payment: 'DONE' }
 

@@ -269,7 +269,7 @@ function contextWhere(name: string, action: () => Promise<void>) {
   }
 }
 
-for (const name of ['payments.compareGatewayMovements', 'payments.listUnmovedOperations']) {
+for (const name of ['payments.listMovementsToCompare', 'payments.findMovementsOfPayments']) {
   test(`a movement inserted into our copy before ${name} ends the run without a result`, async () => {
     const forged = await forgedGrant('pay_forged')
     lists()
@@ -289,7 +289,7 @@ for (const name of ['payments.compareGatewayMovements', 'payments.listUnmovedOpe
 test('a movement that a concurrent run has added, because the gateway lists it now, does not stop the run', async () => {
   const order = await confirmedThen()
   lists()
-  const context = contextWhere('payments.compareGatewayMovements', async () => {
+  const context = contextWhere('payments.listMovementsToCompare', async () => {
     lists(captureOf(order))
     await plant(captureOf(order))
   })

@@ -1,5 +1,5 @@
-// The statements of reconciliation: runs, the gateway's movements, and the two comparisons, in pages that are quick whatever
-// the size of the books.
+// The statements of reconciliation: runs, the gateway's movements, and what the two comparisons read, in pages that are quick
+// whatever the size of the books.
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
@@ -194,14 +194,12 @@ export async function deleteMovements(database: Database, keptDays: number, limi
   return (await database.run(deleteMovementsStatement, [keptDays, limit])).length
 }
 
-/** `customerId` is null for an order that is not ours. `booked`: an operation of ours accounts for it. */
-export type ComparedMovement = Movement & { customerId: string | null; booked: boolean }
+/** `repeated`: another movement like it came before, in the span. */
+export type MovementToCompare = Movement & MovementPlace & { repeated: boolean }
 
-// The amount of a capture or a whole cancel is the order's. Partial cancels are not booked by any one row, and are reviewed. An
-// operation accounts for one movement: a second one like it is not booked. The offset makes PostgreSQL read the movements of
-// one payment: by time it would read all of the span for each row.
-const compareMovementsStatement = statement(
-  'payments.compareGatewayMovements',
+// The offset makes PostgreSQL read the movements of one payment: by time it would read all of the span for each row.
+const listToCompareStatement = statement(
+  'payments.listMovementsToCompare',
   `with page as (
     select *
     from gateway_movements
@@ -211,34 +209,60 @@ const compareMovementsStatement = statement(
     limit $6
   )
   select m.transaction_key as "transactionKey", m.payment_key as "paymentKey", m.order_id as "orderId", m.direction,
-    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place", o.customer_id as "customerId",
-    exists (select from payment_operations p
-            where p.customer_id = o.customer_id and p.order_id = o.order_id and p.payment_key = m.payment_key
-              and p.amount = m.amount and p.state = 'APPROVED'
-              and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE'))
-      and not exists (select from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
-                      where twin.order_id = m.order_id
-                        and twin.direction = m.direction and twin.amount = m.amount
-                        and twin.moved_at >= $1 and twin.transaction_key <> all ($5::text[])
-                        and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as "booked"
+    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place",
+    exists (select from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
+            where twin.order_id = m.order_id
+              and twin.direction = m.direction and twin.amount = m.amount
+              and twin.moved_at >= $1 and twin.transaction_key <> all ($5::text[])
+              and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as "repeated"
   from page m
-  left join orders o on o.order_id = m.order_id
   order by m.moved_at, m.transaction_key`,
 )
 
 /** Leaves the rejected rows out. */
-export function compareMovements(
+export function listMovementsToCompare(
   database: Database,
   { from, to }: TimeSpan,
   after: MovementPlace,
   rejectedKeys: string[],
   limit: number,
-): Promise<(ComparedMovement & MovementPlace)[]> {
+): Promise<MovementToCompare[]> {
   const values = [from, to, after.place, after.transactionKey, rejectedKeys, limit]
-  return database.run<ComparedMovement & MovementPlace>(compareMovementsStatement, values)
+  return database.run<MovementToCompare>(listToCompareStatement, values)
 }
 
-export type UnmovedOperation = {
+export type MovementOfCustomer = Movement & { customerId: string }
+
+const bookedInputs = inputs<MovementOfCustomer>({
+  customerId: 'uuid',
+  orderId: 'text',
+  paymentKey: 'text',
+  direction: 'text',
+  amount: 'bigint',
+  transactionKey: 'text',
+})
+
+// The amount of a capture or a whole cancel is the order's. Partial cancels are not booked by any one row, and are reviewed.
+const findBookedStatement = statement(
+  'payments.findBookedMovements',
+  `select m.transaction_key as "transactionKey"
+  from unnest(${bookedInputs.arrays}) as m (${bookedInputs.columns})
+  cross join lateral (
+    select from payment_operations p
+    where p.customer_id = m.customer_id and p.order_id = m.order_id and p.payment_key = m.payment_key
+      and p.amount = m.amount and p.state = 'APPROVED' and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE')
+    limit 1
+  ) p`,
+)
+
+/** The transaction keys of those that an approved operation accounts for. */
+export async function findBookedMovements(database: Database, movements: MovementOfCustomer[]): Promise<Set<string>> {
+  type Row = { transactionKey: string }
+  const rows = await database.run<Row>(findBookedStatement, bookedInputs.valuesOf(movements))
+  return new Set(rows.map(({ transactionKey }) => transactionKey))
+}
+
+export type ApprovedOperation = {
   customerId: string
   operationId: string
   orderId: string
@@ -248,43 +272,45 @@ export type UnmovedOperation = {
 }
 
 // By the time at which they were opened: it never changes, so an operation belongs to exactly one span, and the rows of a
-// span lie together. Open ones are resolved by looking the payment up. The slice is materialized and the movements of each of
-// its rows are looked up by key: a generic plan would walk the whole table in the order of the result, or read all movements;
-// the offset prevents reading those of the span. A payment key alone proves nothing: it may be another customer's. The parts
-// of a cancel that the gateway made in parts have to add up.
-const listUnmovedStatement = statement(
-  'payments.listUnmovedOperations',
-  `with slice as materialized (
-    select p.customer_id, p.operation_id, p.order_id, p.payment_key, p.kind, p.amount
-    from payment_operations p
-    where p.opened_at >= $1 and p.opened_at < $2 and p.state = 'APPROVED'
-      and (p.customer_id, p.operation_id) > ($3, $4)
-  )
-  select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
-    p.payment_key as "paymentKey", p.kind, p.amount
-  from slice p
-  cross join lateral (
-    select bool_or(m.amount = p.amount) or sum(m.amount) = p.amount as moved
-    from (select * from gateway_movements where payment_key = p.payment_key offset 0) m
-    where m.order_id = p.order_id and (m.direction = 'CAPTURE') = (p.kind = 'CONFIRM')
-      and m.moved_at >= $5 and m.moved_at < $6 and m.transaction_key <> all ($7::text[])
-  ) found
-  where found.moved is not true
-  order by p.customer_id, p.operation_id
-  limit $8`,
+// span lie together. Open ones are resolved by looking the payment up. No index has this order, and a sort needs all rows of
+// the span: so the limit does not lead PostgreSQL to a plan that reads the table from its start.
+const listApprovedStatement = statement(
+  'payments.listApprovedOperations',
+  `select customer_id as "customerId", operation_id as "operationId", order_id as "orderId", payment_key as "paymentKey",
+    kind, amount
+  from payment_operations
+  where opened_at >= $1 and opened_at < $2 and state = 'APPROVED'
+  order by opened_at
+  limit $3`,
 )
+
+/** The first ones that were opened in a span; all of them when the limit is null. */
+export function listApprovedOperations(
+  database: Database,
+  { from, to }: TimeSpan,
+  limit: number | null,
+): Promise<ApprovedOperation[]> {
+  return database.run<ApprovedOperation>(listApprovedStatement, [from, to, limit])
+}
 
 /** The gateway's list: the span, without the rejected rows. */
 export type ListedSpan = { span: TimeSpan; rejectedKeys: string[] }
 
-/** Approved operations of a slice that the gateway's list of the whole span has no movement for. */
-export function listUnmoved(
+export type MovementOfPayment = Pick<Movement, 'paymentKey' | 'orderId' | 'direction' | 'amount'>
+
+// The offset prevents reading all movements of the span.
+const findOfPaymentsStatement = statement(
+  'payments.findMovementsOfPayments',
+  `select payment_key as "paymentKey", order_id as "orderId", direction, amount
+  from (select * from gateway_movements where payment_key = any ($1::text[]) offset 0) m
+  where moved_at >= $2 and moved_at < $3 and transaction_key <> all ($4::text[])`,
+)
+
+export function findMovementsOfPayments(
   database: Database,
-  { from, to }: TimeSpan,
-  after: Pick<UnmovedOperation, 'customerId' | 'operationId'>,
+  paymentKeys: string[],
   { span, rejectedKeys }: ListedSpan,
-  limit: number,
-): Promise<UnmovedOperation[]> {
-  const values = [from, to, after.customerId, after.operationId, span.from, span.to, rejectedKeys, limit]
-  return database.run<UnmovedOperation>(listUnmovedStatement, values)
+): Promise<MovementOfPayment[]> {
+  const values = [paymentKeys, span.from, span.to, rejectedKeys]
+  return database.run<MovementOfPayment>(findOfPaymentsStatement, values)
 }

@@ -5,13 +5,14 @@
 // A movement belongs to a span by the gateway's time, an operation by the time at which it was opened; around midnight the
 // two are on different days. So that every won of a difference can be traced, an operation counts on the day of its
 // movement, and an operation without a movement in its span is looked up at the gateway.
-import { leastUuid, newOperationId, orderIdPattern } from '../../core/ids.ts'
+import { newOperationId, orderIdPattern } from '../../core/ids.ts'
 import type { Movement } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
 import { operationKinds } from '../kinds.ts'
-import { findOrderKeys, type OrderKey } from '../orders.sql.ts'
+import type { OrderKey } from '../orders.sql.ts'
 import { listDoubtedOrders, saveDiscrepancy } from '../recovery/discrepancies.sql.ts'
 import { type Review, review } from '../recovery/review.ts'
+import { type ComparedMovement, compareMovements, listUnmoved, withCustomers } from './compare.ts'
 import {
   checkCopy,
   copyList,
@@ -22,18 +23,15 @@ import {
   slices,
 } from './movement-list.ts'
 import {
-  type ComparedMovement,
+  type ApprovedOperation,
   claimDailyRun,
-  compareMovements,
   finishRun,
   firstPlace,
   insertRun,
   lastMomentOf,
-  listUnmoved,
   type Run,
   renewRun,
   type TimeSpan,
-  type UnmovedOperation,
 } from './reconcile.sql.ts'
 
 type RunOptions = { onProgress: ReconcileProgress; stopping: AbortSignal }
@@ -175,9 +173,7 @@ async function compareGateway(work: ReconcileWork, { rejectedKeys, differing }: 
 
 /** Movements as the gateway lists them, where our row differs; there are few. */
 async function asUnbooked({ database }: PaymentContext, listed: Movement[]): Promise<ComparedMovement[]> {
-  if (listed.length === 0) return []
-  const keys = await findOrderKeys(database, [...new Set(listed.map(({ orderId }) => orderId))])
-  return listed.map((each) => ({ ...each, customerId: keys.get(each.orderId)?.customerId ?? null, booked: false }))
+  return (await withCustomers(database, listed)).map((each) => ({ ...each, booked: false }))
 }
 
 async function countAndReview(
@@ -217,14 +213,10 @@ async function compareOperations(
   const showTime = createTimeProgress('minutes of our books compared with the list', work)
   const listed = { span: work.span, rejectedKeys }
   for (const slice of slices(work.span, hourMs)) {
-    let after = { customerId: leastUuid, operationId: leastUuid }
-    for (;;) {
-      await work.checkLease()
-      const page = await listUnmoved(work.context.database, slice, after, listed, pageSize)
+    await work.checkLease()
+    for await (const page of listUnmoved(work.context.database, slice, listed, pageSize)) {
       await reviewEach(work, page, result, (operation, review) => countUnmoved(result, operation, review))
-      const last = page.at(-1)
-      if (!last || page.length < pageSize) break
-      after = last
+      await work.checkLease()
     }
     showTime(slice.to)
   }
@@ -238,7 +230,7 @@ const isConfirmed: Record<Review, boolean> = {
   unknown: false,
 }
 
-function countUnmoved(result: Reconciliation, { kind, amount }: UnmovedOperation, review: Review): void {
+function countUnmoved(result: Reconciliation, { kind, amount }: ApprovedOperation, review: Review): void {
   const isCapture = operationKinds[kind].movement === 'CAPTURE'
   if (isConfirmed[review]) result[isCapture ? 'outsideCaptured' : 'outsideCancelled'] += amount
   else result[isCapture ? 'missingCaptured' : 'missingCancelled'] += amount

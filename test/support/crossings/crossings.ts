@@ -73,7 +73,7 @@ export function createCrossings(strike: Strike | null, openedAt: Date) {
 
   /** Reconciliation reads a whole day hour by hour: statements about times before the database existed are skipped. */
   function findsNothing({ name, values }: Query): boolean {
-    return name === 'payments.listUnmovedOperations' && (values[1] as Date) < openedAt
+    return name === 'payments.listApprovedOperations' && (values[1] as Date) < openedAt
   }
 
   return {
