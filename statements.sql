@@ -45,6 +45,9 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
       select from jsonb_array_elements(a.findings) as f (finding) where finding ->> 'rule' <> 'the rows can be read in the time a statement has'
     ) as "isOnlyUnread", a.checked, a.findings from audits a where a.audit_id = $1;
 
+-- console.findConfirmsOfPayment
+select order_id as "orderId" from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2;
+
 -- console.findCustomerById
 select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id as "customerId",
     name as "customerName", null as "status"
@@ -73,9 +76,7 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
 -- console.findDiscrepancy
 select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as "customerId",
     d.order_id as "orderId", d.detail, d.found_at as "foundAt", d.last_seen_at as "lastSeenAt",
-    d.resolved_at as "resolvedAt", d.resolution, c.name as "customerName",
-    (select json_build_object('orderId', o.order_id, 'status', o.status, 'amount', o.amount, 'credits', o.credits)
-     from orders o where o.customer_id = d.customer_id and o.order_id = d.order_id) as "order",
+    d.resolved_at as "resolvedAt", d.resolution,
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        'outcome', e.outcome, 'endedAt', to_char(e.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
@@ -92,7 +93,6 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
            where a.customer_id = d.customer_id and a.order_id = d.order_id and a.discrepancy_id <> d.discrepancy_id
            order by a.found_at desc limit 20) s) as "others"
   from discrepancies d
-  left join customers c on c.customer_id = d.customer_id
   where d.discrepancy_id = $1;
 
 -- console.findKeysById
@@ -117,6 +117,9 @@ select p.operation_id as "operationId", (extract(epoch from p.opened_at) * 10000
   offset $3
   limit 1;
 
+-- console.findMovementsOfPayment
+select order_id as "orderId" from gateway_movements where payment_key = $1 limit $2;
+
 -- console.findOrdersBetween
 select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
     c.name as "customerName", o.status
@@ -124,18 +127,11 @@ select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.custome
   left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true
   order by o.order_id desc;
 
--- console.findPayments
-select 'payment' as "kind", $1::text as "id", p.order_id as "orderId", o.customer_id as "customerId",
+-- console.findOrdersById
+select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
     c.name as "customerName", o.status
-  from (
-    (select order_id from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2)
-    union
-    (select order_id from gateway_movements where payment_key = $1 limit $2)
-  ) p
-  left join lateral (select * from orders o where o.order_id = p.order_id limit 1) o on true
-  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true
-  order by p.order_id desc
-  limit $2;
+  from (select * from orders where order_id = any ($1::text[]) limit $2) o
+  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true;
 
 -- console.findRun
 select r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
@@ -4954,6 +4950,30 @@ select order_id as "orderId"
   from payment_operations
   where customer_id = $1 and operation_id = $2 and state = $3;
 
+-- payments.findOrderRecords
+select
+    (select coalesce(json_agg(json_build_object(
+       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'detail', d.detail, 'foundAt', to_char(d.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       'lastSeenAt', to_char(d.last_seen_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'resolvedAt', to_char(d.resolved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'resolution', d.resolution)
+       order by d.found_at), '[]')
+     from discrepancies d
+     where d.customer_id = $1 and d.order_id = $2) as "discrepancies",
+    (select coalesce(json_agg(json_build_object(
+       'eventType', n.event_type, 'status', n.status, 'paymentKey', n.payment_key, 'receivedAt', to_char(n.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       'processedAt', to_char(n.processed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'outcome', n.outcome) order by n.received_at), '[]')
+     from (select * from webhook_notifications where order_id = $2 order by received_at limit 100) n
+    ) as "notifications",
+    (select coalesce(json_agg(json_build_object(
+       'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       'outcome', ended.outcome, 'endedAt', to_char(ended.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
+     from (select * from operator_actions
+           where step = 'BEGUN' and subject = any ($2::text || array(
+             select d.discrepancy_id::text from discrepancies d
+             where d.customer_id = $1 and d.order_id = $2))
+           limit 1000) b
+     left join lateral (
+       select * from operator_actions e where e.action_id = b.action_id and e.step = 'ENDED' limit 1) ended on true) as "actions";
+
 -- payments.findOrderStory
 select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
     o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
@@ -4974,7 +4994,7 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
      from unnest(own.operations) p
      cross join lateral (
        select * from payment_attempts a
-       where a.customer_id = o.customer_id and a.operation_id = p.operation_id limit $2) a) as "attempts",
+       where a.customer_id = o.customer_id and a.operation_id = p.operation_id limit $3) a) as "attempts",
     (select coalesce(json_agg(json_build_object(
        'entryNumber', e.entry_number, 'kind', e.kind, 'delta', e.delta, 'heldDelta', e.held_delta,
        'balanceAfter', e.balance_after, 'createdAt', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by e.entry_number), '[]')
@@ -4984,28 +5004,7 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
            select h.* from unnest(own.operations) p
            cross join lateral (
              select * from ledger_entries h
-             where h.customer_id = o.customer_id and h.hold_id = p.operation_id and h.delta = 0 limit 2) h) e) as "entries",
-    (select coalesce(json_agg(json_build_object(
-       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'detail', d.detail, 'foundAt', to_char(d.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'lastSeenAt', to_char(d.last_seen_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'resolvedAt', to_char(d.resolved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'resolution', d.resolution)
-       order by d.found_at), '[]')
-     from discrepancies d
-     where d.customer_id = o.customer_id and d.order_id = o.order_id) as "discrepancies",
-    (select coalesce(json_agg(json_build_object(
-       'eventType', n.event_type, 'status', n.status, 'paymentKey', n.payment_key, 'receivedAt', to_char(n.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'processedAt', to_char(n.processed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'outcome', n.outcome) order by n.received_at), '[]')
-     from (select * from webhook_notifications where order_id = o.order_id order by received_at limit 100) n
-    ) as "notifications",
-    (select coalesce(json_agg(json_build_object(
-       'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'outcome', ended.outcome, 'endedAt', to_char(ended.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
-     from (select * from operator_actions
-           where step = 'BEGUN' and subject = any (o.order_id || array(
-             select d.discrepancy_id::text from discrepancies d
-             where d.customer_id = o.customer_id and d.order_id = o.order_id))
-           limit 1000) b
-     left join lateral (
-       select * from operator_actions e where e.action_id = b.action_id and e.step = 'ENDED' limit 1) ended on true) as "actions"
+             where h.customer_id = o.customer_id and h.hold_id = p.operation_id and h.delta = 0 limit 2) h) e) as "entries"
   from orders o
   cross join lateral (
     select array(
@@ -5018,7 +5017,7 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
   ) own
   left join lateral (
     select * from unnest(own.operations) p where p.kind = 'CONFIRM' and p.state = 'APPROVED') c on true
-  where o.order_id = $1;
+  where o.customer_id = $1 and o.order_id = $2;
 
 -- payments.findOrders
 select i.ordinal,

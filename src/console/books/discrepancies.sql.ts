@@ -1,9 +1,11 @@
-// The statements of the lists and the page of discrepancies. The page is read in one statement: the discrepancy, its order, the
-// actions of operators, and other discrepancies of the same order.
+// The statements of the lists and the page of discrepancies. One statement reads what is not keyed by customer: the discrepancy,
+// the actions of operators, and other discrepancies of the same order. The order and the name of its customer are read after it.
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
 import type { StoryAction } from '../../payments/books/order-story.sql.ts'
 import type { OrderStatus } from '../../payments/kinds.ts'
+import { findOrders, type OrderKey } from '../../payments/orders.sql.ts'
+import { findCustomerName } from '../customers/customers.sql.ts'
 
 export type DiscrepancyRow = {
   discrepancyId: string
@@ -80,19 +82,19 @@ export function listDiscrepancies(
     : database.run<DiscrepancyRow>(next, [limit, seenSince, foundUntil, after])
 }
 
-export type DiscrepancyPage = DiscrepancyRow & {
-  customerName: string | null
-  order: { orderId: string; status: OrderStatus; amount: number; credits: number } | null
+type DiscrepancyRecord = DiscrepancyRow & {
   /** About the discrepancy, and about its order while it was open. */
   acts: StoryAction[]
   others: { discrepancyId: string; kind: string; foundAt: string; resolvedAt: string | null }[]
 }
+export type DiscrepancyPage = DiscrepancyRecord & {
+  customerName: string | null
+  order: { orderId: string; status: OrderStatus; amount: number; credits: number } | null
+}
 
 const findDiscrepancyStatement = statement(
   'console.findDiscrepancy',
-  `select ${discrepancyColumns}, c.name as "customerName",
-    (select json_build_object('orderId', o.order_id, 'status', o.status, 'amount', o.amount, 'credits', o.credits)
-     from orders o where o.customer_id = d.customer_id and o.order_id = d.order_id) as "order",
+  `select ${discrepancyColumns},
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},
        'outcome', e.outcome, 'endedAt', ${iso('e.happened_at')}) order by b.happened_at), '[]')
@@ -109,11 +111,21 @@ const findDiscrepancyStatement = statement(
            where a.customer_id = d.customer_id and a.order_id = d.order_id and a.discrepancy_id <> d.discrepancy_id
            order by a.found_at desc limit 20) s) as "others"
   from discrepancies d
-  left join customers c on c.customer_id = d.customer_id
   where d.discrepancy_id = $1`,
 )
 
 export async function findDiscrepancy(database: Database, discrepancyId: string): Promise<DiscrepancyPage | undefined> {
-  const [found] = await database.run<DiscrepancyPage>(findDiscrepancyStatement, [discrepancyId])
-  return found
+  const [found] = await database.run<DiscrepancyRecord>(findDiscrepancyStatement, [discrepancyId])
+  if (!found) return undefined
+  const { customerId, orderId } = found
+  const customerName = customerId && (await findCustomerName(database, customerId))
+  const order = customerId && orderId ? await findOrderOf(database, { customerId, orderId }) : null
+  return { ...found, customerName, order }
+}
+
+async function findOrderOf(database: Database, key: OrderKey): Promise<DiscrepancyPage['order']> {
+  const [order] = await findOrders(database, [key])
+  if (!order) return null
+  const { orderId, status, amount, credits } = order
+  return { orderId, status, amount, credits }
 }

@@ -25,25 +25,38 @@ export function findOrdersBetween(database: Database, first: string, last: strin
   return database.run<Found>(findOrdersBetweenStatement, [first, last, limit])
 }
 
-// A payment key known from the gateway's list only may belong to an order of ours or to an unknown one.
-const findPaymentsStatement = statement(
-  'console.findPayments',
-  `select 'payment' as "kind", $1::text as "id", p.order_id as "orderId", o.customer_id as "customerId",
-    c.name as "customerName", o.status
-  from (
-    (select order_id from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2)
-    union
-    (select order_id from gateway_movements where payment_key = $1 limit $2)
-  ) p
-  left join lateral (select * from orders o where o.order_id = p.order_id limit 1) o on true
-  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true
-  order by p.order_id desc
-  limit $2`,
+const findConfirmsStatement = statement(
+  'console.findConfirmsOfPayment',
+  `select order_id as "orderId" from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2`,
 )
 
-export function findPayments(database: Database, paymentKey: string, limit: number): Promise<Found[]> {
-  return database.run<Found>(findPaymentsStatement, [paymentKey, limit])
+const findMovementsStatement = statement(
+  'console.findMovementsOfPayment',
+  `select order_id as "orderId" from gateway_movements where payment_key = $1 limit $2`,
+)
+
+const findOrdersByIdStatement = statement(
+  'console.findOrdersById',
+  `select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
+    c.name as "customerName", o.status
+  from (select * from orders where order_id = any ($1::text[]) limit $2) o
+  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true`,
+)
+
+/** A payment key known from the gateway's list only may belong to an order of ours or to an unknown one. */
+export async function findPayments(database: Database, paymentKey: string, limit: number): Promise<Found[]> {
+  type Row = { orderId: string }
+  const confirms = await database.run<Row>(findConfirmsStatement, [paymentKey, limit])
+  const movements = await database.run<Row>(findMovementsStatement, [paymentKey, limit])
+  const ids = new Set([...confirms, ...movements].map(({ orderId }) => orderId))
+  const newest = [...ids].sort().reverse().slice(0, limit)
+  if (newest.length === 0) return []
+  const orders = await database.run<Found>(findOrdersByIdStatement, [newest, limit])
+  const byId = new Map(orders.map((order) => [order.id, order]))
+  return newest.map((orderId) => ({ ...unknownOrder, ...byId.get(orderId), kind: 'payment', id: paymentKey, orderId }))
 }
+
+const unknownOrder = { customerId: null, customerName: null, status: null }
 
 const findCustomerStatement = statement(
   'console.findCustomerById',

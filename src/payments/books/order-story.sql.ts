@@ -1,10 +1,12 @@
-// The timeline of an order: the order and everything that happened to it, for operators. It is read in one statement, so
-// that its parts are consistent. Rejected operations have an index of their own, hence the `union all`.
+// The timeline of an order: the order and everything that happened to it, for operators. It is read in two statements: what is
+// keyed by customer, so that the order, its operations and its entries are consistent, and what people and the gateway said
+// about it. Rejected operations have an index of their own, hence the `union all`.
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import type { ClosedState, OperationKind, OrderStatus } from '../kinds.ts'
 import { attemptsKept } from '../operations/lease.sql.ts'
+import { findOrderKeys } from '../orders.sql.ts'
 import { slipColumns } from '../slip/columns.sql.ts'
 
 /** Times are ISO texts, because the rows are aggregated as JSON. */
@@ -62,7 +64,7 @@ export type StoryAction = {
 }
 
 /** With the slip of its approved confirm. */
-export type OrderStory = CardSlip & {
+type OrderOfStory = CardSlip & {
   orderId: string
   customerId: string
   status: OrderStatus
@@ -79,11 +81,14 @@ export type OrderStory = CardSlip & {
   /** Calls to the gateway whose outcome was not known. */
   attempts: StoryAttempt[]
   entries: StoryEntry[]
+}
+type OrderRecords = {
   discrepancies: StoryDiscrepancy[]
   notifications: StoryNotification[]
   /** Operator actions on the order and on its discrepancies. */
   actions: StoryAction[]
 }
+export type OrderStory = OrderOfStory & OrderRecords
 
 // Entries that move the balance are found by the order; those that only hold and release credits, by their operation. The
 // limits make PostgreSQL look each row up by its key: a plain join could read all entries of the customer.
@@ -106,7 +111,7 @@ const findOrderStoryStatement = statement(
      from unnest(own.operations) p
      cross join lateral (
        select * from payment_attempts a
-       where a.customer_id = o.customer_id and a.operation_id = p.operation_id limit $2) a) as "attempts",
+       where a.customer_id = o.customer_id and a.operation_id = p.operation_id limit $3) a) as "attempts",
     (select coalesce(json_agg(json_build_object(
        'entryNumber', e.entry_number, 'kind', e.kind, 'delta', e.delta, 'heldDelta', e.held_delta,
        'balanceAfter', e.balance_after, 'createdAt', ${iso('e.created_at')}) order by e.entry_number), '[]')
@@ -116,28 +121,7 @@ const findOrderStoryStatement = statement(
            select h.* from unnest(own.operations) p
            cross join lateral (
              select * from ledger_entries h
-             where h.customer_id = o.customer_id and h.hold_id = p.operation_id and h.delta = 0 limit 2) h) e) as "entries",
-    (select coalesce(json_agg(json_build_object(
-       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'detail', d.detail, 'foundAt', ${iso('d.found_at')},
-       'lastSeenAt', ${iso('d.last_seen_at')}, 'resolvedAt', ${iso('d.resolved_at')}, 'resolution', d.resolution)
-       order by d.found_at), '[]')
-     from discrepancies d
-     where d.customer_id = o.customer_id and d.order_id = o.order_id) as "discrepancies",
-    (select coalesce(json_agg(json_build_object(
-       'eventType', n.event_type, 'status', n.status, 'paymentKey', n.payment_key, 'receivedAt', ${iso('n.received_at')},
-       'processedAt', ${iso('n.processed_at')}, 'outcome', n.outcome) order by n.received_at), '[]')
-     from (select * from webhook_notifications where order_id = o.order_id order by received_at limit 100) n
-    ) as "notifications",
-    (select coalesce(json_agg(json_build_object(
-       'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},
-       'outcome', ended.outcome, 'endedAt', ${iso('ended.happened_at')}) order by b.happened_at), '[]')
-     from (select * from operator_actions
-           where step = 'BEGUN' and subject = any (o.order_id || array(
-             select d.discrepancy_id::text from discrepancies d
-             where d.customer_id = o.customer_id and d.order_id = o.order_id))
-           limit 1000) b
-     left join lateral (
-       select * from operator_actions e where e.action_id = b.action_id and e.step = 'ENDED' limit 1) ended on true) as "actions"
+             where h.customer_id = o.customer_id and h.hold_id = p.operation_id and h.delta = 0 limit 2) h) e) as "entries"
   from orders o
   cross join lateral (
     select array(
@@ -150,10 +134,41 @@ const findOrderStoryStatement = statement(
   ) own
   left join lateral (
     select * from unnest(own.operations) p where p.kind = 'CONFIRM' and p.state = 'APPROVED') c on true
-  where o.order_id = $1`,
+  where o.customer_id = $1 and o.order_id = $2`,
 )
 
+const findOrderRecordsStatement = statement(
+  'payments.findOrderRecords',
+  `select
+    (select coalesce(json_agg(json_build_object(
+       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'detail', d.detail, 'foundAt', ${iso('d.found_at')},
+       'lastSeenAt', ${iso('d.last_seen_at')}, 'resolvedAt', ${iso('d.resolved_at')}, 'resolution', d.resolution)
+       order by d.found_at), '[]')
+     from discrepancies d
+     where d.customer_id = $1 and d.order_id = $2) as "discrepancies",
+    (select coalesce(json_agg(json_build_object(
+       'eventType', n.event_type, 'status', n.status, 'paymentKey', n.payment_key, 'receivedAt', ${iso('n.received_at')},
+       'processedAt', ${iso('n.processed_at')}, 'outcome', n.outcome) order by n.received_at), '[]')
+     from (select * from webhook_notifications where order_id = $2 order by received_at limit 100) n
+    ) as "notifications",
+    (select coalesce(json_agg(json_build_object(
+       'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},
+       'outcome', ended.outcome, 'endedAt', ${iso('ended.happened_at')}) order by b.happened_at), '[]')
+     from (select * from operator_actions
+           where step = 'BEGUN' and subject = any ($2::text || array(
+             select d.discrepancy_id::text from discrepancies d
+             where d.customer_id = $1 and d.order_id = $2))
+           limit 1000) b
+     left join lateral (
+       select * from operator_actions e where e.action_id = b.action_id and e.step = 'ENDED' limit 1) ended on true) as "actions"`,
+)
+
+/** The order is read last: whatever a discrepancy, a notification or an action is about, the order has reached it. */
 export async function findOrderStory(database: Database, orderId: string): Promise<OrderStory | null> {
-  const [row] = await database.run<OrderStory>(findOrderStoryStatement, [orderId, attemptsKept])
-  return row ?? null
+  const key = (await findOrderKeys(database, [orderId])).get(orderId)
+  if (!key) return null
+  const [records] = await database.run<OrderRecords>(findOrderRecordsStatement, [key.customerId, orderId])
+  const values = [key.customerId, orderId, attemptsKept]
+  const [order] = await database.run<OrderOfStory>(findOrderStoryStatement, values)
+  return order && records ? { ...order, ...records } : null
 }
