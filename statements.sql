@@ -4917,6 +4917,14 @@ select discrepancy_id as "discrepancyId", detail ->> 'paymentKey' as "paymentKey
   where customer_id = $1 and order_id = $2 and resolved_at is null
   order by found_at;
 
+-- payments.findEventAges
+select q.customer_id as "customerId", q.event_number as "eventNumber",
+    extract(epoch from now() - v.created_at)::float8 as "seconds"
+  from unnest($1::uuid[], $2::bigint[]) as q (customer_id, event_number)
+  cross join lateral (
+    select created_at from events v where v.customer_id = q.customer_id and v.event_number = q.event_number limit 1
+  ) v;
+
 -- payments.findFinishes
 select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
   from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i (customer_id, operation_id, holder_id)
@@ -5420,38 +5428,37 @@ select discrepancy_id as "discrepancyId", kind, subject, customer_id as "custome
   order by found_at
   limit $1;
 
--- payments.readBacklog
+-- payments.listQueueHeads
+select q.customer_id as "customerId", q.next_event as "eventNumber"
+  from event_endpoints e
+  join event_queues q on q.endpoint_id = e.endpoint_id and q.next_event <= q.last_event
+  where e.status = 'ACTIVE'
+  order by coalesce(q.first_failed, q.due_at)
+  limit $1;
+
+-- payments.readBacklogOfBooks
+select
+    (select count(*) from discrepancies where resolved_at is null) as "openDiscrepancies",
+    (select count(*) from webhook_notifications where processed_at is null) as "waitingNotifications",
+    (select violation_count from audits order by ended_at desc, audit_id desc limit 1) as "auditViolations",
+    extract(epoch from now() - coalesce(
+      (select ended_at from audits order by ended_at desc, audit_id desc limit 1),
+      (select applied_at from schema_migrations where version = $1)))::float8 as "auditAgeSeconds";
+
+-- payments.readBacklogOfCustomers
 with open as (
     select kind, lease_until > now() as leased, opened_at from payment_operations where state = 'OPEN'
-  ),
-  queue as (
-    select q.customer_id, q.next_event, q.last_event - q.next_event + 1 as events,
-           coalesce(q.first_failed, q.due_at) as waits_since
-    from event_endpoints e
-    join event_queues q on q.endpoint_id = e.endpoint_id and q.next_event <= q.last_event
-    where e.status = 'ACTIVE'
-  ),
-  head as (
-    select v.created_at
-    from (select customer_id, next_event from queue order by waits_since limit $2) q
-    cross join lateral (
-      select created_at from events v where v.customer_id = q.customer_id and v.event_number = q.next_event limit 1
-    ) v
   )
   select
     (select coalesce(json_agg(json_build_object('kind', kind, 'state', state, 'count', count)), '[]')
      from (select kind, case when leased then 'under way' else 'waiting' end as state, count(*) from open group by 1, 2) o
     ) as "operations",
     (select extract(epoch from now() - min(opened_at))::float8 from open) as "oldestOperationSeconds",
-    (select coalesce(sum(events), 0)::bigint from queue) as "undeliveredEvents",
-    (select extract(epoch from now() - min(created_at))::float8 from head) as "oldestEventSeconds",
-    (select count(*) from (select from dead_events limit $1) d) as "deadEvents",
-    (select count(*) from discrepancies where resolved_at is null) as "openDiscrepancies",
-    (select count(*) from webhook_notifications where processed_at is null) as "waitingNotifications",
-    (select violation_count from audits order by ended_at desc, audit_id desc limit 1) as "auditViolations",
-    extract(epoch from now() - coalesce(
-      (select ended_at from audits order by ended_at desc, audit_id desc limit 1),
-      (select applied_at from schema_migrations where version = $3)))::float8 as "auditAgeSeconds";
+    (select coalesce(sum(q.last_event - q.next_event + 1), 0)::bigint
+     from event_endpoints e
+     join event_queues q on q.endpoint_id = e.endpoint_id and q.next_event <= q.last_event
+     where e.status = 'ACTIVE') as "undeliveredEvents",
+    (select count(*) from (select from dead_events limit $1) d) as "deadEvents";
 
 -- payments.readFigures
 with place as (
