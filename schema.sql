@@ -131,6 +131,11 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.enter_group_of(customer uuid)
+ RETURNS boolean
+ LANGUAGE sql
+AS $function$select true$function$;
+
 CREATE OR REPLACE FUNCTION public.ledger_entry_hash(previous bytea, customer_id uuid, entry_number bigint, kind text, delta bigint, balance_after bigint, order_id text, reference text, created_at timestamp with time zone, held_delta bigint, held_after bigint, hold_id uuid, service_id text)
  RETURNS bytea
  LANGUAGE sql
@@ -171,7 +176,10 @@ CREATE OR REPLACE FUNCTION public.mark_restricted_account()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if tg_table_name = 'budgets' and new.customer_id = '00000000-0000-0000-0000-000000000000' then
+  if not enter_group_of(new.customer_id) then
+    return null;
+  end if;
+  if tg_table_name ~ '^budgets' and new.customer_id = '00000000-0000-0000-0000-000000000000' then
     return null;
   end if;
   perform from accounts a where a.customer_id = new.customer_id for no key update;
@@ -197,6 +205,20 @@ AS $function$
 begin
   new.suspended_at := case new.status when 'SUSPENDED' then clock_timestamp() end;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.open_account()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if enter_group_of(new.customer_id) then
+    insert into accounts (customer_id) values (new.customer_id) on conflict do nothing;
+  end if;
+  return null;
 end
 $function$;
 
@@ -589,7 +611,11 @@ declare
   entry   record;
   number  bigint;
   head    bytea;
+  named   text := regexp_replace(tg_table_name, '_[0-9]+$', '');
 begin
+  if named <> tg_table_name and to_regclass('record_journal_head') is null then
+    return null;
+  end if;
   if tg_op = 'UPDATE' then
     changed := format('select c.* from (
                          select concat_ws('' '', %1$s) as row_key, record_hash(f) as before_hash,
@@ -605,8 +631,8 @@ begin
     number := number + 1;
     insert into record_journal
       (record_number, table_name, row_key, before_hash, content_hash, written_at, journal_hash)
-    select number, tg_table_name, entry.row_key, entry.before_hash, entry.content_hash, written,
-           record_journal_hash(head, number, tg_table_name, entry.row_key, entry.before_hash, entry.content_hash, written)
+    select number, named, entry.row_key, entry.before_hash, entry.content_hash, written,
+           record_journal_hash(head, number, named, entry.row_key, entry.before_hash, entry.content_hash, written)
     from clock_timestamp() as written
     returning journal_hash into head;
   end loop;
@@ -631,6 +657,7 @@ CREATE INDEX customers_in_time ON customers USING btree (created_at, customer_id
 CREATE INDEX customers_suspended ON customers USING btree (suspended_at) WHERE suspended_at IS NOT NULL;
 
 CREATE TRIGGER customers_changes_journalled AFTER UPDATE ON customers REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('customer_id');
+CREATE TRIGGER customers_have_an_account AFTER INSERT ON customers FOR EACH ROW EXECUTE FUNCTION open_account();
 CREATE TRIGGER customers_journalled AFTER INSERT ON customers REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('customer_id');
 CREATE TRIGGER customers_mark_the_account AFTER UPDATE OF suspended_at ON customers FOR EACH ROW WHEN (old.suspended_at IS DISTINCT FROM new.suspended_at) EXECUTE FUNCTION mark_restricted_account();
 
@@ -668,6 +695,7 @@ create table adjustment_days (
   actor   text   not null,
   day     date   not null,
   credits bigint not null,
+  charges text[] not null default '{}'::text[],
   constraint adjustment_days_pkey PRIMARY KEY (actor, day),
   constraint adjustment_days_something CHECK (credits > 0)
 );
@@ -1051,11 +1079,14 @@ CREATE TRIGGER event_queues_deleted_with_endpoint BEFORE DELETE ON event_queues 
 CREATE TRIGGER event_queues_go_forward BEFORE UPDATE ON event_queues FOR EACH ROW WHEN (new.next_event < old.next_event OR new.last_event < old.last_event OR new.next_event > old.next_event AND old.holder_id IS NULL AND old.next_event <= old.last_event) EXECUTE FUNCTION refuse_write('a queue goes forward, and only its holder passes an event');
 
 create table figures_reached (
-  only_one boolean                  not null default true,
-  reached  timestamp with time zone not null,
+  only_one    boolean                  not null default true,
+  reached     timestamp with time zone not null,
+  customer_id uuid                     not null default '00000000-0000-0000-0000-000000000000'::uuid,
   constraint figures_reached_pkey PRIMARY KEY (only_one),
   constraint figures_reached_only_one CHECK (only_one)
 );
+
+CREATE UNIQUE INDEX figures_reached_of_groups ON figures_reached USING btree (customer_id);
 
 create table gateway_movements (
   transaction_key text                     not null,
@@ -1112,12 +1143,15 @@ CREATE TRIGGER holds_parts_are_entries AFTER UPDATE ON holds FOR EACH ROW WHEN (
 CREATE TRIGGER holds_stay_ended BEFORE UPDATE ON holds FOR EACH ROW WHEN (old.state <> 'ACTIVE'::text AND (old.state IS DISTINCT FROM new.state OR old.captured IS DISTINCT FROM new.captured OR old.closing_entry IS DISTINCT FROM new.closing_entry OR old.captured_in_parts IS DISTINCT FROM new.captured_in_parts OR old.part_entry IS DISTINCT FROM new.part_entry OR old.expires_at IS DISTINCT FROM new.expires_at)) EXECUTE FUNCTION refuse_write('a hold that has ended stays ended');
 
 create table hourly_figures (
-  hour   timestamp with time zone not null,
-  figure text                     not null,
-  count  bigint                   not null,
-  total  bigint                   not null,
+  hour        timestamp with time zone not null,
+  figure      text                     not null,
+  count       bigint                   not null,
+  total       bigint                   not null,
+  customer_id uuid                     not null default '00000000-0000-0000-0000-000000000000'::uuid,
   constraint hourly_figures_pkey PRIMARY KEY (hour, figure)
 );
+
+CREATE UNIQUE INDEX hourly_figures_of_groups ON hourly_figures USING btree (customer_id, hour, figure);
 
 create table operator_actions (
   action_id   uuid                     not null,

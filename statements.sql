@@ -45,6 +45,11 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
       select from jsonb_array_elements(a.findings) as f (finding) where finding ->> 'rule' <> 'the rows can be read in the time a statement has'
     ) as "isOnlyUnread", a.checked, a.findings from audits a where a.audit_id = $1;
 
+-- console.findBalances
+select i.customer_id as "customerId", a.balance, a.held
+  from unnest($1::uuid[]) as i (customer_id)
+  cross join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a;
+
 -- console.findConfirmsOfPayment
 select order_id as "orderId" from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2;
 
@@ -57,8 +62,7 @@ select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id
 select name from customers where customer_id = $1;
 
 -- console.findCustomerPage
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
        where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
@@ -198,8 +202,7 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
   limit $1;
 
 -- console.listCustomersByName
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held"
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt"
   from (
     select lower($3) as begins, case when $1::uuid is null then lower($3)
                                      else (select lower(name) from customers where customer_id = $1) end as reached
@@ -211,7 +214,6 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
     order by lower(n.name) using ~<~, n.customer_id
     limit $2
   ) c
-  left join lateral (select balance, held from accounts where customer_id = c.customer_id limit 1) a on true
   order by lower(c.name) using ~<~, c.customer_id;
 
 -- console.listNewKeyCancels
@@ -222,6 +224,7 @@ select p.operation_id as "operationId", s.opened_at as "openedAt", p.state, p.or
   from (
     select * from cancel_keys s
     where (s.opened_at, s.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+      and (s.opened_at, s.operation_id) >= (timestamptz 'epoch' + $6 * interval '1 microsecond', $7::uuid)
     order by s.opened_at desc, s.operation_id desc
     limit $4
   ) s
@@ -245,8 +248,7 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
     ) as "isOnlyUnread" from audits a order by a.ended_at desc, a.audit_id desc limit $1;
 
 -- console.listNewestCustomers
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held"
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt"
   from (
     select case when $1::uuid is null then 'infinity'
                 else (select created_at from customers where customer_id = $1) end as created_at
@@ -257,7 +259,6 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
     order by n.created_at desc, n.customer_id desc
     limit $2
   ) c
-  left join lateral (select balance, held from accounts where customer_id = c.customer_id limit 1) a on true
   order by c.created_at desc, c.customer_id desc;
 
 -- console.listNewestRuns
@@ -437,7 +438,7 @@ with cleared as (
 with recursive target as (
     select $1::uuid as customer_id, null::timestamptz as not_before
     where not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
-      and not exists (select from adjustment_requests where adjustment_id = $2)
+      and not exists (select from adjustment_requests where customer_id = $1 and adjustment_id = $2)
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
@@ -448,23 +449,11 @@ with recursive target as (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
     ) a
   ),
-  covered as (
-    select from account where available + $4::bigint >= 0
-  ),
-  charged as (
-    insert into adjustment_days as d (actor, day, credits)
-    select $6::text, (now() at time zone 'Asia/Seoul')::date, abs($4::bigint)
-    from covered
-    where abs($4::bigint) <= $7::bigint
-    on conflict (actor, day) do update
-    set credits = d.credits + excluded.credits
-    where d.credits + excluded.credits <= $7::bigint
-    returning actor
-  ),
   cause as (
     select $1::uuid as customer_id, 1::bigint as turn, $2::uuid as adjustment_id, $3::text as kind, $4::bigint as credits,
            null::bigint as reversed_entry, $6::text as actor, null::text as approved_by, $5::text as reason
-    from charged
+    from account
+    where available + $4::bigint >= 0
   ),
   movement as (
     select customer_id, turn, kind, credits as delta, 0 as held_delta, null::text as order_id, null::text as reference,
@@ -595,7 +584,7 @@ with recursive target as (
 with recursive target as (
     select customer_id, null::timestamptz as not_before
     from adjustment_requests
-    where adjustment_id = $1 and state = 'PENDING' and requested_by <> $2
+    where customer_id = $1 and adjustment_id = $2 and state = 'PENDING' and requested_by <> $3
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
@@ -611,25 +600,14 @@ with recursive target as (
     from account a
     cross join lateral (
       select * from adjustment_requests r
-      where r.customer_id = a.customer_id and r.adjustment_id = $1 limit 1 for no key update
+      where r.customer_id = a.customer_id and r.adjustment_id = $2 limit 1 for no key update
     ) r
     where r.state = 'PENDING' and a.available + r.credits >= 0
   ),
-  charged as (
-    insert into adjustment_days as d (actor, day, credits)
-    select $2::text, (now() at time zone 'Asia/Seoul')::date, abs(credits)
-    from request
-    where abs(credits) <= $3::bigint
-    on conflict (actor, day) do update
-    set credits = d.credits + excluded.credits
-    where d.credits + excluded.credits <= $3::bigint
-    returning actor
-  ),
   cause as (
     select customer_id, 1::bigint as turn, adjustment_id, kind, credits, null::bigint as reversed_entry,
-           requested_by as actor, $2::text as approved_by, reason
+           requested_by as actor, $3::text as approved_by, reason
     from request
-    where exists (select from charged)
   ),
   movement as (
     select customer_id, turn, kind, credits as delta, 0 as held_delta, null::text as order_id, null::text as reference,
@@ -756,9 +734,9 @@ with recursive target as (
   ),
   decided as (
     update adjustment_requests r
-    set state = 'APPROVED', decided_by = $2, decided_at = m.moved_at
+    set state = 'APPROVED', decided_by = $3, decided_at = m.moved_at
     from moved m
-    where r.customer_id = m.customer_id and r.adjustment_id = $1
+    where r.customer_id = m.customer_id and r.adjustment_id = $2
   )
   select available from moved;
 
@@ -877,6 +855,15 @@ with recursive input as (
   join moved m using (customer_id, hold_id)
   where h.customer_id = l.customer_id and h.hold_id = l.hold_id
   returning l.ordinal, l.credits as "captured", l.held - l.credits as "remaining", m.available;
+
+-- credits.chargeDay
+insert into adjustment_days as d (actor, day, credits, charges)
+  select $1, (now() at time zone 'Asia/Seoul')::date, abs($2::bigint), array[$3::text]
+  where abs($2::bigint) <= $4::bigint
+  on conflict (actor, day) do update
+  set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
+  where $3::text <> all (d.charges) and d.credits + excluded.credits <= $4::bigint
+  returning actor;
 
 -- credits.endHolds
 with recursive input as (
@@ -1047,8 +1034,6 @@ select r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind,
 
 -- credits.findAdjustmentState
 select (select balance - held from accounts where customer_id = $1) as "available",
-    coalesce((select credits from adjustment_days
-              where actor = $3 and day = (now() at time zone 'Asia/Seoul')::date), 0) as "usedToday",
     (select json_build_object('kind', a.kind, 'credits', a.credits, 'available', e.balance_after - e.held_after)
      from adjustments a
      join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number
@@ -1063,6 +1048,39 @@ select balance_after as "balance", held_after as "held", balance_after - held_af
 
 -- credits.findBudget
 select customer_id as "customerId" from budgets where budget_id = $1;
+
+-- credits.findBudgetUses
+select b.budget_id as "budgetId", (now_in.period_start at time zone 'Asia/Seoul' + ('1 ' || b.period)::interval) at time zone 'Asia/Seoul' as "renewsAt",
+    case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
+         else json_build_array(json_build_object(
+           'value', b.value, 'used', one.used, 'left', greatest(b.credits - one.used, 0))) end as "uses"
+  from unnest($1::uuid[], $2::uuid[]) as i (customer_id, budget_id)
+  join budgets b on b.customer_id = i.customer_id and b.budget_id = i.budget_id
+  cross join lateral (select date_trunc(lower(b.period), now(), 'Asia/Seoul') as period_start) now_in
+  cross join lateral (
+    select coalesce(max(u.used) filter (where u.period_start >= now_in.period_start), 0) as used
+    from budget_usage u
+    where u.customer_id = b.customer_id and u.budget_id = b.budget_id and u.value = ''
+  ) one
+  cross join lateral (
+    select coalesce(json_agg(json_build_object(
+             'value', u.value, 'used', u.used, 'left', greatest(b.credits - u.used, 0)) order by u.used desc, u.value), '[]')
+             as uses
+    from (
+      select * from budget_usage u
+      where u.customer_id = b.customer_id and u.budget_id = b.budget_id and u.value <> ''
+        and u.period_start >= now_in.period_start and u.used > 0
+      order by u.used desc, u.value
+      limit $3
+    ) u
+  ) each;
+
+-- credits.findDay
+select credits as "used", coalesce($2::text = any (charges), false) as "isCharged"
+  from adjustment_days
+  where actor = $1 and day = (now() at time zone 'Asia/Seoul')::date and ($2::text is null or coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true));
 
 -- credits.findEntryAt
 with recursive search (low, high) as (
@@ -1282,31 +1300,9 @@ select a.adjustment_id as "adjustmentId", a.entry_number as "entryNumber", a.kin
 
 -- credits.listBudgets
 select b.budget_id as "budgetId", b.scope, b.value, b.period, b.credits, b.warn_at as "warnAt",
-    (now_in.period_start at time zone 'Asia/Seoul' + ('1 ' || b.period)::interval) at time zone 'Asia/Seoul' as "renewsAt",
-    case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
-         else json_build_array(json_build_object(
-           'value', b.value, 'used', one.used, 'left', greatest(b.credits - one.used, 0))) end as "uses",
     b.customer_id as "customerId", c.name as "customerName", b.created_at as "createdAt"
   from budgets b
   left join customers c on c.customer_id = b.customer_id
-  cross join lateral (select date_trunc(lower(b.period), now(), 'Asia/Seoul') as period_start) now_in
-  cross join lateral (
-    select coalesce(max(u.used) filter (where u.period_start >= now_in.period_start), 0) as used
-    from budget_usage u
-    where u.customer_id = b.customer_id and u.budget_id = b.budget_id and u.value = ''
-  ) one
-  cross join lateral (
-    select coalesce(json_agg(json_build_object(
-             'value', u.value, 'used', u.used, 'left', greatest(b.credits - u.used, 0)) order by u.used desc, u.value), '[]')
-             as uses
-    from (
-      select * from budget_usage u
-      where u.customer_id = b.customer_id and u.budget_id = b.budget_id and u.value <> ''
-        and u.period_start >= now_in.period_start and u.used > 0
-      order by u.used desc, u.value
-      limit $3
-    ) u
-  ) each
   where b.removed_at is null and ($1::uuid is null or b.customer_id = $1)
   order by b.customer_id, b.scope, b.value nulls first, b.period, b.budget_id
   limit $2;
@@ -2116,8 +2112,8 @@ select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
   order by i.ordinal;
 
 -- credits.rejectAdjustment
-update adjustment_requests set state = 'REJECTED', decided_by = $2, decided_at = now()
-  where adjustment_id = $1 and state = 'PENDING'
+update adjustment_requests set state = 'REJECTED', decided_by = $3, decided_at = now()
+  where customer_id = $1 and adjustment_id = $2 and state = 'PENDING'
   returning adjustment_id;
 
 -- credits.removeBudget
@@ -2131,20 +2127,10 @@ with removed as (
 -- credits.requestAdjustment
 with covered as (
     select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
-      and not exists (select from adjustment_requests where adjustment_id = $2) for no key update
-  ),
-  charged as (
-    insert into adjustment_days as d (actor, day, credits)
-    select $6::text, (now() at time zone 'Asia/Seoul')::date, abs($4::bigint)
-    from covered
-    where abs($4::bigint) <= $7::bigint
-    on conflict (actor, day) do update
-    set credits = d.credits + excluded.credits
-    where d.credits + excluded.credits <= $7::bigint
-    returning actor
+      and not exists (select from adjustment_requests where customer_id = $1 and adjustment_id = $2) for no key update
   )
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
-  select $1, $2, $3, $4, $5, $6 from charged
+  select $1, $2, $3, $4, $5, $6 from covered
   returning adjustment_id;
 
 -- credits.reverse
@@ -2736,30 +2722,22 @@ with recursive input as (
 -- credits.updateLowCredits
 update accounts set low_credits = $2, low_steps = $3 where customer_id = $1 returning customer_id;
 
+-- customers.activateCustomer
+update customers set suspended_at = null where customer_id = $1 and suspended_at is not null returning customer_id;
+
 -- customers.countKeys
 select count(*) as "count" from api_keys;
 
 -- customers.createCustomer
-with created as (
-    insert into customers (customer_id, name) values ($1, $2)
-    on conflict do nothing
-    returning customer_id
-  ),
-  opened as (
-    insert into accounts (customer_id)
-    select customer_id from created
-  )
-  select customer_id as "customerId" from created;
+insert into customers (customer_id, name) values ($1, $2)
+  on conflict do nothing
+  returning customer_id as "customerId";
 
 -- customers.createCustomerWithKey
 with created as (
     insert into customers (customer_id, name) values ($1, $2)
     on conflict do nothing
     returning customer_id
-  ),
-  opened as (
-    insert into accounts (customer_id)
-    select customer_id from created
   )
   insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
   select $3, customer_id, $4, $5, $6 from created
@@ -2838,13 +2816,11 @@ with replaced as (
   on conflict (key_id) do nothing
   returning customer_id as "customerId";
 
+-- customers.suspendCustomer
+update customers set suspended_at = now() where customer_id = $1 and suspended_at is null returning customer_id;
+
 -- customers.updateKeyStatus
 update api_keys set status = $2 where key_id = $1 returning key_id;
-
--- customers.updateSuspension
-update customers set suspended_at = case when $2 then coalesce(suspended_at, clock_timestamp()) end
-  where customer_id = $1
-  returning customer_id;
 
 -- customers.updateTokenStatus
 update service_tokens set status = $2 where service_id = $1 returning service_id;
@@ -2887,8 +2863,16 @@ select pg_is_in_recovery() as "standby", current_setting('transaction_read_only'
 
 -- db.listGuards
 with relation as (
-    select c.oid, c.relname::text as table_name, c.relnamespace
-    from unnest($1::text[]) as t (name) join pg_class c on c.oid = to_regclass(t.name)
+    select c.*, t.name as table_name
+    from unnest($1::text[]) as t (name)
+    join pg_class named on named.oid = to_regclass(t.name)
+    left join lateral (
+      select d.refobjid from pg_rewrite w
+      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid and d.refclassid = 'pg_class'::regclass
+      where named.relkind = 'v' and w.ev_class = named.oid and d.refobjid <> named.oid
+      limit 1
+    ) shard on true
+    join pg_class c on c.oid = coalesce(shard.refobjid, named.oid)
   ),
   guard as (
     select 'column' as kind, r.table_name, a.attname::text as name, null as fault,
@@ -2969,8 +2953,16 @@ with relation as (
 
 -- db.listUndoneGuards
 with relation as (
-    select c.*, c.relname::text as table_name
-    from unnest($1::text[]) as t (name) join pg_class c on c.oid = to_regclass(t.name)
+    select c.*, t.name as table_name
+    from unnest($1::text[]) as t (name)
+    join pg_class named on named.oid = to_regclass(t.name)
+    left join lateral (
+      select d.refobjid from pg_rewrite w
+      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid and d.refclassid = 'pg_class'::regclass
+      where named.relkind = 'v' and w.ev_class = named.oid and d.refobjid <> named.oid
+      limit 1
+    ) shard on true
+    join pg_class c on c.oid = coalesce(shard.refobjid, named.oid)
   )
   select distinct 'trigger' as "kind", r.table_name as "table", c.conname::text as "name", 'is disabled' as "fault"
   from relation r
@@ -3005,6 +2997,39 @@ with relation as (
   ) as f (name, table_name, computed, known)
   where f.computed <> f.known
   order by 1, 2, 3, 4;
+
+-- db.listUndoneGuardsInGroup
+with relation as (
+    select c.*, t.name as table_name
+    from unnest($1::text[]) as t (name)
+    join pg_class named on named.oid = to_regclass(t.name)
+    left join lateral (
+      select d.refobjid from pg_rewrite w
+      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid and d.refclassid = 'pg_class'::regclass
+      where named.relkind = 'v' and w.ev_class = named.oid and d.refobjid <> named.oid
+      limit 1
+    ) shard on true
+    join pg_class c on c.oid = coalesce(shard.refobjid, named.oid)
+  )
+  select distinct 'trigger' as "kind", r.table_name as "table", c.conname::text as "name", 'is disabled' as "fault"
+  from relation r
+  join pg_trigger t on t.tgrelid = r.oid and t.tgisinternal and t.tgenabled not in ('O', 'A')
+  join pg_constraint c on c.oid = t.tgconstraint
+  union all
+  select 'rule', r.table_name, w.rulename, 'is not part of the schema'
+  from relation r join pg_rewrite w on w.ev_class = r.oid
+  union all
+  select 'table', table_name, table_name, f.fault
+  from relation r
+  cross join lateral (values
+    (relkind <> 'r' or relpersistence <> 'p', 'is not an ordinary table'),
+    (relrowsecurity, 'has row level security'),
+    (exists (select from pg_inherits i where r.oid in (i.inhrelid, i.inhparent)), 'inherits or is inherited')
+  ) as f (found, fault)
+  where f.found
+  union all
+  select 'setting', 'all tables', 'session_replication_role', 'keeps triggers from firing'
+  where current_setting('session_replication_role') <> 'origin';
 
 -- db.listVersions
 select version from schema_migrations;
@@ -3059,7 +3084,7 @@ with due as (
 -- events.countDeadEvents
 select count(*)::int as "count"
   from (
-    select from dead_events
+    select 1 from dead_events
     where ($2::text is null or endpoint_id = $2) and ($3::uuid is null or customer_id = $3)
     limit $1
   ) d;
@@ -3092,10 +3117,10 @@ with page as materialized (
     limit $4
   ),
   old as materialized (
-    select d.customer_id, e.event_number, e.place
+    select d.customer_id, e.event_number
     from due d
     cross join lateral (
-      select event_number, created_at, ctid as place from events
+      select event_number, created_at from events
       where customer_id = d.customer_id and event_number > d.deleted_events and event_number < d.first_needed
       order by event_number
       limit $5
@@ -3120,8 +3145,9 @@ with page as materialized (
     where q.customer_id = l.customer_id and q.next_event > q.last_event and q.last_event <= l.last_old
   ),
   deleted as (
-    delete from events
-    where ctid = any (array(select o.place from old o where o.customer_id in (select customer_id from locked)))
+    delete from events e using old o
+    where e.customer_id = o.customer_id and e.event_number = o.event_number
+      and o.customer_id in (select customer_id from locked)
   )
   select (select customer_id from page order by customer_id desc limit 1) as "last",
     exists (select from locked l where l.events = $5) or exists (select from locked) and (select count(*) from due) = $4
@@ -3182,13 +3208,12 @@ with recursive ending as (
   ) v
   order by v.event_number;
 
+-- events.findSecrets
+select secrets, now() as "now" from event_endpoints where endpoint_id = $1 and status <> 'REMOVED';
+
 -- events.giveBackQueue
 update event_queues set lease_until = now(), holder_id = null
   where customer_id = $1 and endpoint_id = $2 and holder_id = $3;
-
--- events.hasSecret
-select e.endpoint_id from event_endpoints e cross join jsonb_array_elements(e.secrets) s
-  where e.endpoint_id = $1 and s.value ->> 'sealed' = $2;
 
 -- events.insertEndpoint
 insert into event_endpoints (endpoint_id, url, types, secrets) values ($1, $2, $3, $4::jsonb)
@@ -3264,6 +3289,11 @@ select event_number as "eventNumber", event_id as "eventId", type, data, created
 -- events.markEndpointRemoved
 update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1 returning endpoint_id;
 
+-- events.replaceSecrets
+update event_endpoints set secrets = $3::jsonb
+  where endpoint_id = $1 and status <> 'REMOVED' and secrets = $2::jsonb
+  returning endpoint_id;
+
 -- events.resetQueues
 with waiting as (
     select customer_id, endpoint_id
@@ -3278,23 +3308,6 @@ with waiting as (
   from waiting w
   where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
   returning q.customer_id as "customerId";
-
--- events.rotateSecret
-update event_endpoints
-  set secrets = jsonb_build_array(jsonb_build_object('sealed', $2::text, 'until', null)) || (
-    select coalesce(jsonb_agg(jsonb_build_object('sealed', kept.sealed, 'until', kept.until) order by kept.ordinal), '[]')
-    from (
-      select s.ordinal, s.value ->> 'sealed' as sealed,
-             coalesce(s.value ->> 'until', to_char((now() + $3::int * interval '1 second') at time zone 'UTC',
-                                                   'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as until
-      from jsonb_array_elements(secrets) with ordinality as s (value, ordinal)
-      where coalesce((s.value ->> 'until')::timestamptz > now(), true)
-      order by s.ordinal
-      limit $4
-    ) kept)
-  where endpoint_id = $1 and status <> 'REMOVED'
-    and not exists (select from jsonb_array_elements(secrets) s where s.value ->> 'sealed' = $2)
-  returning endpoint_id;
 
 -- events.updateEndpointStatus
 update event_endpoints set status = $2 where endpoint_id = $1 and status <> 'REMOVED' returning endpoint_id;
@@ -3410,9 +3423,9 @@ with updated as (
 
 -- payments.addSliceToFigures
 with span as (
-    update figures_reached set reached = $2::timestamptz
-    where reached = $1::timestamptz
-    returning $1::timestamptz as from_time, $2::timestamptz as to_time
+    update figures_reached set reached = $3::timestamptz
+    where customer_id = $1::uuid and reached = $2::timestamptz
+    returning $2::timestamptz as from_time, $3::timestamptz as to_time
   ),
   happened as (
     select o.created_at as at, 'orders made' as figure, o.amount
@@ -3442,12 +3455,12 @@ with span as (
     from happened
     group by 1, 2
   )
-  insert into hourly_figures as h (hour, figure, count, total)
-  select hour, figure, count, total from figure
+  insert into hourly_figures as h (customer_id, hour, figure, count, total)
+  select $1::uuid, hour, figure, count, total from figure
   union all
-  select '-infinity', figure, sum(count)::bigint, sum(total)::bigint from figure group by figure
-  order by 1, 2
-  on conflict (hour, figure)
+  select $1::uuid, '-infinity', figure, sum(count)::bigint, sum(total)::bigint from figure group by figure
+  order by 2, 3
+  on conflict (customer_id, hour, figure)
   do update set count = h.count + excluded.count, total = h.total + excluded.total;
 
 -- payments.auditAccounts
@@ -4322,8 +4335,8 @@ with page as materialized (
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
 -- payments.beginFigures
-insert into figures_reached (reached)
-  select date_trunc('milliseconds', coalesce(min(created_at), now())) from customers
+insert into figures_reached (customer_id, reached)
+  select $1, date_trunc('milliseconds', coalesce(min(created_at), now())) from customers
   on conflict do nothing;
 
 -- payments.claimAnswer
@@ -5060,10 +5073,11 @@ select i.ordinal, o.payment_method as "paymentMethod",
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- payments.findPlaceOfFigures
-select f.reached, date_trunc('milliseconds', least(now() - $1::int * interval '1 ms', (
+select f.reached, date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
     select min(a.xact_start) from pg_stat_activity a
     where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
-  from figures_reached f;
+  from figures_reached f
+  where f.customer_id = $1;
 
 -- payments.findResolvedDiscrepancy
 select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and coalesce(case when current_setting('synchronous_standby_names') <> ''
@@ -5458,12 +5472,12 @@ with open as (
      from event_endpoints e
      join event_queues q on q.endpoint_id = e.endpoint_id and q.next_event <= q.last_event
      where e.status = 'ACTIVE') as "undeliveredEvents",
-    (select count(*) from (select from dead_events limit $1) d) as "deadEvents";
+    (select count(*) from (select 1 from dead_events limit $1) d) as "deadEvents";
 
 -- payments.readFigures
 with place as (
-    select now() as as_of, r.reached, r.reached < now() - $2::int * interval '1 ms' as is_behind
-    from (select coalesce((select reached from figures_reached),
+    select now() as as_of, r.reached, r.reached < now() - $3::int * interval '1 ms' as is_behind
+    from (select coalesce((select reached from figures_reached where customer_id = $1),
                           (select min(created_at) from customers), now()) as reached) r
   ),
   span as (
@@ -5498,7 +5512,7 @@ with place as (
     group by 1, 2
   ),
   by_time as (
-    select hour, figure, count, total from hourly_figures where hour >= $1::timestamptz
+    select hour, figure, count, total from hourly_figures where customer_id = $1 and hour >= $2::timestamptz
     union all
     select hour, figure, count, total from figure
   ),
@@ -5509,7 +5523,7 @@ with place as (
     group by 1, 2
     union all
     select null, figure, sum(count)::bigint, sum(total)::bigint
-    from (select figure, count, total from hourly_figures where hour = '-infinity'
+    from (select figure, count, total from hourly_figures where customer_id = $1 and hour = '-infinity'
           union all
           select figure, count, total from figure) ever
     group by figure

@@ -83,8 +83,9 @@ type Ended = Settled & { finalPages: FinalPages }
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const { logLine } = options
   const world = await startWorld(options.seed, options.database)
-  const { cluster } = world
-  const database = cluster ? `three databases under Patroni ${cluster.patroniVersion}` : 'a database'
+  const { cluster, spread } = world
+  const one = spread ? 'a Citus coordinator with three workers' : 'a database'
+  const database = cluster ? `three databases under Patroni ${cluster.patroniVersion}` : one
   logLine(`seed ${options.seed}: ${database}, the gateway and two services run in ${world.directory}`)
   if (cluster?.lacksDisk) logLine('no disk is filled: only root can mount one for each node')
   let keep = true

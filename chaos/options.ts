@@ -28,6 +28,7 @@ const databases = {
     patroni: 'packaged',
     kinds: ['Patroni of the primary frozen past its lease', 'primary frozen past its lease'],
   },
+  citus: { kind: 'citus' },
   'patroni-asynchronous': { kind: 'patroni', replication: 'asynchronous' },
 } as const satisfies Record<string, DatabaseChoice>
 const clusters = Object.keys(databases) as (keyof typeof databases)[]
@@ -41,7 +42,7 @@ const commandLine = {
     cluster: { type: 'string', default: 'none' },
     keep: { type: 'boolean', default: false },
   },
-  usage: ' (npm run chaos -- [--seed N] [--minutes M] [--clients C] [--cluster patroni] [--json FILE] [--keep])',
+  usage: ' (npm run chaos -- [--seed N] [--minutes M] [--clients C] [--cluster patroni|citus] [--json FILE] [--keep])',
 } as const
 
 export function readOptions(args: string[], randomSeed: number): Options {

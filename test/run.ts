@@ -1,6 +1,7 @@
 // `npm test`: every test file, in as many processes as the machine can use (test/support/plan.ts), on one PostgreSQL. With the
-// names of files only those, each alone. `--titles FILE` writes the titles, sorted, so that two runs can be compared with diff;
-// `--times` writes test/times.md.
+// names of files only those, each alone. `npm run test:cluster` runs those of test/support/on-clusters.ts on a coordinator with
+// workers. `--titles FILE` writes the titles, sorted, so that two runs can be compared with diff; `--times` writes
+// test/times.md.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
@@ -9,7 +10,10 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { CitusUnavailable } from '../harness/citus.ts'
+import { clusterVariable } from './support/database/database.ts'
 import { globalSetup, globalTeardown } from './support/database/global-setup.ts'
+import { filesOnClusters, skippedOnClusters } from './support/on-clusters.ts'
 import { planOf } from './support/plan.ts'
 import { createResults } from './support/results.ts'
 
@@ -39,12 +43,16 @@ export const runOptions = {
   execArgv: ['--import=./test/support/watchdog.ts'],
 }
 
+const patternOf = (text: string) => new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+
 if (import.meta.main) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { titles: { type: 'string' }, times: { type: 'boolean' } },
+    options: { titles: { type: 'string' }, times: { type: 'boolean' }, cluster: { type: 'boolean' } },
   })
-  const named = positionals.map((file) => relative(root, join(process.cwd(), file)))
+  if (values.cluster) process.env[clusterVariable] = 'citus'
+  const chosen = positionals.map((file) => relative(root, join(process.cwd(), file)))
+  const named = values.cluster && chosen.length === 0 ? filesOnClusters() : chosen
   const { alone, shared, last } = named.length > 0 ? { alone: named, shared: [], last: [] } : planOf()
   mkdirSync(cache, { recursive: true })
   const directory = mkdtempSync(join(cache, 'test-run-'))
@@ -56,12 +64,13 @@ if (import.meta.main) {
     { files: last.map(own), concurrency: 1 },
   ].filter(({ files }) => files.length > 0)
   const results = createResults()
+  const testSkipPatterns = Object.values(skippedOnClusters).flat().map(patternOf)
 
   async function* runRounds() {
     await globalSetup()
     try {
       for (const round of rounds) {
-        for await (const event of run({ ...runOptions, ...round })) {
+        for await (const event of run({ ...runOptions, ...round, ...(values.cluster && { testSkipPatterns }) })) {
           results.collect(event)
           yield event
         }
@@ -72,6 +81,10 @@ if (import.meta.main) {
   }
 
   const stream = Readable.from(runRounds())
+  stream.once('error', (error) => {
+    process.stderr.write(`${error instanceof CitusUnavailable ? error.message : error.stack}\n`)
+    process.exitCode = 1
+  })
   stream.compose(spec).pipe(process.stdout)
   stream.once('end', () => {
     if (values.titles) writeFileSync(values.titles, results.titles())

@@ -109,17 +109,17 @@ const writers: Record<string, string[]> = {
  */
 const literals = /(?:'[^'`]*'|\{(?: \w+: (?:'[^'`]*'|"[^"`]*"),?)+ \})/.source
 const sqlFragments = [
-  /^(applyMovements|applyHolds|lowCreditsEvents|emitEvents|openAccounts|orderColumns|entryColumns|columns)$/,
+  /^(applyMovements|applyHolds|lowCreditsEvents|emitEvents|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(accountNow|grantedLots|newestLots|fromOrders|lotsOfAccounts|lotsOfPage|lotColumns)$/,
-  /^(computed|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
+  /^(computed|relationText|undoneText|viewsLock|executables|head|body|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
   /^(isUnused|moveByCause|requestColumns|confirmed)$/,
   /^(servicesWithBudget|hasServiceBudget|checkRestrictions|renewal|previewRestrictions)$/,
   /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
   new RegExp(
-    `^(lockAccountsOf|recordAdjustments|chargeDay|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf)\\(${literals}(, ${literals})?\\)$`,
+    `^(lockAccountsOf|recordAdjustments|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf)\\(${literals}(, ${literals})?\\)$`,
   ),
 ]
 const fragmentsOfTheAudit =

@@ -35,9 +35,9 @@ export async function findIgnoredNotifications({ books, gateway }: World): Promi
   const cancelled = new Set<string>()
   for (const { orderId, status } of readReceived(gateway.journalFile)) if (status === 'CANCELED') cancelled.add(orderId)
   const rows = await books.query<{ orderId: string }>(
-    `select order_id as "orderId" from orders o
+    `select order_id as "orderId" from orders
     where status = 'CONFIRMED' and order_id = any ($1::text[])
-      and not exists (select from discrepancies d where d.order_id = o.order_id
+      and order_id not in (select d.order_id from discrepancies d where d.order_id is not null
         and (d.resolved_at is null or d.resolution like 'as call %'))`,
     [[...cancelled]],
   )

@@ -194,7 +194,7 @@ export async function createNode(settings: NodeSettings) {
     },
     /** Its data are thrown away, and copied from the primary. */
     async reinitialize(): Promise<void> {
-      const { status, text } = await request('POST', '/reinitialize', { force: true })
+      const { status, text } = await request('POST', '/reinitialize', { force: true }, switchoverLimitMs)
       if (status !== 200) throw new Error(`reinitialize: ${status} ${text}`)
     },
     killPostgres: () => signal(postmasterId(), 'SIGKILL'),

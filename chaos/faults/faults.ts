@@ -8,6 +8,7 @@ import type { Service } from '../world/service.ts'
 import { limits, type World } from '../world/world.ts'
 import { failoverFault } from './failovers.ts'
 import type { GatewayFaults } from './gateway-faults.ts'
+import { spreadFaults } from './spread.ts'
 
 export type StrikeContext = {
   world: World
@@ -46,9 +47,11 @@ export const faults: Fault[] = [
 ]
 
 /** A cluster has its own ways to lose the database. */
-export function faultsOf({ cluster }: World): Fault[] {
-  if (!cluster) return faults
-  return [...faults.filter(({ strike }) => strike !== crashDatabase), failoverFault(cluster)]
+export function faultsOf({ cluster, spread }: World): Fault[] {
+  const others = faults.filter(({ strike }) => strike !== crashDatabase)
+  if (cluster) return [...others, failoverFault(cluster)]
+  if (spread) return [...others, ...spreadFaults(spread)]
+  return faults
 }
 
 const busyPollMs = 50
@@ -151,7 +154,9 @@ async function endSession({ world, random, count }: StrikeContext): Promise<void
     )
     const victim = sessions[random.integer(0, sessions.length - 1)]
     if (!victim) return
-    const [row] = await world.books.query<{ ended: boolean }>('select pg_terminate_backend($1) as ended', [victim.pid])
+    const [row] = await world.books.query<{ ended: boolean }>('select pg_terminate_backend($1::int) as ended', [
+      victim.pid,
+    ])
     if (row?.ended) count('database session ended')
   } catch {
     // The database is down.

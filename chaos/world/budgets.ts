@@ -30,6 +30,8 @@ const planned: Planned[] = [
 export async function openBudgets(database: Database, customers: { customerId: string }[]): Promise<CampaignBudget[]> {
   const budgets: CampaignBudget[] = []
   for (const { customer, scope, value, period, credits } of planned) {
+    // Where customers are on several servers there is none over all of them.
+    if (customer === null && database.groups) continue
     const customerId = customer === null ? allCustomers : (customers[customer]?.customerId ?? '')
     const subject = { customerId, scope, value, period }
     const { budgetId = '' } = (await setBudget(database, { ...subject, credits, warnAt: null })) ?? {}

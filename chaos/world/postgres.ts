@@ -3,8 +3,10 @@
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
+import { queryOrEveryGroup } from '../../harness/every-group.ts'
 import { clusterOf, databaseUrl } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
+import { connectWorkers } from '../../src/db/cluster/cluster.ts'
 import type { Standbys } from '../../src/db/connect.ts'
 import { findPostmaster, isAlive, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
 import { serviceLogin } from '../../src/db/embedded/role.ts'
@@ -86,10 +88,13 @@ export async function startPostgres(directory: string): Promise<Server> {
 
 export type Books = Awaited<ReturnType<typeof openBooks>>
 
+const silentLog = { warn: () => undefined, error: () => undefined }
+
 /** The campaign's own connection. A lost one is an error of the query, never of the process. */
-export function openBooks(postgres: Postgres) {
+export async function openBooks(postgres: Postgres, isSpread: boolean) {
+  const connectionString = postgres.urlFor('chaos')
   const pool = new pg.Pool({
-    connectionString: postgres.urlFor('chaos'),
+    connectionString,
     max: 4,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 60_000,
@@ -97,9 +102,11 @@ export function openBooks(postgres: Postgres) {
   pool.on('error', () => undefined)
   // A connection in use that is lost would end the campaign without a listener of its own.
   pool.on('connect', (client) => client.on('error', () => undefined))
+  if (isSpread) await connectWorkers(pool, { connection: { connectionString }, maxConnections: 2, log: silentLog })
   return {
     pool,
     async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+      if (isSpread) return queryOrEveryGroup<Row>(pool, text, values)
       const { rows } = await pool.query(text, values)
       return rows
     },

@@ -8,6 +8,7 @@ import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
 import { createCredits } from '../../src/credits/credits.ts'
 import { type IssuedKey, issueKey } from '../../src/customers/api-keys.ts'
 import { type IssuedToken, issueToken } from '../../src/customers/service-tokens.ts'
+import { connectWorkers } from '../../src/db/cluster/cluster.ts'
 import { createDatabase, createPool, type Database } from '../../src/db/database.ts'
 import { type PackageType, packageOf } from '../../src/payments/packages.ts'
 import { silentLog } from '../../test/support/database/database.ts'
@@ -48,12 +49,14 @@ const recentOrders = 25
 
 export type Shop = Awaited<ReturnType<typeof openShop>>
 
-export async function openShop({ postgres, peppers }: World, size: number) {
-  const pool = createPool({
+export async function openShop({ postgres, spread, peppers }: World, size: number) {
+  const settings = {
     connection: { connectionString: postgres.urlFor('chaos-ledger') },
     maxConnections: 6,
     log: silentLog,
-  })
+  }
+  const pool = createPool(settings)
+  if (spread) await connectWorkers(pool, settings)
   const database: Database = createDatabase(pool, silentLog)
   const customers: Customer[] = []
   for (let index = 0; index < size; index += 1) {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killAll } from '../../harness/launch.ts'
 import type { Peppers } from '../../src/customers/api-keys.ts'
+import { type SpreadDatabase, startSpreadDatabase } from '../cluster/citus.ts'
 import { type Cluster, type ClusterOptions, startCluster } from '../cluster/patroni.ts'
 import { type Consumer, startConsumer } from './consumer.ts'
 import { createGateway, type GatewayProcess } from './gateway.ts'
@@ -28,7 +29,7 @@ export const limits = {
   eventRetryMaxMs: 2_000,
 }
 
-export type DatabaseChoice = { kind: 'server' } | ({ kind: 'patroni' } & ClusterOptions)
+export type DatabaseChoice = { kind: 'server' } | { kind: 'citus' } | ({ kind: 'patroni' } & ClusterOptions)
 
 export type World = {
   directory: string
@@ -36,6 +37,7 @@ export type World = {
   /** The same, by what it is. */
   server: Server | undefined
   cluster: Cluster | undefined
+  spread: SpreadDatabase | undefined
   books: Books
   gateway: GatewayProcess
   services: [Service, Service]
@@ -57,17 +59,18 @@ export async function startWorld(seed: number, database: DatabaseChoice = { kind
   const parts = new AsyncDisposableStack()
   try {
     const cluster = database.kind === 'patroni' ? await startCluster(directory, database) : undefined
-    const server = cluster ? undefined : await startPostgres(directory)
-    const postgres = (cluster ?? server) as Postgres
+    const spread = database.kind === 'citus' ? await startSpreadDatabase(directory) : undefined
+    const server = database.kind === 'server' ? await startPostgres(directory) : undefined
+    const postgres = (cluster ?? spread ?? server) as Postgres
     process.on('exit', postgres.endNow)
     parts.defer(async () => {
       await postgres.stop()
       process.off('exit', postgres.endNow)
     })
     await postgres.prepare()
-    const books = openBooks(postgres)
+    const books = await openBooks(postgres, spread !== undefined)
     parts.defer(() => books.close())
-    return { ...(await startPrograms(seed, directory, postgres, books, parts)), server, cluster }
+    return { ...(await startPrograms(seed, directory, postgres, books, parts)), server, cluster, spread }
   } catch (error) {
     await parts.disposeAsync()
     throw error
@@ -80,7 +83,7 @@ async function startPrograms(
   postgres: Postgres,
   books: Books,
   parts: AsyncDisposableStack,
-): Promise<Omit<World, 'server' | 'cluster'>> {
+): Promise<Omit<World, 'server' | 'cluster' | 'spread'>> {
   const [gatewayPort = 0, consumerPort = 0, ...servicePorts] = await takeFreePorts(8)
   const pepper = randomBytes(24).toString('base64url')
   const keys = { clientKey: `test_ck_${newSecret()}`, secretKey: `test_sk_${newSecret()}` }

@@ -17,6 +17,8 @@ export type BatchOptions<Input, Output> = {
   run: (inputs: Input[]) => Promise<Output[]>
   /** Inputs with the same key never share a batch: they would change the same row in one statement. */
   conflictKey?: (input: Input) => string
+  /** Inputs of different lanes never share a batch, nor wait for one another: their rows are on different servers. */
+  laneOf?: ((input: Input) => number) | undefined
   /** Undefined when the error concerns the whole batch: then all of it fails. */
   retryScopeOf: (error: unknown) => RetryScope | undefined
   /** Inputs with the same key change the same row: a lock on it delays all of them. */
@@ -42,6 +44,17 @@ type Waiting<Input, Output> = {
 }
 
 export function createBatch<Input, Output>(options: BatchOptions<Input, Output>): Batch<Input, Output> {
+  const { laneOf } = options
+  if (!laneOf) return createLane(options)
+  const lanes: Batch<Input, Output>[] = []
+  return (input) => {
+    const number = laneOf(input)
+    lanes[number] ??= createLane(options)
+    return lanes[number](input)
+  }
+}
+
+function createLane<Input, Output>(options: BatchOptions<Input, Output>): Batch<Input, Output> {
   const { run, conflictKey, retryScopeOf, rowKey, sizes, traced } = options
   const { maxSize = 128, maxQueued = 20_000, concurrency = 2, patienceMs = 10 } = options
   const line: WaitingLine<Waiting<Input, Output>> = conflictKey

@@ -1,19 +1,13 @@
 // The statements on accounts alone. What moves credits is in ledger.sql.ts.
 import { type Database, statement } from '../db/database.ts'
 
-/** CTE `opened`: an account for each customer of the CTE `created`. An account exists before anything can move. */
-export const openAccounts = `
-  opened as (
-    insert into accounts (customer_id)
-    select customer_id from created
-  )`
-
 const readBalancesStatement = statement(
   'credits.readBalances',
   `select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
   from unnest($1::uuid[]) with ordinality as i (customer_id, ordinal)
   left join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a on true
   order by i.ordinal`,
+  'customers',
 )
 
 /** The available credits: the balance less what is held; 0 for an unknown customer. */
@@ -22,7 +16,7 @@ export async function readBalances(database: Database, customerIds: string[]): P
   return rows.map((row) => row.available)
 }
 
-const hasAccountStatement = statement('credits.hasAccount', 'select from accounts where customer_id = $1')
+const hasAccountStatement = statement('credits.hasAccount', 'select from accounts where customer_id = $1', 'customer')
 
 /** Whether there is such a customer. */
 export async function hasAccount(database: Database, customerId: string): Promise<boolean> {
@@ -32,6 +26,7 @@ export async function hasAccount(database: Database, customerId: string): Promis
 const updateLowCreditsStatement = statement(
   'credits.updateLowCredits',
   'update accounts set low_credits = $2, low_steps = $3 where customer_id = $1 returning customer_id',
+  'customer',
 )
 
 /**

@@ -2,6 +2,7 @@
 // hold. Built once, when the service or a test starts.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
+import { lanesOf } from '../db/cluster/groups.ts'
 import { type Database, retryScopeOf } from '../db/database.ts'
 import { readBalances } from './accounts.sql.ts'
 import type { ReversalInput, ReversalOutput } from './adjustments/reverse.sql.ts'
@@ -52,6 +53,7 @@ const holdOf = ({ customerId, holdId }: HoldKey) => `${customerId}/${holdId}`
 function createOpenHold(database: Database, tallies: Tallies): Credits['openHold'] {
   const openTogether = createBatch<HoldOpening, HoldOpened>({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, 'credits.openHolds'),
     conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
     rowKey: customer,
@@ -76,6 +78,7 @@ function createOpenHold(database: Database, tallies: Tallies): Credits['openHold
 export function createEndHold(database: Database, tallies: Tallies): Credits['endHold'] {
   return createBatch<HoldEnding, Hold | null>({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, 'credits.endHolds'),
     conflictKey: holdOf,
     rowKey: customer,
@@ -98,6 +101,7 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
   return {
     readBalance: createBatch({
       retryScopeOf,
+      ...lanesOf(database, (customerId: string) => customerId),
       sizes: batchSizesOf(tallies, 'credits.readBalances'),
       run: (customerIds) => readBalances(database, customerIds),
     }),
@@ -106,6 +110,7 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
     openHold: createOpenHold(database, tallies),
     extendHold: createBatch<HoldExtension, HoldExtended | null>({
       retryScopeOf,
+      ...lanesOf(database),
       sizes: batchSizesOf(tallies, 'credits.extendHolds'),
       conflictKey: holdOf,
       rowKey: customer,
@@ -114,6 +119,7 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
     // Parts of different holds with one reference may share a statement: the unique index refuses it, and each runs alone.
     capturePart: createBatch<HoldPart, PartCaptured | null>({
       retryScopeOf,
+      ...lanesOf(database),
       sizes: batchSizesOf(tallies, 'credits.captureParts'),
       conflictKey: holdOf,
       rowKey: customer,
@@ -125,12 +131,14 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
     }),
     findUse: createBatch({
       retryScopeOf,
+      ...lanesOf(database),
       sizes: batchSizesOf(tallies, 'credits.findUses'),
       run: (inputs) => findUses(database, inputs),
     }),
     endHold: createEndHold(database, tallies),
     findHold: createBatch({
       retryScopeOf,
+      ...lanesOf(database),
       sizes: batchSizesOf(tallies, 'credits.findHolds'),
       run: (inputs) => findHolds(database, inputs),
     }),

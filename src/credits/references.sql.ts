@@ -44,6 +44,7 @@ const findUsesStatement = statement(
   left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
   left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry
   where ${confirmed}`,
+  'customers',
 )
 
 export async function findUses(database: Database, references: ReferenceKey[]): Promise<(ReferenceUse | null)[]> {

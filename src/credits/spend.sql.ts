@@ -69,6 +69,7 @@ const spendStatement = statement(
   left join step s on s.customer_id = i.customer_id and s.reference = i.reference
   where k.ordinal is null or ${confirmed}
   order by i.ordinal`,
+  'customers',
 )
 
 export function spendAll(database: Database, all: SpendInput[]): Promise<SpendOutput[]> {

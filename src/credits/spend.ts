@@ -2,6 +2,7 @@
 // refused for lack of credits can be used again, because only a ledger entry marks it as used.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
+import { lanesOf } from '../db/cluster/groups.ts'
 import { type Database, retryScopeOf } from '../db/database.ts'
 import { spendRestricted } from './budgets/restricted.sql.ts'
 import { createUnbatched } from './budgets/restricted.ts'
@@ -14,6 +15,7 @@ import { type SpendInput, type SpendOutput, spendAll } from './spend.sql.ts'
 export function createSpend(database: Database, tallies: Tallies): Batch<SpendInput, SpendOutput> {
   const spendTogether = createBatch<SpendInput, SpendOutput>({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, 'credits.spend'),
     conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
     rowKey: ({ customerId }) => customerId,

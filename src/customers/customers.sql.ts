@@ -1,17 +1,13 @@
 // The statements on customers and their API keys.
 import { uuidPattern } from '../core/ids.ts'
-import { openAccounts } from '../credits/accounts.sql.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 
 const createCustomerStatement = statement(
   'customers.createCustomer',
-  `with created as (
-    insert into customers (customer_id, name) values ($1, $2)
-    on conflict do nothing
-    returning customer_id
-  ),${openAccounts}
-  select customer_id as "customerId" from created`,
+  `insert into customers (customer_id, name) values ($1, $2)
+  on conflict do nothing
+  returning customer_id as "customerId"`,
 )
 
 const findCustomerStatement = statement(
@@ -82,7 +78,7 @@ const createCustomerWithKeyStatement = statement(
     insert into customers (customer_id, name) values ($1, $2)
     on conflict do nothing
     returning customer_id
-  ),${openAccounts}
+  )
   insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
   select $3, customer_id, $4, $5, $6 from created
   returning key_id`,
@@ -210,11 +206,14 @@ export async function findSuspendedKeys(database: Database, withinMs: number, li
   return rows.map((row) => row.keyId)
 }
 
-const updateSuspensionStatement = statement(
-  'customers.updateSuspension',
-  `update customers set suspended_at = case when $2 then coalesce(suspended_at, clock_timestamp()) end
-  where customer_id = $1
-  returning customer_id`,
+const suspendStatement = statement(
+  'customers.suspendCustomer',
+  'update customers set suspended_at = now() where customer_id = $1 and suspended_at is null returning customer_id',
+)
+
+const activateStatement = statement(
+  'customers.activateCustomer',
+  'update customers set suspended_at = null where customer_id = $1 and suspended_at is not null returning customer_id',
 )
 
 /**
@@ -222,7 +221,8 @@ const updateSuspensionStatement = statement(
  * account. False when there is no such customer.
  */
 export async function updateSuspension(database: Database, customerId: string, isSuspended: boolean): Promise<boolean> {
-  return (await database.run(updateSuspensionStatement, [customerId, isSuspended])).length > 0
+  const changed = await database.run(isSuspended ? suspendStatement : activateStatement, [customerId])
+  return changed.length > 0 || (await findCustomer(database, customerId)) !== undefined
 }
 
 const renewKeyHashStatement = statement(

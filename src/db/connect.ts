@@ -24,6 +24,18 @@ export function urlsOf(databaseUrl: string): URL[] {
   return hosts.flatMap(({ connectionString }) => URL.parse(connectionString) ?? [])
 }
 
+/** The same role and database on another server. */
+export function connectionAt(connection: Connection, { host, port }: { host: string; port: number }): Connection {
+  const [first] = hostsOf(connection)
+  if (!first || !('connectionString' in first))
+    return { ...(first as Exclude<Connection, { connectionString: string }>), host, port }
+  const url = new URL(first.connectionString)
+  // They come before those of the URL's authority, which may have none.
+  url.searchParams.set('host', host)
+  url.searchParams.set('port', `${port}`)
+  return { connectionString: url.href }
+}
+
 /** For people: without user and password. */
 export function placeOf(databaseUrl: string): string {
   const urls = urlsOf(databaseUrl)

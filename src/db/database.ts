@@ -11,10 +11,23 @@ import { refuse } from '../core/errors.ts'
 import { createTallies, type Tallies } from '../core/tallies.ts'
 import { type Connection, confirmCommitsText, createHosts, readOnly, type Standbys, type Use } from './connect.ts'
 
-export type Statement = { name: string; text: string }
+/**
+ * What a statement is about decides where it runs when the tables are spread over several servers. `customer`: its first value is
+ * the id of one. `customers`: its first value is an array of ids, and the other arrays belong to them one by one; rows are found
+ * again by their ids, not by their order. `groups`: every customer, in each group of them for itself. `whole`: everything else.
+ */
+export type About = 'customer' | 'customers' | 'groups' | 'whole'
+
+export type Statement = { name: string; text: string; about: About }
 
 export type Database = {
   run<Row extends object>(statement: Statement, values?: unknown[]): Promise<Row[]>
+  /** Where the customer is, when the tables are spread over several servers. */
+  groupOf?(customerId: string): number
+  /** The id of no customer, whose rows would be in this group; undefined: there is one group. */
+  anchor?: string
+  /** Of each group of customers: for statements about every group, which then run in that one alone. */
+  groups?: Database[]
   /** For readiness; tests may leave it out. */
   refusedWrites?: RefusedWrites
 }
@@ -22,26 +35,41 @@ export type Database = {
 /** The last statement that the server refused because it accepts no writes. Shared by the databases of a process. */
 export type RefusedWrites = { last: { sqlstate: string } | null }
 
-type Query = { name: string; text: string; values: unknown[] }
+export type NamedQuery = { name: string; text: string; values: unknown[] }
+
+/** What leads to each group of customers, and to the right one. */
+export type Cluster = {
+  /** One for each group: an id of no customer, whose rows would be in it. */
+  anchors: string[]
+  /** The connections to wherever the group is at the moment. */
+  connectionsOf(group: number): Connections
+  /** The database that runs each statement where its rows are. */
+  route(coordinator: Database, groups: Database[]): Database
+}
 
 /** What `run` needs of pg's Pool. Tests inject their faults here. */
 export type Connections = {
-  query(query: Query): Promise<{ rows: unknown[] }>
+  query(query: NamedQuery): Promise<{ rows: unknown[] }>
+  /** For a repeat; left out, it is done with two queries. */
+  queryAndConfirm?(query: NamedQuery): Promise<{ rows: unknown[] }>
+  /** When they lead to the coordinator of a cluster. */
+  cluster?: Cluster
 }
 
 export type Log = { warn(fields: object, message: string): void; error(fields: object, message: string): void }
 
-/** The final text of every statement by its name, of the files that are loaded. */
-export const definedStatements = new Map<string, string>()
+/** Every statement by its name, of the files that are loaded. */
+export const definedStatements = new Map<string, Statement>()
 
 /**
  * Statements are prepared under their name, once per connection: planning the larger ones takes milliseconds. A name has one
  * text: a connection that has prepared the first would run it for the second.
  */
-export function statement(name: string, text: string): Statement {
-  assert((definedStatements.get(name) ?? text) === text, `two statements are named ${name}`)
-  definedStatements.set(name, text)
-  return { name, text }
+export function statement(name: string, text: string, about: About = 'whole'): Statement {
+  assert((definedStatements.get(name)?.text ?? text) === text, `two statements are named ${name}`)
+  const defined = { name, text, about }
+  definedStatements.set(name, defined)
+  return defined
 }
 
 // Kinds of failures by SQLSTATE. The first line that matches decides.
@@ -54,6 +82,8 @@ const statementTimeout = '57014'
 const uniqueViolation = '23505'
 const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[] = [
   { sqlstate: /^(40001|40P01)$/, kind: 'again' },
+  // Of a cluster: the customers have moved to another server.
+  { sqlstate: /^MV001$/, kind: 'again' },
   // Read-only: a proxy leads to a standby that is being promoted, or to a primary that has become one.
   { sqlstate: /^(08...|57P0[1-3]|25006)$/, kind: 'away' },
   { sqlstate: /^(55P03|57014|53...)$/, kind: 'busy' },
@@ -121,7 +151,20 @@ export type DatabaseOptions = {
   patience?: Patience | undefined
 }
 
+/** Of one server, or of a cluster: then each group of customers has a database of its own behind it. */
 export function createDatabase(connections: Connections, log: Log, options: DatabaseOptions = {}): Database {
+  const database = createOne(connections, log, options)
+  const { cluster } = connections
+  if (!cluster) return database
+  const shared = { ...options, refusedWrites: database.refusedWrites }
+  const groups = cluster.anchors.map((anchor, number) => ({
+    ...createOne(cluster.connectionsOf(number), log, shared),
+    anchor,
+  }))
+  return cluster.route(database, groups)
+}
+
+function createOne(connections: Connections, log: Log, options: DatabaseOptions): Database {
   const { tallies: { statements } = createTallies(), refusedWrites = { last: null }, patience = brief } = options
   return {
     refusedWrites,
@@ -163,7 +206,8 @@ export function createDatabase(connections: Connections, log: Log, options: Data
  * The first attempt may have committed, and on its server alone: the repeat could find its row and write nothing. On one
  * connection, so that the server which has answered confirms.
  */
-async function queryAndConfirm(connections: Connections, query: Query): Promise<{ rows: unknown[] }> {
+async function queryAndConfirm(connections: Connections, query: NamedQuery): Promise<{ rows: unknown[] }> {
+  if (connections.queryAndConfirm) return connections.queryAndConfirm(query)
   if (!(connections instanceof pg.Pool)) {
     const result = await connections.query(query)
     await connections.query({ ...confirmCommits, values: [] })
@@ -212,6 +256,8 @@ export type PoolSettings = {
   statementLimitMs?: number
   use?: Use
   standbys?: Standbys | undefined
+  /** Whether several queries may be sent before the first is answered. */
+  pipeline?: boolean
   log: Log
 }
 
@@ -229,6 +275,7 @@ export function createPool(settings: PoolSettings): pg.Pool {
     statementLimitMs = 5_000,
     use = 'service',
     standbys = 'optional',
+    pipeline = false,
     log,
   } = settings
   const hosts = createHosts(connection, use, standbys)
@@ -239,6 +286,7 @@ export function createPool(settings: PoolSettings): pg.Pool {
       if (plans === 'once') await client.query(plannedOnce)
     },
     types,
+    ...(pipeline && { pipeline }),
     max: maxConnections,
     // As long as a request's statement may take. Less would refuse requests, and fail a start, on a machine whose processors
     // are taken: PostgreSQL can need seconds there to accept a connection.

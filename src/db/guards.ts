@@ -4,6 +4,8 @@
 // missing and different guards it finds what could undo one: other triggers, rules, row level security, inheritance, and rights
 // that the serving role does not need.
 import { readFileSync } from 'node:fs'
+import { clusterFunctions } from './cluster/distribute.ts'
+import { distributedTables, referenceTables } from './cluster/tables.ts'
 import { type Database, statement } from './database.ts'
 import { listSurplusRights, rights } from './rights.ts'
 
@@ -18,18 +20,31 @@ export const guards: SchemaGuard[] = JSON.parse(readFileSync(new URL('guards.jso
 /** All but the journal of the migrations, which no migration creates. */
 export const guardedTables = Object.keys(rights).filter((table) => table !== 'schema_migrations')
 
+const inGroups = [...distributedTables, ...referenceTables]
+
 /** `fault`: what the definition does not show. */
 type Found = SchemaGuard & { fault: string | null }
+
+/** CTE `relation`: the tables named by $1. In a group of a cluster those are views, each of a shard with the table's guards. */
+const relationText = `relation as (
+    select c.*, t.name as table_name
+    from unnest($1::text[]) as t (name)
+    join pg_class named on named.oid = to_regclass(t.name)
+    left join lateral (
+      select d.refobjid from pg_rewrite w
+      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid and d.refclassid = 'pg_class'::regclass
+      where named.relkind = 'v' and w.ev_class = named.oid and d.refobjid <> named.oid
+      limit 1
+    ) shard on true
+    join pg_class c on c.oid = coalesce(shard.refobjid, named.oid)
+  )`
 
 // PostgreSQL's definitions are the same in every version from 15 on and in every schema, as long as that schema is in the search
 // path. Empty bytea is written in one form, whatever bytea_output is. Not null is read from the column: only from version 18 on
 // it is a constraint too. The lines of a CASE are joined.
 const listGuardsStatement = statement(
   'db.listGuards',
-  `with relation as (
-    select c.oid, c.relname::text as table_name, c.relnamespace
-    from unnest($1::text[]) as t (name) join pg_class c on c.oid = to_regclass(t.name)
-  ),
+  `with ${relationText},
   guard as (
     select 'column' as kind, r.table_name, a.attname::text as name, null as fault,
            format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end
@@ -72,8 +87,8 @@ const listGuardsStatement = statement(
   order by table_name collate "C", kind collate "C", name collate "C", definition collate "C"`,
 )
 
-function listGuards(database: Database): Promise<Found[]> {
-  return database.run<Found>(listGuardsStatement, [guardedTables])
+function listGuards(database: Database, tables = guardedTables): Promise<Found[]> {
+  return database.run<Found>(listGuardsStatement, [tables])
 }
 
 /** For `npm run schema`. Indexes that are not unique are no guards. */
@@ -137,12 +152,7 @@ const computed = knownHashes
 
 // What undoes a guard without changing it. A foreign key is enforced by internal triggers, which can be disabled too; they are
 // reported by the name of their constraint.
-const listUndoneStatement = statement(
-  'db.listUndoneGuards',
-  `with relation as (
-    select c.*, c.relname::text as table_name
-    from unnest($1::text[]) as t (name) join pg_class c on c.oid = to_regclass(t.name)
-  )
+const undoneText = `with ${relationText}
   select distinct 'trigger' as "kind", r.table_name as "table", c.conname::text as "name", 'is disabled' as "fault"
   from relation r
   join pg_trigger t on t.tgrelid = r.oid and t.tgisinternal and t.tgenabled not in ('O', 'A')
@@ -161,7 +171,11 @@ const listUndoneStatement = statement(
   where f.found
   union all
   select 'setting', 'all tables', 'session_replication_role', 'keeps triggers from firing'
-  where current_setting('session_replication_role') <> 'origin'
+  where current_setting('session_replication_role') <> 'origin'`
+
+const listUndoneStatement = statement(
+  'db.listUndoneGuards',
+  `${undoneText}
   union all
   select distinct 'function', table_name, name, 'gives another hash than it did'
   from (values
@@ -171,10 +185,49 @@ const listUndoneStatement = statement(
   order by 1, 2, 3, 4`,
 )
 
+const listUndoneInGroupStatement = statement('db.listUndoneGuardsInGroup', undoneText)
+
 export type BrokenGuard = { kind: string; table: string; name: string; fault: string }
 
 /** In a newer schema this version cannot judge other differences; a disabled guard is always wrong. */
 export const isSwitchedOff = ({ kind, fault }: BrokenGuard) => kind === 'setting' || fault === 'is disabled'
+
+/** On a cluster these are not there: cluster/distribute.ts says why. */
+const notOnClusters = [
+  'adjustment_requests_adjustment_id_key',
+  'discrepancies_customer_id_order_id_fkey',
+  'figures_reached_pkey',
+  'hourly_figures_pkey',
+  'enter_group_of',
+]
+
+const distributedGuards = guards.filter(({ name }) => !notOnClusters.includes(name))
+
+/** The end of a shard's name, and of the names of its constraints, indexes and triggers. */
+const shardSuffix = /_[0-9]{6,}(?![0-9A-Za-z_])/g
+
+/** On the workers: of the tables that are there, and with functions that find the tables of the group. */
+const groupGuards = distributedGuards
+  .filter(({ kind, table }) => kind === 'function' || inGroups.includes(table))
+  .map((guard) => ({ ...guard, definition: withoutSearchPath(guard.definition) }))
+
+function withoutSearchPath(definition: string): string {
+  return definition.includes('SECURITY DEFINER') ? definition : definition.replace(/\n SET search_path TO [^\n]*/, '')
+}
+
+async function findBrokenInGroup(group: Database): Promise<BrokenGuard[]> {
+  const found = await listGuards(group, inGroups)
+  const named = found.map((each) => ({
+    ...each,
+    name: each.name.replace(shardSuffix, ''),
+    definition: each.definition.replace(shardSuffix, ''),
+  }))
+  const undone = await group.run<BrokenGuard>(listUndoneInGroupStatement, [inGroups])
+  const replaced = clusterFunctions
+    .filter(({ name, body }) => !named.some((each) => each.name === name && each.definition.includes(body)))
+    .map(({ name }) => ({ kind: 'function', table: '', name, fault: 'is not as this version has it' }))
+  return [...compare(groupGuards, named), ...undone, ...replaced]
+}
 
 export async function findBrokenGuards(database: Database): Promise<BrokenGuard[]> {
   const found = await listGuards(database)
@@ -185,8 +238,9 @@ export async function findBrokenGuards(database: Database): Promise<BrokenGuard[
     : []
   const surplus = await listSurplusRights(database)
   const broken = [
-    ...compare(guards, found),
+    ...compare(database.groups ? distributedGuards : guards, found),
     ...undone,
+    ...(await Promise.all((database.groups ?? []).map(findBrokenInGroup))).flat(),
     ...surplus.map(({ table, name }) => ({ kind: 'right', table, name, fault: 'is more than the service needs' })),
   ]
   const place = ({ kind, table, name }: BrokenGuard) => `${kind} ${table} ${name}`

@@ -3,9 +3,20 @@
 // runs. A service does not start on a database that could lose or falsify its data.
 import type pg from 'pg'
 import type { Tallies } from '../core/tallies.ts'
+import { connectWorkers } from './cluster/cluster.ts'
+import { isCoordinator } from './cluster/distribute.ts'
 import { type Connection, placeOf, type Standbys } from './connect.ts'
 import { requireFinished } from './copy/unfinished.ts'
-import { brief, createDatabase, createPool, type Database, type Log, type Patience, type Plans } from './database.ts'
+import {
+  brief,
+  createDatabase,
+  createPool,
+  type Database,
+  type Log,
+  type Patience,
+  type Plans,
+  type PoolSettings,
+} from './database.ts'
 import { openDataDir } from './embedded/location.ts'
 import { AloneElsewhere, joinUsers, lockDataDirectory } from './embedded/lock.ts'
 import { requireNotMoved } from './embedded/moved.ts'
@@ -143,11 +154,18 @@ export async function connectTo(
     // Settings of a session would be those of others too, where sessions are shared. Commands do without them.
     const plans = pooling === 'session' ? 'once' : 'as needed'
     const common = { connection, log, standbys, use: use === 'service' ? use : ('command' as const) }
-    const pool = createPool({ ...common, maxConnections: background })
-    const requestPool = createPool({ ...common, maxConnections: forRequests, plans })
-    parts.defer(async () => {
-      await Promise.all([pool.end(), requestPool.end()])
-    })
+    const forBackground: PoolSettings = { ...common, maxConnections: background }
+    const requests: PoolSettings = { ...common, maxConnections: forRequests, plans }
+    const pool = createPool(forBackground)
+    parts.defer(() => pool.end())
+    const isCluster = await isCoordinator(pool)
+    // Citus plans a statement by its values.
+    const requestPool = createPool(isCluster ? { ...requests, plans: 'as needed' } : requests)
+    parts.defer(() => requestPool.end())
+    if (isCluster) {
+      await connectWorkers(pool, forBackground)
+      await connectWorkers(requestPool, requests)
+    }
     // Again, now that a process which starts to fill it can see our session.
     if (!isCopy) await requireFinished(pool, places.embedded !== undefined, place)
     const patience = use === 'service' || places.embedded ? brief : patienceOf(options, place)

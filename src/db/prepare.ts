@@ -1,6 +1,7 @@
 // Prepares a database as its owner: the migrations, the serving role, its rights. All transactions hold one lock, so any number
 // of processes may start at once; a database that is prepared already is only read.
 import type pg from 'pg'
+import { isCoordinator, prepareCluster } from './cluster/distribute.ts'
 import { type Connection, withClient } from './connect.ts'
 import { requireFinished } from './copy/unfinished.ts'
 import { provideRole } from './embedded/role.ts'
@@ -26,7 +27,10 @@ export async function prepare(places: Places, { isCopy = false } = {}): Promise<
     const applied = await migrate(client).catch((error) => explain(error, places))
     if (places.embedded) await provideRole(client, places.embedded)
     const ownsAll = role === undefined || role === (await currentUser(client)) || (await isOwner(client, role))
-    if (!ownsAll) await grantRights(client, role)
+    const isCluster = await isCoordinator(client)
+    const mayPrepare = isCluster && (await isOwner(client, await currentUser(client)))
+    if (mayPrepare) await prepareCluster(client, places.owner, ownsAll ? undefined : role)
+    if (!ownsAll) await grantRights(client, role, isCluster)
     return applied
   })
 }

@@ -3,13 +3,14 @@
 // only insert. The owner of the tables grants the rights after the migrations. A right that no statement needs any more
 // is removed from the table one version later: instances of the version before may run until then.
 import pg from 'pg'
+import { distributedTables, referenceTables } from './cluster/tables.ts'
 import { type Database, statement } from './database.ts'
 import { inLockedTransaction, isAhead } from './migrate.ts'
 
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 7
+export const rightsVersion = 8
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -111,7 +112,7 @@ export const rights: Record<string, Rights> = {
   cancel_keys: { insert: true },
   adjustments: { insert: true },
   adjustment_requests: { insert: true, update: ['state', 'decided_by', 'decided_at'] },
-  adjustment_days: { insert: true, update: ['credits'] },
+  adjustment_days: { insert: true, update: ['credits', 'charges'] },
   operators: {
     insert: true,
     update: ['role', 'password_hash', 'must_change_password', 'status', 'password_set_at', 'access_version'],
@@ -129,17 +130,32 @@ export const rights: Record<string, Rights> = {
 
 type Right = { table: string; privilege: string; column: string | null }
 
-const wanted: Right[] = Object.entries(rights).flatMap(([table, { insert, update = [], delete: remove }]) => [
-  { table, privilege: 'SELECT', column: null },
-  ...(insert ? [{ table, privilege: 'INSERT', column: null }] : []),
-  ...(remove ? [{ table, privilege: 'DELETE', column: null }] : []),
-  ...update.map((column) => ({ table, privilege: 'UPDATE', column })),
-])
+function rightsOf(table: string, { insert, update = [], delete: remove }: Rights): Right[] {
+  return [
+    { table, privilege: 'SELECT', column: null },
+    ...(insert ? [{ table, privilege: 'INSERT', column: null }] : []),
+    ...(remove ? [{ table, privilege: 'DELETE', column: null }] : []),
+    ...update.map((column) => ({ table, privilege: 'UPDATE', column })),
+  ]
+}
 
-const wantedColumns = [
-  wanted.map(({ table }) => table),
-  wanted.map(({ privilege }) => privilege),
-  wanted.map(({ column }) => column),
+const wanted = Object.entries(rights).flatMap(([table, each]) => rightsOf(table, each))
+
+/**
+ * On the coordinator of a cluster: tables of customers are written in their groups alone. Citus has no rights on columns of the
+ * tables that it copies to every server.
+ */
+const wantedOnCoordinator = Object.entries(rights).flatMap(([table, each]) => {
+  if (distributedTables.includes(table)) return rightsOf(table, {})
+  if (!referenceTables.includes(table)) return rightsOf(table, each)
+  const { update, ...others } = each
+  return [...rightsOf(table, others), ...(update ? [{ table, privilege: 'UPDATE', column: null }] : [])]
+})
+
+const columnsOf = (list: Right[]) => [
+  list.map(({ table }) => table),
+  list.map(({ privilege }) => privilege),
+  list.map(({ column }) => column),
 ]
 
 // Compares what was granted to the role itself, not what it has as a member of other roles.
@@ -203,7 +219,8 @@ async function storeVersion(client: pg.ClientBase): Promise<void> {
  * As the owner. Only differences are changed: a grant without an effect would still make every running service plan its
  * statements again. Rights that are not in the table are revoked, unless a newer version has granted its own.
  */
-export async function grantRights(client: pg.ClientBase, role: string): Promise<void> {
+export async function grantRights(client: pg.ClientBase, role: string, isCluster = false): Promise<void> {
+  const wantedColumns = columnsOf(isCluster ? wantedOnCoordinator : wanted)
   const mayRevoke = async () => (await grantedVersion(client)) <= rightsVersion && !(await isAhead(client))
   const compare = async () => (await client.query<Difference>(compareText, [role, ...wantedColumns])).rows
   const quotedRole = pg.escapeIdentifier(role)
@@ -212,6 +229,7 @@ export async function grantRights(client: pg.ClientBase, role: string): Promise<
   const differs = (await compare()).some(({ missing }) => missing || revokesNow)
   if (!differs && (await besides()).length === 0 && (await grantedVersion(client)) >= rightsVersion) return
   await inLockedTransaction(client, async () => {
+    if (isCluster) await client.query('set local citus.multi_shard_modify_mode = sequential')
     for (const { quotedWhat } of await besides()) await client.query(`grant ${quotedWhat} to ${quotedRole}`)
     // Checked under the lock: a newer version may have granted its rights meanwhile.
     const surplus = (await mayRevoke()) ? (await compare()).filter(({ missing }) => !missing) : []
@@ -227,13 +245,22 @@ export async function grantRights(client: pg.ClientBase, role: string): Promise<
   })
 }
 
-function quotedByTable(list: Right[]): string[] {
+function quotedByTable(list: Right[], prefix = ''): string[] {
   return [...Map.groupBy(list, ({ table }) => table)].map(([table, ofTable]) => {
     const privileges = ofTable.map(({ privilege, column }) =>
       column === null ? privilege : `${privilege} (${pg.escapeIdentifier(column)})`,
     )
-    return `${privileges.join(', ')} on ${pg.escapeIdentifier(table)}`
+    return `${privileges.join(', ')} on ${prefix}${pg.escapeIdentifier(table)}`
   })
+}
+
+/** What the serving role may do with the views of a group. */
+export function grantsInGroups(schema: string): string[] {
+  const inGroups = [...distributedTables, ...referenceTables]
+  return quotedByTable(
+    wanted.filter(({ table }) => inGroups.includes(table)),
+    `${schema}.`,
+  )
 }
 
 // Effective rights, also through membership in other roles.
@@ -279,16 +306,18 @@ const listSurplusStatement = statement(
   order by 1, 2`,
 )
 
+const wantedBy = ({ groups }: Database) => columnsOf(groups ? wantedOnCoordinator : wanted)
+
 /** Rights to write that the role has and no statement needs: `DELETE`, `UPDATE delta`. */
 export function listSurplusRights(database: Database): Promise<{ table: string; name: string }[]> {
-  return database.run(listSurplusStatement, [Object.keys(rights), ...wantedColumns, rightsVersion])
+  return database.run(listSurplusStatement, [Object.keys(rights), ...wantedBy(database), rightsVersion])
 }
 
 const verbs: Record<string, string> = { SELECT: 'select from', INSERT: 'insert into', DELETE: 'delete from' }
 
 /** Rights that the role needs and does not have. */
 export async function listMissingRights(database: Database): Promise<string[]> {
-  const rows = await database.run<Right>(listMissingStatement, wantedColumns)
+  const rows = await database.run<Right>(listMissingStatement, wantedBy(database))
   return rows.map(({ table, privilege, column }) =>
     column ? `update ${column} of ${table}` : `${verbs[privilege]} ${table}`,
   )

@@ -220,9 +220,12 @@ const surplusPrivileges: { has: (privileges: Privileges) => boolean; message: (p
 
 /** Warns of privileges that the role does not need. An owner can do everything, which is one warning. */
 async function warnOfPrivileges(database: Database, log: Log): Promise<void> {
-  const [privileges] = await database.run<Privileges>(findPrivilegesStatement)
-  if (!privileges) return
-  for (const { has, message } of surplusPrivileges) {
-    if (has(privileges)) log.warn({ role: privileges.role }, message(privileges))
+  // On a cluster the workers have rights of their own.
+  for (const place of [database, ...(database.groups ?? [])]) {
+    const [privileges] = await place.run<Privileges>(findPrivilegesStatement)
+    if (!privileges) continue
+    for (const { has, message } of surplusPrivileges) {
+      if (has(privileges)) log.warn({ role: privileges.role }, message(privileges))
+    }
   }
 }

@@ -41,7 +41,7 @@ const countDeadStatement = statement(
   'events.countDeadEvents',
   `select count(*)::int as "count"
   from (
-    select from dead_events
+    select 1 from dead_events
     where ($2::text is null or endpoint_id = $2) and ($3::uuid is null or customer_id = $3)
     limit $1
   ) d`,
@@ -92,6 +92,7 @@ export function listDeadEventsAfter(
 const deleteDeadStatement = statement(
   'events.deleteDeadEvent',
   'delete from dead_events where customer_id = $1 and endpoint_id = $2 and event_number = $3',
+  'customer',
 )
 
 /** For one that was delivered after all. */
@@ -105,6 +106,7 @@ const deleteDeadOfEndpointStatement = statement(
   where (customer_id, endpoint_id, event_number) in (
     select customer_id, endpoint_id, event_number from dead_events where endpoint_id = $1 limit $2)
   returning event_number`,
+  'groups',
 )
 
 /** Returns how many dead letters of the endpoint it deleted. */

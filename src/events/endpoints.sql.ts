@@ -1,4 +1,5 @@
 // The statements on endpoints: where events are sent, with which secrets. No statement finds a removed one.
+import { refuse } from '../core/errors.ts'
 import { type Database, statement } from '../db/database.ts'
 
 /** Sealed; `until` is null for the current one. */
@@ -73,41 +74,46 @@ export async function markEndpointRemoved(database: Database, endpointId: string
   return (await database.run(markRemovedStatement, [endpointId])).length > 0
 }
 
-// The new one first; the older ones stay valid for a while and are removed by a later rotation. A concurrent rotation waits
-// for the row and keeps the other's secret.
-const rotateSecretStatement = statement(
-  'events.rotateSecret',
-  `update event_endpoints
-  set secrets = jsonb_build_array(jsonb_build_object('sealed', $2::text, 'until', null)) || (
-    select coalesce(jsonb_agg(jsonb_build_object('sealed', kept.sealed, 'until', kept.until) order by kept.ordinal), '[]')
-    from (
-      select s.ordinal, s.value ->> 'sealed' as sealed,
-             coalesce(s.value ->> 'until', to_char((now() + $3::int * interval '1 second') at time zone 'UTC',
-                                                   'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as until
-      from jsonb_array_elements(secrets) with ordinality as s (value, ordinal)
-      where coalesce((s.value ->> 'until')::timestamptz > now(), true)
-      order by s.ordinal
-      limit $4
-    ) kept)
-  where endpoint_id = $1 and status <> 'REMOVED'
-    and not exists (select from jsonb_array_elements(secrets) s where s.value ->> 'sealed' = $2)
-  returning endpoint_id`,
+const findSecretsStatement = statement(
+  'events.findSecrets',
+  `select secrets, now() as "now" from event_endpoints where endpoint_id = $1 and status <> 'REMOVED'`,
 )
 
-const hasSecretStatement = statement(
-  'events.hasSecret',
-  `select e.endpoint_id from event_endpoints e cross join jsonb_array_elements(e.secrets) s
-  where e.endpoint_id = $1 and s.value ->> 'sealed' = $2`,
+const replaceSecretsStatement = statement(
+  'events.replaceSecrets',
+  `update event_endpoints set secrets = $3::jsonb
+  where endpoint_id = $1 and status <> 'REMOVED' and secrets = $2::jsonb
+  returning endpoint_id`,
 )
 
 export type Rotation = { endpointId: string; sealed: string; keptSeconds: number; keptAtMost: number }
 
-/** Whether there is such an endpoint; a repeated rotation finds its own secret. */
-export async function rotateSecret(
-  database: Database,
-  { endpointId, sealed, keptSeconds, keptAtMost }: Rotation,
-): Promise<boolean> {
-  const rotated = await database.run(rotateSecretStatement, [endpointId, sealed, keptSeconds, keptAtMost])
-  if (rotated.length > 0) return true
-  return (await database.run(hasSecretStatement, [endpointId, sealed])).length > 0
+/** How often another rotation of the same endpoint may come first. */
+const rotationAttempts = 20
+
+/**
+ * The new one first; the older ones stay valid for a while and are removed by a later rotation. A concurrent rotation finds the
+ * list changed and keeps the other's secret. False when there is no such endpoint; a repeated rotation finds its own secret.
+ */
+export async function rotateSecret(database: Database, rotation: Rotation): Promise<boolean> {
+  const { endpointId, sealed } = rotation
+  for (let attempt = 0; attempt < rotationAttempts; attempt += 1) {
+    type Row = { secrets: StoredSecret[]; now: Date }
+    const [found] = await database.run<Row>(findSecretsStatement, [endpointId])
+    if (!found) return false
+    const { secrets, now } = found
+    if (secrets.some((secret) => secret.sealed === sealed)) return true
+    const rotated = [{ sealed, until: null }, ...keptSecrets(secrets, now, rotation)]
+    const values = [endpointId, JSON.stringify(secrets), JSON.stringify(rotated)]
+    if ((await database.run(replaceSecretsStatement, values)).length > 0) return true
+  }
+  throw refuse('SVC001')
+}
+
+function keptSecrets(secrets: StoredSecret[], now: Date, { keptSeconds, keptAtMost }: Rotation): StoredSecret[] {
+  const end = new Date(now.getTime() + keptSeconds * 1_000).toISOString().replace(/\.\d+Z$/, 'Z')
+  return secrets
+    .filter(({ until }) => until === null || new Date(until) > now)
+    .slice(0, keptAtMost)
+    .map(({ sealed, until }) => ({ sealed, until: until ?? end }))
 }

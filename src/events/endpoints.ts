@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { leastUuid, randomLettersAndDigits } from '../core/ids.ts'
 import { type SealingSecret, seal, unseal } from '../core/seal.ts'
+import { groupsOf } from '../db/cluster/groups.ts'
 import type { Database } from '../db/database.ts'
 import { deleteDeadEventsOf } from './dead.sql.ts'
 import {
@@ -72,8 +73,10 @@ export function signingSecrets(
 
 /** Waiting events are due at once, and earlier failures do not count. False when there is no such endpoint. */
 export async function enableEndpoint(database: Database, endpointId: string): Promise<boolean> {
-  let after: string | undefined = leastUuid
-  while (after !== undefined) after = await resetQueues(database, endpointId, after, batchSize)
+  for (const group of groupsOf(database)) {
+    let after: string | undefined = leastUuid
+    while (after !== undefined) after = await resetQueues(group, endpointId, after, batchSize)
+  }
   return updateEndpointStatus(database, endpointId, 'ACTIVE')
 }
 

@@ -21,6 +21,7 @@ const listEventsStatement = statement(
   where customer_id = $1 and event_number >= $2 and event_number <= $3 and ($5::text[] = '{}' or type = any ($5))
   order by event_number
   limit $4`,
+  'customer',
 )
 
 export type EventSpan = { customerId: string; nextEvent: number; lastEvent: number }
@@ -38,6 +39,7 @@ export function listEvents(
 const listLatestEventsStatement = statement(
   'events.listLatestEvents',
   `select ${columns} from events where customer_id = $1 order by event_number desc limit $2`,
+  'customer',
 )
 
 /** Newest first. */

@@ -27,10 +27,10 @@ const deleteEventsStatement = statement(
     limit $4
   ),
   old as materialized (
-    select d.customer_id, e.event_number, e.place
+    select d.customer_id, e.event_number
     from due d
     cross join lateral (
-      select event_number, created_at, ctid as place from events
+      select event_number, created_at from events
       where customer_id = d.customer_id and event_number > d.deleted_events and event_number < d.first_needed
       order by event_number
       limit $5
@@ -55,12 +55,14 @@ const deleteEventsStatement = statement(
     where q.customer_id = l.customer_id and q.next_event > q.last_event and q.last_event <= l.last_old
   ),
   deleted as (
-    delete from events
-    where ctid = any (array(select o.place from old o where o.customer_id in (select customer_id from locked)))
+    delete from events e using old o
+    where e.customer_id = o.customer_id and e.event_number = o.event_number
+      and o.customer_id in (select customer_id from locked)
   )
   select (select customer_id from page order by customer_id desc limit 1) as "last",
     exists (select from locked l where l.events = $5) or exists (select from locked) and (select count(*) from due) = $4
       as "isCut"`,
+  'groups',
 )
 
 export type OldEvents = {

@@ -1,5 +1,6 @@
 // Deletes old events that every endpoint has. What they reported stays: the orders and the ledger.
 import { leastUuid } from '../core/ids.ts'
+import { groupsOf } from '../db/cluster/groups.ts'
 import type { Database } from '../db/database.ts'
 import { deleteEvents, type OldEvents } from './forget-events.sql.ts'
 
@@ -12,10 +13,14 @@ const limits: Pick<OldEvents, 'customersRead' | 'customersAtOnce' | 'eventsAtOnc
 
 /** The job goes through all customers, some in each run. `more`: it is not at the end yet. */
 export function createForgetEvents(database: Database, keptDays: number): () => Promise<{ more: boolean }> {
+  const groups = groupsOf(database)
+  let group = 0
   let after = leastUuid
   return async () => {
-    const { last, isCut } = await deleteEvents(database, { keptDays, after, ...limits })
-    if (!isCut) after = last ?? leastUuid
-    return { more: isCut || last !== null }
+    const { last, isCut } = await deleteEvents(groups[group] as Database, { keptDays, after, ...limits })
+    if (isCut) return { more: true }
+    after = last ?? leastUuid
+    if (last === null) group = (group + 1) % groups.length
+    return { more: last !== null || group > 0 }
   }
 }

@@ -49,6 +49,7 @@ const findOrderEventsStatement = statement(
     limit 1
   ) v
   order by v.event_number`,
+  'customer',
 )
 
 const beforeMs = 1_000
@@ -100,6 +101,7 @@ const listDeliveriesStatement = statement(
     select * from dead_events d
     where d.customer_id = $1 and d.endpoint_id = n.endpoint_id and d.event_number = v.event_number limit 1) d on true
   order by v.event_number, n.created_at, n.endpoint_id`,
+  'customer',
 )
 
 /** As many as a person would read. */

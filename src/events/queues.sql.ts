@@ -2,6 +2,7 @@
 // `next_event > last_event`. It is claimed with a lease, so that one process at a time delivers a customer's events to an
 // endpoint, in order. Every step requires the holder, so a process that has lost its lease changes nothing; releasing clears
 // the holder, so a repeated release does nothing.
+import { takeFromGroups } from '../db/cluster/groups.ts'
 import { type Database, statement } from '../db/database.ts'
 
 export type Queue = {
@@ -30,11 +31,17 @@ const listDueEndpointsStatement = statement(
   where e.status = 'ACTIVE' and e.endpoint_id <> all ($1::text[])
   order by head.due_at
   limit $2`,
+  'groups',
 )
 
 /** Endpoints with events due, without `besides`; the longest waiting first. */
 export async function listDueEndpoints(database: Database, besides: string[], limit: number): Promise<string[]> {
-  const rows = await database.run<{ endpointId: string }>(listDueEndpointsStatement, [besides, limit])
+  const seen = [...besides]
+  const rows = await takeFromGroups(database, limit, async (group, left) => {
+    const found = await group.run<{ endpointId: string }>(listDueEndpointsStatement, [seen, left])
+    seen.push(...found.map(({ endpointId }) => endpointId))
+    return found
+  })
   return rows.map(({ endpointId }) => endpointId)
 }
 
@@ -58,12 +65,15 @@ const claimQueuesStatement = statement(
   returning q.customer_id as "customerId", q.endpoint_id as "endpointId", q.next_event as "nextEvent",
     q.last_event as "lastEvent", q.attempts, q.holder_id as "holderId",
     extract(epoch from now() - q.first_failed)::float8 * 1000 as "failingForMs"`,
+  'groups',
 )
 
 export type Claim = { endpointId: string; holderId: string; leaseMs: number; limit: number }
 
 export function claimQueues(database: Database, { endpointId, holderId, leaseMs, limit }: Claim): Promise<Queue[]> {
-  return database.run<Queue>(claimQueuesStatement, [endpointId, holderId, leaseMs, limit])
+  return takeFromGroups(database, limit, (group, left) =>
+    group.run<Queue>(claimQueuesStatement, [endpointId, holderId, leaseMs, left]),
+  )
 }
 
 // Everything before next_event is done. The lease is renewed, or released with the last step.
@@ -74,6 +84,7 @@ const advanceQueueStatement = statement(
       lease_until = now() + $5::int * interval '1 ms', holder_id = case when $5 > 0 then holder_id end
   where customer_id = $1 and endpoint_id = $2 and holder_id = $3
   returning next_event`,
+  'customer',
 )
 
 /** False when another process has the lease. */
@@ -91,6 +102,7 @@ const releaseQueueStatement = statement(
   'events.giveBackQueue',
   `update event_queues set lease_until = now(), holder_id = null
   where customer_id = $1 and endpoint_id = $2 and holder_id = $3`,
+  'customer',
 )
 
 /** Unchanged: nothing was sent. */
@@ -105,6 +117,7 @@ const failQueueStatement = statement(
       due_at = now() + greatest($5::int, $6::int) * interval '1 ms', not_before = now() + $6::int * interval '1 ms',
       lease_until = now(), holder_id = null
   where customer_id = $1 and endpoint_id = $2 and holder_id = $3`,
+  'customer',
 )
 
 /** The head of the queue was not delivered; it is retried after the longer of the two pauses. */
@@ -137,6 +150,7 @@ const buryEventStatement = statement(
   from head h
   where q.customer_id = h.customer_id and q.endpoint_id = h.endpoint_id
   returning q.next_event`,
+  'customer',
 )
 
 /** Makes the head of the queue a dead letter; the next one follows after a pause. False when another process has the lease. */
@@ -166,6 +180,7 @@ const wakeQueuesStatement = statement(
   from waiting w
   where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
   returning q.customer_id`,
+  'groups',
 )
 
 /** Queues per statement. */
@@ -193,6 +208,7 @@ const resetQueuesStatement = statement(
   from waiting w
   where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
   returning q.customer_id as "customerId"`,
+  'groups',
 )
 
 /** Clears the failures of some queues of an endpoint; returns the last customer, to continue from, or undefined. */
@@ -216,6 +232,7 @@ const deleteQueuesStatement = statement(
     select customer_id, endpoint_id from event_queues where endpoint_id = $1
     order by customer_id limit $2 for update)
   returning customer_id`,
+  'groups',
 )
 
 /** Returns how many queues of the endpoint it deleted. */

@@ -2,6 +2,7 @@
 // row per input.
 import { type Batch, createBatch } from '../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../core/tallies.ts'
+import { lanesOf } from '../db/cluster/groups.ts'
 import { confirmed } from '../db/connect.ts'
 import { type Database, retryScopeOf, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
@@ -84,6 +85,7 @@ const insertOrdersStatement = statement(
   order by customer_id, idempotency_key, order_id
   on conflict do nothing
   returning order_id as "orderId"`,
+  'customers',
 )
 
 /** Whether each order was inserted. */
@@ -96,6 +98,7 @@ export async function insertOrders(database: Database, all: NewOrder[]): Promise
 export function createInsertOrder(database: Database, tallies: Tallies): Batch<NewOrder, boolean> {
   return createBatch({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, insertOrdersStatement.name),
     run: (inputs) => insertOrders(database, inputs),
   })
@@ -117,6 +120,7 @@ const findOrdersOfKeysStatement = statement(
     limit 1
   ) o
   where ${confirmed}`,
+  'customers',
 )
 
 /** The order with the idempotency key, or the inserted order itself when its insert was repeated after a lost connection. */
@@ -128,6 +132,7 @@ export async function findOrdersOfKeys(database: Database, all: OrderOfKeyInput[
 export function createFindOrderOfKey(database: Database, tallies: Tallies): Batch<OrderOfKeyInput, OrderOfKey | null> {
   return createBatch({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, findOrdersOfKeysStatement.name),
     run: (inputs) => findOrdersOfKeys(database, inputs),
   })
@@ -154,6 +159,7 @@ const findOrdersStatement = statement(
       and p.kind = 'CONFIRM' and p.state = 'APPROVED'
     limit 1
   ) c on true`,
+  'customers',
 )
 
 export async function findOrders(database: Database, all: OrderKey[]): Promise<(OrderWithSlip | null)[]> {
@@ -164,6 +170,7 @@ export async function findOrders(database: Database, all: OrderKey[]): Promise<(
 export function createFindOrder(database: Database, tallies: Tallies): Batch<OrderKey, OrderWithSlip | null> {
   return createBatch({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, findOrdersStatement.name),
     run: (inputs) => findOrders(database, inputs),
   })

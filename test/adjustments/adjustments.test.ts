@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
+import { chargeDay } from '../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
 import type { Database } from '../../src/db/database.ts'
@@ -118,6 +119,23 @@ test('of 20 adjustments of 3 at once by one person with a limit of 20 a day, at 
   await cluster.database.query(`update adjustment_days set day = day - 1 where actor = 'lee'`)
   await cluster.database.query(`alter table adjustment_days enable trigger adjustment_days_only_grow`)
   await adjust(databaseAt(0), adjustmentOf(first.customerId, 20, 'lee'), { ...limits, perDay: 20 })
+})
+
+test('an id is charged for one adjustment: with another customer or other credits it counts again', async () => {
+  const [first, second] = [await newCustomer(), await newCustomer()]
+  const own = { ...limits, perDay: 20 }
+  const adjustment = adjustmentOf(first.customerId, 15, 'han')
+  await adjust(databaseAt(0), adjustment, own)
+  const ofAnother = { ...adjustment, customerId: second.customerId }
+  await assert.rejects(adjust(databaseAt(1), ofAnother, own), refusedAs('VAL003', 'adjustment limit'))
+  await adjust(databaseAt(1), { ...ofAnother, credits: 5 }, own)
+  assert.deepEqual(await second.movements(), ['GRANT 21', 'GOODWILL 5'])
+  // Charged, and not made: the repeat may be made, and another amount needs its own share of the day.
+  const small = adjustmentOf(first.customerId, 1, 'yoon')
+  assert.ok(await chargeDay(databaseAt(0), small, 20))
+  const large = { ...small, credits: 20 }
+  await assert.rejects(adjust(databaseAt(0), large, own), refusedAs('VAL003', 'adjustment limit'))
+  assert.equal((await adjust(databaseAt(0), small, own)).state, 'DONE')
 })
 
 test('above the limit of one person an adjustment waits for another one, who approves it once', async () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expireHolds } from '../../src/credits/holds/expire-holds.ts'
-import { createDatabase, createPool } from '../../src/db/database.ts'
+import { createDatabase } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { cancel } from '../../src/payments/cancel.ts'
 import { confirm } from '../../src/payments/confirm.ts'
@@ -14,7 +14,7 @@ import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { bookkeeper, endHold, hold, newCustomer, order, spend } from '../support/database/books.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, openTestPool, silentLog, type TestDatabase } from '../support/database/database.ts'
 
 const trafficMs = 5_000
 const customers = 3
@@ -68,7 +68,7 @@ async function buy(context: PaymentContext, customerId: string, round: number): 
 }
 
 test('during live traffic no audit finds a violation', async () => {
-  const pools = [0, 1].map(() => createPool({ connection: database.connection, maxConnections: 6, log: silentLog }))
+  const pools = await Promise.all([0, 1].map(() => openTestPool(database.connection, { maxConnections: 6 })))
   const contexts = pools.map((pool) => bookkeeper(pool))
   const [first = assert.fail('no service')] = contexts
   const ids = await Promise.all(Array.from({ length: customers }, () => newCustomer(first)))

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { replaceKey, updateKeyStatus } from '../../src/customers/customers.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
-import { createDatabase, createPool, type Database } from '../../src/db/database.ts'
+import { createDatabase, type Database } from '../../src/db/database.ts'
 import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { beginAction, endAction } from '../../src/operators/action-log.sql.ts'
 import { insertOperator, updateRole } from '../../src/operators/operators.sql.ts'
@@ -17,7 +17,7 @@ import {
   resolveDiscrepancies,
   saveDiscrepancy,
 } from '../../src/payments/recovery/discrepancies.sql.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase, openTestPool, silentLog } from '../support/database/database.ts'
 import { testPeppers } from '../support/service/service.ts'
 
 let database: OwnTestDatabase
@@ -67,8 +67,8 @@ async function writeEverything(context: Database, round: string): Promise<void> 
 }
 
 test('writers of all tables, on two services at once, make one chain, and none of them causes a deadlock', async () => {
-  const pools = [0, 1].map(() =>
-    createPool({ connection: database.connection, maxConnections: 8, plans: 'once', log: silentLog }),
+  const pools = await Promise.all(
+    [0, 1].map(() => openTestPool(database.connection, { maxConnections: 8, plans: 'once' })),
   )
   let deadlocks = 0
   const counting = (pool: pg.Pool) =>

@@ -7,11 +7,12 @@ import { generate } from '../../bench/books/generate.ts'
 import { createRandom, forSeeds } from '../../harness/random.ts'
 import { homeHandlers } from '../../src/console/home/home.ts'
 import type { Handler } from '../../src/console/routes.ts'
-import { type Connections, createDatabase, type Database } from '../../src/db/database.ts'
+import { createDatabase, type Database } from '../../src/db/database.ts'
 import { addSlice } from '../../src/payments/books/figures.sql.ts'
 import { createAddUp } from '../../src/payments/books/figures.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
+import { wrapConnections } from '../support/database/connections.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 import { losingAnswerOf } from '../support/service/recovery.ts'
 import { assertSuccess, type TestCustomer } from '../support/service/service.ts'
@@ -160,15 +161,12 @@ test('a slice that exceeds the statement timeout is shortened until it fits', as
   await customer.confirmedOrder('BASIC')
   const { pool } = service.database
   let tooSlow = 0
-  const slow: Connections = {
-    query(query) {
-      const [from, to] = query.values as [Date, Date]
-      if (query.name !== 'payments.addSliceToFigures' || to.getTime() - from.getTime() <= 450_000)
-        return pool.query(query)
-      tooSlow += 1
-      throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
-    },
-  }
+  const slow = wrapConnections(pool, (query, send) => {
+    const [, from, to] = query.values as [string, Date, Date]
+    if (query.name !== 'payments.addSliceToFigures' || to.getTime() - from.getTime() <= 450_000) return send()
+    tooSlow += 1
+    throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
+  })
   await service.database.query('delete from hourly_figures')
   await service.database.query(
     `update figures_reached
@@ -186,7 +184,7 @@ test('short slices without a backlog do not lengthen the next slice: after a sto
   const scripted = {
     async run({ name }: { name: string }, values: unknown[] = []) {
       if (name !== 'payments.addSliceToFigures') return [{ ...place }]
-      const [from, to] = values as [Date, Date]
+      const [, from, to] = values as [string, Date, Date]
       lengths.push(to.getTime() - from.getTime())
       place.reached = to
       return []

@@ -163,6 +163,9 @@ const texts = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && file !== 'db/rights.ts')
   .map((file) => readFileSync(`${source}/${file}`, 'utf8'))
 
+/** By instances of the version before, which may run beside this one. */
+const neededBefore = ['insert into accounts']
+
 test('no right is granted that no statement needs', () => {
   const isSomewhere = (pattern: RegExp) => texts.some((text) => pattern.test(text))
   const needless = Object.entries(rights).flatMap(([table, { insert, update = [], delete: remove }]) => [
@@ -175,7 +178,7 @@ test('no right is granted that no statement needs', () => {
       })
       .map((column) => `update ${table} set ${column}`),
   ])
-  assert.deepEqual(needless, [])
+  assert.deepEqual(needless, neededBefore)
 })
 
 /** The versions of the catalog rows that hold the rights. */
@@ -259,7 +262,7 @@ test('a change of the rights has its own version', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },
-    { rightsVersion: 7, digest: '52a11a133590' },
+    { rightsVersion: 8, digest: '035aadc44e30' },
     'count rightsVersion up, then note both here',
   )
 })

@@ -172,7 +172,7 @@ test('a stalled deliverer that resumes after its lease sends no further event', 
   await until('the first event is being sent', () => consumer.received.length === 1)
   await endLease()
   consumer.react = () => 200
-  await deliver(world.contextOfOtherProcess(slowSettings))
+  await deliver(await world.contextOfOtherProcess(slowSettings))
   release()
   await stalled.finish()
   assert.deepEqual(

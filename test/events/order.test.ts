@@ -58,7 +58,7 @@ test('two deliverers and a consumer that fails at random: all events arrive, in 
       if (chance.chance(0.25)) return 500
       return chance.chance(0.05) ? (response) => response.destroy() : 200
     }
-    const contexts = [world.contextOfOtherProcess(quickSettings), world.contextOfOtherProcess(quickSettings)]
+    const contexts = await Promise.all([0, 1].map(() => world.contextOfOtherProcess(quickSettings)))
     const jobs = contexts.map((context) => {
       const deliverer = createDeliverer(context)
       const worker = startWorker([{ name: 'deliver', everyMs: 5, run: deliverer.run }], silentLog)
@@ -193,7 +193,7 @@ test('on a stop, a lane finishes its current event, sends no other, and releases
   await deliverer.finish()
   const queue = await world.queueOf(customerId, endpointId)
   assert.deepEqual([queue?.nextEvent, queue?.leased, consumer.taken()], [2, false, [1]])
-  await deliver(world.contextOfOtherProcess(slowSettings))
+  await deliver(await world.contextOfOtherProcess(slowSettings))
   assert.deepEqual(consumer.taken(), [1, 2, 3])
 })
 

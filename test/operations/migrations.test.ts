@@ -96,7 +96,7 @@ registerHooks({
   load(url, context, next) {
     const loaded = next(url, context)
     if (!url.endsWith('/src/db/database.ts')) return loaded
-    const source = String(loaded.source).replace('return { name, text }', 'globalThis.collectStatement(name, text); return { name, text }')
+    const source = String(loaded.source).replace(/return ({ name, text }|defined)$/m, 'globalThis.collectStatement(name, text); return $1')
     return { ...loaded, source }
   },
 })

@@ -2,6 +2,7 @@
 // one stops; then one of the new processes is stopped under load. No request fails, every operation is completed, and the
 // audit passes.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
 import {
   bareEnvironment,
@@ -15,7 +16,6 @@ import {
   waitUntilReady,
 } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
-import { issueKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { emptyDatabase } from '../support/database/copying.ts'
@@ -25,7 +25,6 @@ import { sandboxControl, secretKey, startTestSandbox, testSettings } from '../su
 
 const wholeFile = { after }
 const dataDirOfOld = newDataDir(wholeFile)
-const peppers = [{ version: 1, secret: 'one pepper for both versions' }] as const
 let database: TestDatabase
 let sandboxUrl: string
 let settings: Record<string, string>
@@ -36,7 +35,7 @@ before(async () => {
   sandboxUrl = sandbox.url
   settings = {
     DATABASE_URL: databaseUrl(database.connection),
-    KEY_PEPPER: peppers[0].secret,
+    KEY_PEPPER: 'one pepper for both versions',
     GATEWAY: 'toss',
     TOSS_API_URL: sandboxUrl,
     TOSS_SECRET_KEY: secretKey,
@@ -54,6 +53,15 @@ function startPrevious(directory: string): Promise<RunningService> {
   const start = () =>
     launch(wholeFile, process.execPath, ['--disable-proto=delete', 'src/main.ts'], { cwd: directory, env })
   return waitUntilReady(start)
+}
+
+/** By its own command: this version may need the migrations of this version. */
+function issueByPrevious(directory: string, customer: string): { apiKey: string } {
+  const args = ['src/cli.ts', 'keys', 'issue', '--customer', customer, '--json']
+  const env = bareEnvironment({ ...settings, DATA_DIR: dataDirOfOld })
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: directory, env, encoding: 'utf8' })
+  assert.notEqual(stdout, '', stderr)
+  return JSON.parse(stdout)
 }
 
 type Caller = ReturnType<typeof callerOf>
@@ -93,11 +101,7 @@ async function buyAndCancel(callers: Caller[]): Promise<void> {
 test('two versions serve one database while it is upgraded, one is stopped under load, and no request fails', async (t) => {
   const previous = previousVersion(t)
   const old = await startPrevious(previous.directory)
-  const keys = await Promise.all(
-    Array.from({ length: 4 }, (_, index) =>
-      issueKey(createDatabase(database.pool, silentLog), peppers, `buyer ${index}`),
-    ),
-  )
+  const keys = Array.from({ length: 4 }, (_, index) => issueByPrevious(previous.directory, `buyer ${index}`))
   const rounds = keys.map(() => 0)
   let services = [old]
   let running = true

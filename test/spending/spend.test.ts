@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { createCredits } from '../../src/credits/credits.ts'
-import { type Connections, createDatabase } from '../../src/db/database.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { wrapConnections } from '../support/database/connections.ts'
 import { silentLog } from '../support/database/database.ts'
 import { countCodes } from '../support/service/cluster.ts'
 import { movements } from '../support/service/orders.ts'
@@ -243,13 +244,11 @@ test('one reference for a spend and a hold at the same moment: only one of the t
 /** Credits over connections that record the number of spends of each statement. */
 function watchedCredits() {
   const sizes: number[] = []
-  const connections: Connections = {
-    query(query) {
-      const [customerIds] = (query.values ?? []) as unknown[][]
-      if (query.name === 'credits.spend') sizes.push(customerIds?.length ?? 0)
-      return service.database.pool.query(query)
-    },
-  }
+  const connections = wrapConnections(service.database.pool, (query, send) => {
+    const [customerIds] = (query.values ?? []) as unknown[][]
+    if (query.name === 'credits.spend') sizes.push(customerIds?.length ?? 0)
+    return send()
+  })
   const { tallies } = service.payments
   return { credits: createCredits(createDatabase(connections, silentLog), tallies), sizes }
 }

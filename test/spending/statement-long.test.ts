@@ -15,7 +15,7 @@ before(async () => {
   database = createDatabase(testDatabase.pool, silentLog)
   await testDatabase.query('insert into customers (customer_id) values ($1)', [customerId])
   await testDatabase.queryUnguarded(
-    `insert into accounts (customer_id, balance, last_entry, last_hash) values ($1, 1, $2, sha256(''))`,
+    `update accounts set balance = 1, last_entry = $2, last_hash = sha256('') where customer_id = $1`,
     [customerId, entries],
   )
   // One grant, then only spends; these books are not audited, so their hashes do not matter.

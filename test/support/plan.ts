@@ -21,6 +21,7 @@ export const budgets: Record<string, number> = {
   'test/bench': 5,
   'test/browser': 55,
   'test/client': 40,
+  'test/cluster': 5,
   'test/commands': 10,
   'test/config': 5,
   'test/console': 50,

@@ -69,7 +69,6 @@ const customerId = '11111111-1111-4111-8111-111111111111'
 before(async () => {
   database = await createTestDatabase()
   await database.query('insert into customers (customer_id) values ($1)', [customerId])
-  await database.query('insert into accounts (customer_id) values ($1)', [customerId])
 })
 after(() => database.drop())
 

@@ -12,23 +12,23 @@ const keptViolations = 20
 const sums: Record<string, string> = {
   'the balance is the sum of the ledger': `
     select a.customer_id from accounts a left join ledger_entries e using (customer_id)
-    group by a.customer_id having a.balance <> coalesce(sum(e.delta), 0)`,
+    group by a.customer_id, a.balance having a.balance <> coalesce(sum(e.delta), 0)`,
   'the held credits are the sum of the ledger': `
     select a.customer_id from accounts a left join ledger_entries e using (customer_id)
-    group by a.customer_id having a.held <> coalesce(sum(e.held_delta), 0)`,
+    group by a.customer_id, a.held having a.held <> coalesce(sum(e.held_delta), 0)`,
   'the held credits are those of open operations and active holds': `
     select a.customer_id from accounts a left join (
       select customer_id, credits_held as credits from payment_operations where state = 'OPEN'
       union all
       select customer_id, credits from holds where state = 'ACTIVE') holding using (customer_id)
-    group by a.customer_id having a.held <> coalesce(sum(holding.credits), 0)`,
+    group by a.customer_id, a.held having a.held <> coalesce(sum(holding.credits), 0)`,
   'a customer has as many events as the account counts': `
     select a.customer_id from accounts a left join events v using (customer_id)
-    group by a.customer_id having a.last_event <> count(v.event_number)`,
+    group by a.customer_id, a.last_event having a.last_event <> count(v.event_number)`,
   'the ledger has for an order what its state requires': `
     select o.order_id from orders o left join ledger_entries e
       on e.customer_id = o.customer_id and e.order_id = o.order_id
-    group by o.customer_id, o.order_id
+    group by o.customer_id, o.order_id, o.status, o.credits, o.refund_shortfall
     having coalesce(sum(e.delta), 0) <>
       case o.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end`,
   'the figures are the sums of what happened until then, by the hour and in total': `

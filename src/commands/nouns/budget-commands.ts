@@ -104,6 +104,9 @@ export const budgetCommands: Command[] = [
       const customerId = await customerOf(call)
       if (customerId === allCustomers && !isForAll(call))
         throw new Error('The UUID of this customer is reserved for budgets over all customers.')
+      if (isForAll(call) && call.database.groups) {
+        throw new Error('A budget over all customers needs one server; on a cluster customers are on several.')
+      }
       const setting = settingOf(call, customerId)
       const set = await setBudget(call.database, setting)
       if (!set) {

@@ -1,6 +1,11 @@
 // The adjustments of a customer: the list, goodwill and corrections, and the decision of a second operator. The limits are those
 // of the operator's role at that moment.
-import { findAdjustmentState, listPendingRequests, type OperatorKind } from '../../credits/adjustments/adjust.sql.ts'
+import {
+  findAdjustmentState,
+  findUsedToday,
+  listPendingRequests,
+  type OperatorKind,
+} from '../../credits/adjustments/adjust.sql.ts'
 import { adjust, approve, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { customerNotFound } from '../../credits/refusals.ts'
@@ -46,11 +51,8 @@ export function adjustmentHandlers({
       const rows = await listAdjustments(database, customerId, { before, limit: limit + 1 })
       const { page, nextCursor } = pageOf(rows, limit, ({ entryNumber }) => `${entryNumber}`)
       const pending = await listPendingRequests(database, customerId, pendingLimit)
-      const { available, usedToday } = await findAdjustmentState(database, {
-        customerId,
-        adjustmentId: null,
-        actor: operator.name,
-      })
+      const { available } = await findAdjustmentState(database, { customerId, adjustmentId: null })
+      const usedToday = await findUsedToday(database, operator.name)
       if (available === null) throw customerNotFound()
       return { pending, adjustments: page, limits: { ...limitsOf(settings, operator.role), usedToday }, nextCursor }
     },

@@ -1,5 +1,6 @@
 // Cancels made with an API key younger than a day, newest first. Most cancels use older keys and no index separates them, so a
 // page reads a limited number of cancels and the next page continues after them.
+import { leastUuid } from '../../core/ids.ts'
 import { type Database, statement } from '../../db/database.ts'
 
 export type NewKeyCancel = {
@@ -32,6 +33,7 @@ const listNewKeyCancelsStatement = statement(
   from (
     select * from cancel_keys s
     where (s.opened_at, s.operation_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+      and (s.opened_at, s.operation_id) >= (timestamptz 'epoch' + $6 * interval '1 microsecond', $7::uuid)
     order by s.opened_at desc, s.operation_id desc
     limit $4
   ) s
@@ -44,13 +46,30 @@ const listNewKeyCancelsStatement = statement(
   where s.opened_at < k.created_at + $5 * interval '1 second'
   order by s.opened_at desc, s.operation_id desc
   limit $3`,
+  'groups',
 )
 
-/** A full page has one cancel more than the limit. */
-export function listNewKeyCancels(database: Database, after: CancelPosition, limit: number): Promise<NewKeyCancel[]> {
-  const { atMicroseconds, operationId } = after
-  const values = [atMicroseconds, operationId, limit + 1, maxCancelsScanned, newKeySeconds]
-  return database.run<NewKeyCancel>(listNewKeyCancelsStatement, values)
+type CancelRange = { after: CancelPosition; last: CancelPosition | undefined }
+
+/** Between the two. A full page has one cancel more than the limit. */
+export async function listNewKeyCancels(
+  database: Database,
+  { after, last }: CancelRange,
+  limit: number,
+): Promise<NewKeyCancel[]> {
+  // With a last one there is no other bound: cancels that were made since then would push it out.
+  const most = last ? null : maxCancelsScanned
+  const { atMicroseconds, operationId } = last ?? firstCancel
+  const bounds = [atMicroseconds, operationId]
+  const values = [after.atMicroseconds, after.operationId, limit + 1, most, newKeySeconds, ...bounds]
+  const rows = await database.run<NewKeyCancel>(listNewKeyCancelsStatement, values)
+  return rows.sort(newestFirst).slice(0, limit + 1)
+}
+
+const firstCancel: CancelPosition = { atMicroseconds: '0', operationId: leastUuid }
+
+function newestFirst(one: NewKeyCancel, other: NewKeyCancel): number {
+  return other.atMicroseconds - one.atMicroseconds || (other.operationId < one.operationId ? -1 : 1)
 }
 
 const findLastScannedStatement = statement(
@@ -63,12 +82,12 @@ const findLastScannedStatement = statement(
   limit 1`,
 )
 
-/** The last cancel that a page has read; undefined when there are no more. */
+/** The last cancel that a page reads; undefined when there are fewer. */
 export async function findLastScanned(
   database: Database,
   { atMicroseconds, operationId }: CancelPosition,
-): Promise<Pick<NewKeyCancel, 'operationId' | 'atMicroseconds'> | undefined> {
+): Promise<CancelPosition | undefined> {
   const values = [atMicroseconds, operationId, maxCancelsScanned - 1]
   const [last] = await database.run<NewKeyCancel>(findLastScannedStatement, values)
-  return last
+  return last && { operationId: last.operationId, atMicroseconds: `${last.atMicroseconds}` }
 }

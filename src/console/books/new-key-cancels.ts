@@ -5,7 +5,7 @@ import { cursorOf, limitOf, microsecondCursorPattern, newestCursor, pageOf } fro
 import type { Handlers } from '../routes.ts'
 import { findLastScanned, listNewKeyCancels } from './new-key-cancels.sql.ts'
 
-type Key = { atMicroseconds: number; operationId: string }
+type Key = { atMicroseconds: number | string; operationId: string }
 
 export function newKeyCancelHandlers({ database }: Pick<ConsoleContext, 'database'>): Handlers<'newKeyCancels'> {
   return {
@@ -15,9 +15,9 @@ export function newKeyCancelHandlers({ database }: Pick<ConsoleContext, 'databas
       const [atMicroseconds = '', operationId = ''] = cursor.split('~')
       const after = { atMicroseconds, operationId }
       const keyOf = (row: Key) => `${row.atMicroseconds}~${row.operationId}`
-      const { page, nextCursor } = pageOf(await listNewKeyCancels(database, after, limit), limit, keyOf)
-      if (nextCursor !== null) return { cancels: page, nextCursor }
       const last = await findLastScanned(database, after)
+      const { page, nextCursor } = pageOf(await listNewKeyCancels(database, { after, last }, limit), limit, keyOf)
+      if (nextCursor !== null) return { cancels: page, nextCursor }
       return { cancels: page, nextCursor: last ? keyOf(last) : null }
     },
   }

@@ -14,8 +14,7 @@ export type ListedCustomer = {
 }
 
 /** Of a CTE or subquery `c`. */
-const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held"`
+const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt"`
 
 const listNewestStatement = statement(
   'console.listNewestCustomers',
@@ -30,7 +29,6 @@ const listNewestStatement = statement(
     order by n.created_at desc, n.customer_id desc
     limit $2
   ) c
-  left join lateral (select balance, held from accounts where customer_id = c.customer_id limit 1) a on true
   order by c.created_at desc, c.customer_id desc`,
 )
 
@@ -50,8 +48,15 @@ const listByNameStatement = statement(
     order by lower(n.name) using ~<~, n.customer_id
     limit $2
   ) c
-  left join lateral (select balance, held from accounts where customer_id = c.customer_id limit 1) a on true
   order by lower(c.name) using ~<~, c.customer_id`,
+)
+
+const findBalancesStatement = statement(
+  'console.findBalances',
+  `select i.customer_id as "customerId", a.balance, a.held
+  from unnest($1::uuid[]) as i (customer_id)
+  cross join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a`,
+  'customers',
 )
 
 export type CustomersFilter = {
@@ -63,10 +68,19 @@ export type CustomersFilter = {
 }
 
 /** A full page has one customer more than the limit. */
-export function listCustomers(database: Database, { name, cursor, limit }: CustomersFilter): Promise<ListedCustomer[]> {
-  return name === null
+export async function listCustomers(
+  database: Database,
+  { name, cursor, limit }: CustomersFilter,
+): Promise<ListedCustomer[]> {
+  const listed = await (name === null
     ? database.run<ListedCustomer>(listNewestStatement, [cursor, limit + 1])
-    : database.run<ListedCustomer>(listByNameStatement, [cursor, limit + 1, name])
+    : database.run<ListedCustomer>(listByNameStatement, [cursor, limit + 1, name]))
+  const ids = listed.map(({ customerId }) => customerId)
+  const balances = await database.run<Pick<ListedCustomer, 'customerId' | 'balance' | 'held'>>(findBalancesStatement, [
+    ids,
+  ])
+  const byId = new Map(balances.map((row) => [row.customerId, row]))
+  return listed.map((customer) => ({ ...customer, balance: 0, held: 0, ...byId.get(customer.customerId) }))
 }
 
 const findNameStatement = statement('console.findCustomerName', 'select name from customers where customer_id = $1')
@@ -93,7 +107,7 @@ export type CustomerPage = ListedCustomer & {
 
 const findCustomerPageStatement = statement(
   'console.findCustomerPage',
-  `select ${columns}, coalesce(
+  `select ${columns}, coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
        where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
@@ -107,6 +121,7 @@ const findCustomerPageStatement = statement(
   from customers c
   left join accounts a using (customer_id)
   where c.customer_id = $1`,
+  'customer',
 )
 
 /** Not counted further. */
@@ -147,6 +162,7 @@ const listHoldsStatement = statement(
     select reference from ledger_entries where customer_id = $1 and entry_number = h.opening_entry limit 1) e on true
   left join service_tokens t on t.service_id = h.service_id
   order by h.expires_at, h.hold_id`,
+  'customer',
 )
 
 /** Active holds, the next to expire first. A full page has one more than the limit. */

@@ -1,6 +1,8 @@
 // Adjustments by operators: goodwill and corrections, at once or after a second operator has approved them. The day's total of
-// an operator is one row; it is raised, and compared with the limit, by the statement that moves the credits or stores the
-// request. So two adjustments at once cannot both use what is left. It is locked after the account.
+// an operator is one row, which is raised if the limit allows, once for each adjustment, before the statement that moves the
+// credits or stores the request. So two adjustments at once cannot both use what is left. The row may be on another server than
+// the account, so the two are not one commit. What is charged and then not made stays charged for the day: the process has ended,
+// the balance has moved, or another operator has decided the request meanwhile.
 import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -20,20 +22,47 @@ export type Adjustment = {
   actor: string
 }
 
-type Charge = { source: string; actor: string; credits: string; limit: string }
+const chargeDayStatement = statement(
+  'credits.chargeDay',
+  `insert into adjustment_days as d (actor, day, credits, charges)
+  select $1, (now() at time zone 'Asia/Seoul')::date, abs($2::bigint), array[$3::text]
+  where abs($2::bigint) <= $4::bigint
+  on conflict (actor, day) do update
+  set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
+  where $3::text <> all (d.charges) and d.credits + excluded.credits <= $4::bigint
+  returning actor`,
+)
 
-/** CTE `charged`: a row when the credits of `source` fit into the day of the actor. */
-const chargeDay = ({ source, actor, credits, limit }: Charge) => `
-  charged as (
-    insert into adjustment_days as d (actor, day, credits)
-    select ${actor}, (now() at time zone 'Asia/Seoul')::date, abs(${credits})
-    from ${source}
-    where abs(${credits}) <= ${limit}
-    on conflict (actor, day) do update
-    set credits = d.credits + excluded.credits
-    where d.credits + excluded.credits <= ${limit}
-    returning actor
-  )`
+const findDayStatement = statement(
+  'credits.findDay',
+  `select credits as "used", coalesce($2::text = any (charges), false) as "isCharged"
+  from adjustment_days
+  where actor = $1 and day = (now() at time zone 'Asia/Seoul')::date and ($2::text is null or ${confirmed})`,
+)
+
+/** What the day of an actor is charged for. A repeat is the same in all of it. */
+export type Charge = Pick<Adjustment, 'customerId' | 'adjustmentId' | 'kind' | 'credits' | 'actor'>
+
+const chargeKeyOf = ({ customerId, adjustmentId, kind, credits }: Charge) =>
+  [customerId, adjustmentId, kind, credits].join('/')
+
+/** What the actor has used of the Korean day. */
+export async function findUsedToday(database: Database, actor: string): Promise<number> {
+  const [day] = await database.run<{ used: number }>(findDayStatement, [actor, null])
+  return day?.used ?? 0
+}
+
+export async function isCharged(database: Database, charge: Charge): Promise<boolean> {
+  const [day] = await database.run<{ isCharged: boolean }>(findDayStatement, [charge.actor, chargeKeyOf(charge)])
+  return day?.isCharged ?? false
+}
+
+/** False when the limit does not allow it. */
+export async function chargeDay(database: Database, charge: Charge, dailyLimit: number): Promise<boolean> {
+  const values = [charge.actor, charge.credits, chargeKeyOf(charge), dailyLimit]
+  const charged = await database.run(chargeDayStatement, values)
+  return charged.length > 0 || isCharged(database, charge)
+}
 
 /** CTE `movement` and everything that follows from it, from a CTE `cause` with one row. */
 const moveByCause = `
@@ -51,7 +80,7 @@ const moveByCause = `
   ),${emitEvents}`
 
 const isUnused = `not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
-      and not exists (select from adjustment_requests where adjustment_id = $2)`
+      and not exists (select from adjustment_requests where customer_id = $1 and adjustment_id = $2)`
 
 const adjustStatement = statement(
   'credits.adjust',
@@ -59,24 +88,19 @@ const adjustStatement = statement(
     select $1::uuid as customer_id, null::timestamptz as not_before
     where ${isUnused}
   ),${lockAccountsOf('target')},
-  covered as (
-    select from account where available + $4::bigint >= 0
-  ),${chargeDay({ source: 'covered', actor: '$6::text', credits: '$4::bigint', limit: '$7::bigint' })},
   cause as (
     select $1::uuid as customer_id, 1::bigint as turn, $2::uuid as adjustment_id, $3::text as kind, $4::bigint as credits,
            null::bigint as reversed_entry, $6::text as actor, null::text as approved_by, $5::text as reason
-    from charged
+    from account
+    where available + $4::bigint >= 0
   ),${moveByCause}
   select available from moved`,
+  'customer',
 )
 
 /** Available credits afterwards; undefined when nothing moved. */
-export async function insertAdjustment(
-  database: Database,
-  adjustment: Adjustment,
-  dailyLimit: number,
-): Promise<number | undefined> {
-  const [moved] = await database.run<{ available: number }>(adjustStatement, [...valuesOf(adjustment), dailyLimit])
+export async function insertAdjustment(database: Database, adjustment: Adjustment): Promise<number | undefined> {
+  const [moved] = await database.run<{ available: number }>(adjustStatement, valuesOf(adjustment))
   return moved?.available
 }
 
@@ -84,15 +108,16 @@ const requestStatement = statement(
   'credits.requestAdjustment',
   `with covered as (
     select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and ${isUnused} for no key update
-  ),${chargeDay({ source: 'covered', actor: '$6::text', credits: '$4::bigint', limit: '$7::bigint' })}
+  )
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
-  select $1, $2, $3, $4, $5, $6 from charged
+  select $1, $2, $3, $4, $5, $6 from covered
   returning adjustment_id`,
+  'customer',
 )
 
 /** Returns whether it was stored. */
-export async function insertRequest(database: Database, adjustment: Adjustment, dailyLimit: number): Promise<boolean> {
-  return (await database.run(requestStatement, [...valuesOf(adjustment), dailyLimit])).length > 0
+export async function insertRequest(database: Database, adjustment: Adjustment): Promise<boolean> {
+  return (await database.run(requestStatement, valuesOf(adjustment))).length > 0
 }
 
 function valuesOf({ customerId, adjustmentId, kind, credits, reason, actor }: Adjustment): unknown[] {
@@ -105,54 +130,60 @@ const approveStatement = statement(
   `with recursive target as (
     select customer_id, null::timestamptz as not_before
     from adjustment_requests
-    where adjustment_id = $1 and state = 'PENDING' and requested_by <> $2
+    where customer_id = $1 and adjustment_id = $2 and state = 'PENDING' and requested_by <> $3
   ),${lockAccountsOf('target')},
   request as (
     select r.customer_id, r.adjustment_id, r.kind, r.credits, r.requested_by, r.reason
     from account a
     cross join lateral (
       select * from adjustment_requests r
-      where r.customer_id = a.customer_id and r.adjustment_id = $1 limit 1 for no key update
+      where r.customer_id = a.customer_id and r.adjustment_id = $2 limit 1 for no key update
     ) r
     where r.state = 'PENDING' and a.available + r.credits >= 0
-  ),${chargeDay({ source: 'request', actor: '$2::text', credits: 'credits', limit: '$3::bigint' })},
+  ),
   cause as (
     select customer_id, 1::bigint as turn, adjustment_id, kind, credits, null::bigint as reversed_entry,
-           requested_by as actor, $2::text as approved_by, reason
+           requested_by as actor, $3::text as approved_by, reason
     from request
-    where exists (select from charged)
   ),${moveByCause},
   decided as (
     update adjustment_requests r
-    set state = 'APPROVED', decided_by = $2, decided_at = m.moved_at
+    set state = 'APPROVED', decided_by = $3, decided_at = m.moved_at
     from moved m
-    where r.customer_id = m.customer_id and r.adjustment_id = $1
+    where r.customer_id = m.customer_id and r.adjustment_id = $2
   )
   select available from moved`,
+  'customer',
 )
 
 /** Available credits afterwards; undefined when nothing moved. */
 export async function approveRequest(
   database: Database,
-  adjustmentId: string,
+  { customerId, adjustmentId }: RequestKey,
   actor: string,
-  dailyLimit: number,
 ): Promise<number | undefined> {
-  const [moved] = await database.run<{ available: number }>(approveStatement, [adjustmentId, actor, dailyLimit])
+  const [moved] = await database.run<{ available: number }>(approveStatement, [customerId, adjustmentId, actor])
   return moved?.available
 }
 
 const rejectStatement = statement(
   'credits.rejectAdjustment',
-  `update adjustment_requests set state = 'REJECTED', decided_by = $2, decided_at = now()
-  where adjustment_id = $1 and state = 'PENDING'
+  `update adjustment_requests set state = 'REJECTED', decided_by = $3, decided_at = now()
+  where customer_id = $1 and adjustment_id = $2 and state = 'PENDING'
   returning adjustment_id`,
+  'customer',
 )
 
 /** Returns whether it was pending. */
-export async function rejectRequest(database: Database, adjustmentId: string, actor: string): Promise<boolean> {
-  return (await database.run(rejectStatement, [adjustmentId, actor])).length > 0
+export async function rejectRequest(
+  database: Database,
+  { customerId, adjustmentId }: RequestKey,
+  actor: string,
+): Promise<boolean> {
+  return (await database.run(rejectStatement, [customerId, adjustmentId, actor])).length > 0
 }
+
+type RequestKey = Pick<AdjustmentRequest, 'customerId' | 'adjustmentId'>
 
 export type AdjustmentRequest = {
   customerId: string
@@ -202,8 +233,6 @@ export function listPendingRequests(
 export type AdjustmentState = {
   /** Of the account now; null: there is no such customer. */
   available: number | null
-  /** What the actor has used of the day. */
-  usedToday: number
   /** The adjustment of this id, with the available credits after it. */
   done: { kind: AdjustmentKind; credits: number; available: number } | null
 }
@@ -211,20 +240,19 @@ export type AdjustmentState = {
 const findStateStatement = statement(
   'credits.findAdjustmentState',
   `select (select balance - held from accounts where customer_id = $1) as "available",
-    coalesce((select credits from adjustment_days
-              where actor = $3 and day = (now() at time zone 'Asia/Seoul')::date), 0) as "usedToday",
     (select json_build_object('kind', a.kind, 'credits', a.credits, 'available', e.balance_after - e.held_after)
      from adjustments a
      join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number
      where a.customer_id = $1 and a.adjustment_id = $2) as "done"
   where $2::uuid is null or ${confirmed}`,
+  'customer',
 )
 
 /** To explain why nothing moved. */
 export async function findAdjustmentState(
   database: Database,
-  { customerId, adjustmentId, actor }: { customerId: string; adjustmentId: string | null; actor: string },
+  { customerId, adjustmentId }: { customerId: string; adjustmentId: string | null },
 ): Promise<AdjustmentState> {
-  const [row] = await database.run<AdjustmentState>(findStateStatement, [customerId, adjustmentId, actor])
+  const [row] = await database.run<AdjustmentState>(findStateStatement, [customerId, adjustmentId])
   return row as AdjustmentState
 }

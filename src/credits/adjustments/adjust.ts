@@ -2,7 +2,7 @@
 // above another limit the adjustment waits for a second person, who needs the right to approve and a limit that covers it. A
 // repeat with the same id gets the first answer: a double click or a lost answer moves nothing twice.
 import { refuse } from '../../core/errors.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, isUniqueViolation } from '../../db/database.ts'
 import { adjustmentRefusals, customerNotFound, insufficientCredits } from '../refusals.ts'
 import { retryOnUniqueViolation } from '../retry-on-unique-violation.ts'
 import {
@@ -10,10 +10,14 @@ import {
   type AdjustmentRequest,
   type AdjustmentState,
   approveRequest,
+  type Charge,
+  chargeDay,
   findAdjustmentState,
   findRequest,
+  findUsedToday,
   insertAdjustment,
   insertRequest,
+  isCharged,
   type OperatorKind,
   rejectRequest,
 } from './adjust.sql.ts'
@@ -40,24 +44,43 @@ export async function adjust(
   adjustment: Adjustment,
   { perDay, approvalAbove }: AdjustmentLimits,
 ): Promise<AdjustmentResult> {
+  const known = await findKnown(database, adjustment)
+  if (known) return known
   const { customerId, adjustmentId, kind, credits } = adjustment
-  const result = { adjustmentId, customerId, kind, credits }
-  if (Math.abs(credits) > approvalAbove) {
-    if (await retryOnUniqueViolation(() => insertRequest(database, adjustment, perDay))) {
-      return { ...result, state: 'PENDING', available: null }
+  const before = await findAdjustmentState(database, adjustment)
+  if (isCovered(before, credits) && (await chargeDay(database, adjustment, perDay))) {
+    const result = { adjustmentId, customerId, kind, credits }
+    if (Math.abs(credits) > approvalAbove) {
+      const isStored = await retryOnUniqueViolation(() => insertRequest(database, adjustment)).catch(unlessUsed)
+      if (isStored) return { ...result, state: 'PENDING', available: null }
+    } else {
+      const available = await retryOnUniqueViolation(() => insertAdjustment(database, adjustment))
+      if (available !== undefined) return { ...result, state: 'DONE', available }
     }
-  } else {
-    const available = await retryOnUniqueViolation(() => insertAdjustment(database, adjustment, perDay))
-    if (available !== undefined) return { ...result, state: 'DONE', available }
   }
+  // Another request with this id may have been faster.
+  return (await findKnown(database, adjustment)) ?? Promise.reject(await refusalOf(database, adjustment, perDay))
+}
+
+/** A request of another customer has the id: found below. */
+function unlessUsed(error: unknown): false {
+  if (!isUniqueViolation(error)) throw error
+  return false
+}
+
+const isCovered = ({ available }: AdjustmentState, credits: number) => available !== null && available + credits >= 0
+
+/** What the adjustment of this id has become; undefined when there is none. */
+async function findKnown(database: Database, adjustment: Adjustment): Promise<AdjustmentResult | undefined> {
+  const { customerId, adjustmentId, kind, credits } = adjustment
   const state = await findAdjustmentState(database, adjustment)
   const request = await findRequest(database, adjustmentId)
   const known = request ?? state.done
-  if (!known) throw refusalOf(state, credits, perDay)
+  if (!known) return undefined
   if (known.kind !== kind || known.credits !== credits || (request && request.customerId !== customerId)) {
     throw adjustmentRefusals.usedId()
   }
-  return { ...result, ...resultOf(request, state) }
+  return { adjustmentId, customerId, kind, credits, ...resultOf(request, state) }
 }
 
 function resultOf(request: AdjustmentRequest | undefined, { done }: AdjustmentState) {
@@ -65,10 +88,14 @@ function resultOf(request: AdjustmentRequest | undefined, { done }: AdjustmentSt
   return { state: request?.state === 'REJECTED' ? 'REJECTED' : 'PENDING', available: null } as const
 }
 
-function refusalOf({ available, usedToday }: AdjustmentState, credits: number, perDay: number): Error {
+async function refusalOf(database: Database, charge: Charge, perDay: number): Promise<Error> {
+  const { credits, actor } = charge
+  const { available } = await findAdjustmentState(database, charge)
   if (available === null) return customerNotFound()
   if (available + credits < 0) return insufficientCredits(-credits, available)
-  if (usedToday + Math.abs(credits) > perDay) return adjustmentRefusals.overDailyLimit(perDay, usedToday)
+  const used = await findUsedToday(database, actor)
+  const isOver = used + Math.abs(credits) > perDay
+  if (isOver && !(await isCharged(database, charge))) return adjustmentRefusals.overDailyLimit(perDay, used)
   // What stood in the way is gone: another request with this id that was lost in a failover, or a balance that has moved since.
   return refuse('SVC001')
 }
@@ -80,27 +107,35 @@ export async function approve(
   actor: string,
   perDay: number,
 ): Promise<AdjustmentResult> {
-  const available = await approveRequest(database, adjustmentId, actor, perDay)
+  const request = await requireRequest(database, adjustmentId)
+  const { customerId, kind, credits, requestedBy } = request
+  const result = { adjustmentId, customerId, kind, credits }
+  const charge = { ...result, actor }
+  const before = await findAdjustmentState(database, request)
+  const mayApprove = request.state === 'PENDING' && requestedBy !== actor && isCovered(before, credits)
+  if (mayApprove && (await chargeDay(database, charge, perDay))) {
+    const available = await approveRequest(database, request, actor)
+    if (available !== undefined) return { ...result, state: 'DONE', available }
+  }
+  const { state, decidedBy } = await requireRequest(database, adjustmentId)
+  if (state === 'APPROVED' && decidedBy === actor) {
+    return { ...result, ...resultOf(request, await findAdjustmentState(database, request)) }
+  }
+  if (state !== 'PENDING') throw adjustmentRefusals.decided(state, decidedBy)
+  if (requestedBy === actor) throw adjustmentRefusals.secondPerson()
+  throw await refusalOf(database, charge, perDay)
+}
+
+async function requireRequest(database: Database, adjustmentId: string): Promise<AdjustmentRequest> {
   const request = await findRequest(database, adjustmentId)
   if (!request) throw adjustmentRefusals.requestNotFound()
-  const { customerId, kind, credits, requestedBy, decidedBy } = request
-  const result = { adjustmentId, customerId, kind, credits }
-  if (available !== undefined) return { ...result, state: 'DONE', available }
-  const state = await findAdjustmentState(database, { customerId, adjustmentId, actor })
-  if (request.state === 'APPROVED' && decidedBy === actor) return { ...result, ...resultOf(request, state) }
-  if (request.state !== 'PENDING') throw adjustmentRefusals.decided(request.state, decidedBy)
-  if (requestedBy === actor) throw adjustmentRefusals.secondPerson()
-  throw refusalOf(state, credits, perDay)
+  return request
 }
 
 /** By anyone with the right to approve, the one who requested it included. */
 export async function reject(database: Database, adjustmentId: string, actor: string): Promise<AdjustmentResult> {
-  const isRejected = await rejectRequest(database, adjustmentId, actor)
-  const request = await findRequest(database, adjustmentId)
-  if (!request) throw adjustmentRefusals.requestNotFound()
-  const { customerId, kind, credits, decidedBy } = request
-  if (!isRejected && !(request.state === 'REJECTED' && decidedBy === actor)) {
-    throw adjustmentRefusals.decided(request.state, decidedBy)
-  }
+  const isRejected = await rejectRequest(database, await requireRequest(database, adjustmentId), actor)
+  const { customerId, kind, credits, state, decidedBy } = await requireRequest(database, adjustmentId)
+  if (!isRejected && !(state === 'REJECTED' && decidedBy === actor)) throw adjustmentRefusals.decided(state, decidedBy)
   return { adjustmentId, customerId, kind, credits, state: 'REJECTED', available: null }
 }

@@ -51,6 +51,7 @@ const listAdjustmentsStatement = statement(
   where a.customer_id = $1 and ($2::bigint is null or a.entry_number < $2)
   order by a.entry_number desc
   limit $3`,
+  'customer',
 )
 
 /** Newest first; those before an entry number, or all. */

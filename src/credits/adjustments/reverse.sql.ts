@@ -110,6 +110,7 @@ const reverseStatement = statement(
   left join moved m on m.customer_id = i.customer_id and m.reference = i.reference
   where k.ordinal is null or ${confirmed}
   order by i.ordinal`,
+  'customers',
 )
 
 export function reverseAll(database: Database, all: ReversalInput[]): Promise<ReversalOutput[]> {

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import { lanesOf } from '../../db/cluster/groups.ts'
 import { type Database, retryScopeOf } from '../../db/database.ts'
 import { withResultOfUsedReferences } from '../references.sql.ts'
 import { referenceRefusals, reversalRefusals } from '../refusals.ts'
@@ -13,6 +14,7 @@ import { type ReversalInput, type ReversalOutput, reverseAll } from './reverse.s
 export function createReverse(database: Database, tallies: Tallies): Batch<ReversalInput, ReversalOutput> {
   return createBatch<ReversalInput, ReversalOutput>({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, 'credits.reverse'),
     conflictKey: ({ customerId, reversedReference }) => `${customerId}/${reversedReference}`,
     rowKey: ({ customerId }) => customerId,

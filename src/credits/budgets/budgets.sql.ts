@@ -112,13 +112,22 @@ const renewal = renewalOf('now_in.period_start', 'b.period')
 const listBudgetsStatement = statement(
   'credits.listBudgets',
   `select b.budget_id as "budgetId", b.scope, b.value, b.period, b.credits, b.warn_at as "warnAt",
-    ${renewal} as "renewsAt",
-    case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
-         else json_build_array(json_build_object(
-           'value', b.value, 'used', one.used, 'left', greatest(b.credits - one.used, 0))) end as "uses",
     b.customer_id as "customerId", c.name as "customerName", b.created_at as "createdAt"
   from budgets b
   left join customers c on c.customer_id = b.customer_id
+  where b.removed_at is null and ($1::uuid is null or b.customer_id = $1)
+  order by b.customer_id, b.scope, b.value nulls first, b.period, b.budget_id
+  limit $2`,
+)
+
+const findUsesStatement = statement(
+  'credits.findBudgetUses',
+  `select b.budget_id as "budgetId", ${renewal} as "renewsAt",
+    case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
+         else json_build_array(json_build_object(
+           'value', b.value, 'used', one.used, 'left', greatest(b.credits - one.used, 0))) end as "uses"
+  from unnest($1::uuid[], $2::uuid[]) as i (customer_id, budget_id)
+  join budgets b on b.customer_id = i.customer_id and b.budget_id = i.budget_id
   cross join lateral (select date_trunc(lower(b.period), now(), 'Asia/Seoul') as period_start) now_in
   cross join lateral (
     select coalesce(max(u.used) filter (where u.period_start >= now_in.period_start), 0) as used
@@ -136,20 +145,27 @@ const listBudgetsStatement = statement(
       order by u.used desc, u.value
       limit $3
     ) u
-  ) each
-  where b.removed_at is null and ($1::uuid is null or b.customer_id = $1)
-  order by b.customer_id, b.scope, b.value nulls first, b.period, b.budget_id
-  limit $2`,
+  ) each`,
+  'customers',
 )
 
 /** Two that are set at once may be one more than the most there can be. */
 const mostListed = mostBudgets * 2
 
 /** Of one customer, of all customers together, or all budgets there are. */
-export function listBudgets(
+export async function listBudgets(
   database: Database,
   customerId: string | null,
   limit = mostListed,
 ): Promise<ListedBudget[]> {
-  return database.run<ListedBudget>(listBudgetsStatement, [customerId, limit, mostUses])
+  type Listed = Omit<ListedBudget, 'renewsAt' | 'uses'>
+  const listed = await database.run<Listed>(listBudgetsStatement, [customerId, limit])
+  const keys = [listed.map((budget) => budget.customerId), listed.map(({ budgetId }) => budgetId)]
+  type Uses = Pick<ListedBudget, 'budgetId' | 'renewsAt' | 'uses'>
+  const uses = await database.run<Uses>(findUsesStatement, [...keys, mostUses])
+  const byId = new Map(uses.map((row) => [row.budgetId, row]))
+  return listed.flatMap((budget) => {
+    const found = byId.get(budget.budgetId)
+    return found ? [{ ...budget, ...found }] : []
+  })
 }

@@ -64,6 +64,7 @@ const spendRestrictedStatement = statement(
   left join verdict v on true
   left join moved m on true
   where k.kind is null or ${confirmed}`,
+  'customers',
 )
 
 export async function spendRestricted(database: Database, input: SpendInput): Promise<SpendOutput & Verdict> {
@@ -135,6 +136,7 @@ const openRestrictedHoldStatement = statement(
   left join moved m on true
   left join opened o on true
   where k.kind is null or ${confirmed}`,
+  'customers',
 )
 
 export async function openRestrictedHold(database: Database, input: HoldOpening): Promise<HoldOpened & Verdict> {
@@ -167,6 +169,7 @@ const previewMovementStatement = statement(
   select a.available, v.granted, v.is_suspended as "isSuspended", v.exceeded, false as "isStale"
   from account a
   join verdict v using (customer_id)`,
+  'customers',
 )
 
 /**

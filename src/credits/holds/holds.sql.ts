@@ -1,6 +1,8 @@
 // Holds: opening one, extending it, capturing parts of it, and ending it by capture, release or expiry. Set-wise. A hold is
 // locked before its account. It ends once: a statement that does not find it ACTIVE under its lock changes nothing.
 // `credits` of a hold is what it still holds, or held until its end: parts are not in it.
+
+import { takeFromGroups } from '../../db/cluster/groups.ts'
 import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
@@ -99,6 +101,7 @@ const openHoldsStatement = statement(
   left join step s on s.customer_id = i.customer_id and s.hold_id = i.hold_id
   where k.ordinal is null or ${confirmed}
   order by i.ordinal`,
+  'customers',
 )
 
 export async function openHolds(database: Database, all: HoldOpening[]): Promise<HoldOpened[]> {
@@ -155,6 +158,7 @@ const extendHoldsStatement = statement(
   where h.customer_id = l.customer_id and h.hold_id = l.hold_id
   returning l.ordinal, h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt",
     (select a.balance - a.held from accounts a where a.customer_id = h.customer_id) as "available"`,
+  'customers',
 )
 
 /** With their expiry, which never gets earlier; null where there is no active one, or its time is over. */
@@ -207,6 +211,7 @@ const capturePartsStatement = statement(
   join moved m using (customer_id, hold_id)
   where h.customer_id = l.customer_id and h.hold_id = l.hold_id
   returning l.ordinal, l.credits as "captured", l.held - l.credits as "remaining", m.available`,
+  'customers',
 )
 
 /** What was captured now; null where the reference is used, or no active hold has that many credits. */
@@ -278,6 +283,7 @@ const endHoldsStatement = statement(
   where h.customer_id = l.customer_id and h.hold_id = l.hold_id
   returning l.ordinal, h.hold_id as "holdId", h.state, h.credits, h.captured, h.captured_in_parts as "capturedInParts",
     false as "isEndedByPart", m.available`,
+  'customers',
 )
 
 /** The holds that ended now; null where there is no active one, or it cannot end that way. */
@@ -295,6 +301,7 @@ const findHoldsStatement = statement(
   join holds h using (customer_id, hold_id)
   left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry
   where ${confirmed}`,
+  'customers',
 )
 
 export async function findHolds(database: Database, all: HoldKey[]): Promise<(Hold | null)[]> {
@@ -308,9 +315,10 @@ const listDueHoldsStatement = statement(
   where state = 'ACTIVE' and expires_at <= now()
   order by expires_at
   limit $1`,
+  'groups',
 )
 
 /** Those whose time is over, the oldest first. */
 export function listDueHolds(database: Database, limit: number): Promise<HoldKey[]> {
-  return database.run<HoldKey>(listDueHoldsStatement, [limit])
+  return takeFromGroups(database, limit, (group, left) => group.run<HoldKey>(listDueHoldsStatement, [left]))
 }

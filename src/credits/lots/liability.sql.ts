@@ -42,6 +42,7 @@ const listOutstandingStatement = statement(
   from lot
   where unspent > 0
   order by customer_id, grant_entry`,
+  'customers',
 )
 
 /** Oldest first within a customer. */

@@ -163,6 +163,7 @@ const listLotsStatement = statement(
   from shared
   where $4::boolean is not true or unspent > 0
   order by grant_entry desc`,
+  'customer',
 )
 
 export type LotPage = { below: number | null; limit: number; onlyUnspent?: boolean }
@@ -189,6 +190,7 @@ const findLotStatement = statement(
   select ${lotColumns}, (select entry_number from account) as "lastEntry",
     (select balance - held from account) as "available", is_closing as "isClosing"
   from shared`,
+  'customer',
 )
 
 /** Null when the order has granted nothing, or there is no such order of the customer. */

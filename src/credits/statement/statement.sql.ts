@@ -63,10 +63,12 @@ const entryColumns = `e.entry_number as "entryNumber", e.kind, e.delta, e.held_d
 const listNewestStatement = statement(
   'credits.listNewestEntries',
   `select ${entryColumns} order by e.entry_number desc limit $5`,
+  'customer',
 )
 const listOldestStatement = statement(
   'credits.listOldestEntries',
   `select ${entryColumns} order by e.entry_number limit $5`,
+  'customer',
 )
 
 export function listEntries(
@@ -94,6 +96,7 @@ const findEntryAtStatement = statement(
     ) looked
   )
   select low as "entryNumber" from search where low >= high`,
+  'customer',
 )
 
 /** The customer must exist. */
@@ -116,6 +119,7 @@ const findBalancesStatement = statement(
   'credits.findBalances',
   `select balance_after as "balance", held_after as "held", balance_after - held_after as "available"
   from ledger_entries where customer_id = $1 and entry_number = $2`,
+  'customer',
 )
 
 /** After an entry; zero before the first. */
@@ -168,6 +172,7 @@ const readAccountStatement = statement(
     ) s) as "setAside"
   from accounts a
   where a.customer_id = $1`,
+  'customer',
 )
 
 /** Null when there is no such customer. Lists up to 100 holds and up to 100 open cancellations and refunds. */

@@ -2,6 +2,7 @@
 // scan. A chunk is one statement, so one snapshot: related rows are joined there, and only the place to continue from is
 // carried to the next statement. The work of a chunk is bounded however much one customer has: chunks are counted in rows, and
 // related rows are read by index.
+import { groupsOf } from '../../db/cluster/groups.ts'
 import { type Database, type Statement, statement } from '../../db/database.ts'
 import { rules, rulesOf } from './rules.ts'
 import { type Scan, type ScanName, scans } from './scans.sql.ts'
@@ -50,14 +51,14 @@ function textOf(name: ScanName): string {
 }
 
 const statements: Record<ScanName, Statement> = {
-  accounts: statement('payments.auditAccounts', textOf('accounts')),
-  entries: statement('payments.auditEntries', textOf('entries')),
-  holds: statement('payments.auditHolds', textOf('holds')),
-  adjustments: statement('payments.auditAdjustments', textOf('adjustments')),
-  orders: statement('payments.auditOrders', textOf('orders')),
-  operations: statement('payments.auditOperations', textOf('operations')),
-  events: statement('payments.auditEvents', textOf('events')),
-  usage: statement('payments.auditUsage', textOf('usage')),
+  accounts: statement('payments.auditAccounts', textOf('accounts'), 'groups'),
+  entries: statement('payments.auditEntries', textOf('entries'), 'groups'),
+  holds: statement('payments.auditHolds', textOf('holds'), 'groups'),
+  adjustments: statement('payments.auditAdjustments', textOf('adjustments'), 'groups'),
+  orders: statement('payments.auditOrders', textOf('orders'), 'groups'),
+  operations: statement('payments.auditOperations', textOf('operations'), 'groups'),
+  events: statement('payments.auditEvents', textOf('events'), 'groups'),
+  usage: statement('payments.auditUsage', textOf('usage'), 'groups'),
   customers: statement('payments.auditCustomers', textOf('customers')),
   apiKeys: statement('payments.auditApiKeys', textOf('apiKeys')),
   serviceTokens: statement('payments.auditServiceTokens', textOf('serviceTokens')),
@@ -67,6 +68,11 @@ const statements: Record<ScanName, Statement> = {
   audits: statement('payments.auditAudits', textOf('audits')),
   budgets: statement('payments.auditBudgets', textOf('budgets')),
   journalEntries: statement('payments.auditJournalEntries', textOf('journalEntries')),
+}
+
+/** Where the rows of a scan are: on a cluster, in each group of customers for itself. */
+export function databasesOf(database: Database, name: ScanName): Database[] {
+  return statements[name].about === 'groups' ? groupsOf(database) : [database]
 }
 
 /** The key of the row where a chunk begins; null: at the first row. */

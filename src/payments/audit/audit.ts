@@ -10,6 +10,7 @@ import {
   checkChunk,
   countDeletedEvents,
   countDiscrepancies,
+  databasesOf,
   estimateRows,
   maxChunkRows,
   type ScanPlace,
@@ -131,15 +132,19 @@ async function checkBooks(
     if (!isAhead || isSwitchedOff(guard)) findings.add(guardRule, guard)
   }
   for (const scan of names) {
-    let isWhole = false
-    for await (const chunk of chunksOf(database, scan, Math.min(chunkRows, maxChunkRows), findings)) {
-      signal?.throwIfAborted()
-      checked[scan] += chunk.judged
-      isWhole = chunk.next === null
-      findings.addChunk(chunk)
-      const done = Object.values(checked).reduce((sum, rows) => sum + rows, 0)
-      onProgress(done, Math.max(done, total))
-      await betweenChunks()
+    let isWhole = true
+    for (const place of databasesOf(database, scan)) {
+      let isEnded = false
+      for await (const chunk of chunksOf(place, scan, Math.min(chunkRows, maxChunkRows), findings)) {
+        signal?.throwIfAborted()
+        checked[scan] += chunk.judged
+        isEnded = chunk.next === null
+        findings.addChunk(chunk)
+        const done = Object.values(checked).reduce((sum, rows) => sum + rows, 0)
+        onProgress(done, Math.max(done, total))
+        await betweenChunks()
+      }
+      isWhole &&= isEnded
     }
     const counted = mostCounted.get(scan) ?? 0
     const hasFewer = isWhole && checked[scan] < counted

@@ -1,6 +1,7 @@
-// The open work, for the metrics and the console: one statement counts what is keyed by customer, one the rest. Each part reads an index that has only open rows,
-// whatever the size of the table: open operations, queues that are not empty, unresolved discrepancies. The last audit is
-// found by its time. Dead letters are counted up to a limit: they have no such index and may be many.
+// The open work, for the metrics and the console: one statement counts what is keyed by customer, one the rest. Each part reads
+// an index that has only open rows, whatever the size of the table: open operations, queues that are not empty, unresolved
+// discrepancies. The last audit is found by its time. Dead letters are counted up to a limit: they have no such index and may
+// be many.
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
@@ -41,7 +42,7 @@ const readOfCustomersStatement = statement(
      from event_endpoints e
      join event_queues q on q.endpoint_id = e.endpoint_id and q.next_event <= q.last_event
      where e.status = 'ACTIVE') as "undeliveredEvents",
-    (select count(*) from (select from dead_events limit $1) d) as "deadEvents"`,
+    (select count(*) from (select 1 from dead_events limit $1) d) as "deadEvents"`,
 )
 
 type QueueHead = { customerId: string; eventNumber: number }
@@ -67,6 +68,7 @@ const findEventAgesStatement = statement(
   cross join lateral (
     select created_at from events v where v.customer_id = q.customer_id and v.event_number = q.event_number limit 1
   ) v`,
+  'customers',
 )
 
 /** Events have no index by time: the oldest is searched at the head of the queues that have waited longest. */

@@ -1,6 +1,7 @@
 // The figures of the platform by the hour: the statements that add them up once, and the one that reads them. What happened
 // before `reached` is added up; the rest is counted by the reading statement, in the same snapshot, so a figure is complete
 // whenever it is read. They are derived from orders, operations and the ledger, and can be derived again.
+import { anchorOf, groupsOf } from '../../db/cluster/groups.ts'
 import { type Database, statement } from '../../db/database.ts'
 
 export const figureNames = [
@@ -52,9 +53,10 @@ const figuresOfSpan = `
 
 const beginStatement = statement(
   'payments.beginFigures',
-  `insert into figures_reached (reached)
-  select date_trunc('milliseconds', coalesce(min(created_at), now())) from customers
+  `insert into figures_reached (customer_id, reached)
+  select $1, date_trunc('milliseconds', coalesce(min(created_at), now())) from customers
   on conflict do nothing`,
+  'customer',
 )
 
 /** `safeTo`: a statement that begins after this one sees everything that happened before it. */
@@ -65,16 +67,18 @@ export type FiguresMark = { reached: Date; safeTo: Date }
 // written and is not done is found in pg_stat_activity.
 const findPlaceStatement = statement(
   'payments.findPlaceOfFigures',
-  `select f.reached, date_trunc('milliseconds', least(now() - $1::int * interval '1 ms', (
+  `select f.reached, date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
     select min(a.xact_start) from pg_stat_activity a
     where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
-  from figures_reached f`,
+  from figures_reached f
+  where f.customer_id = $1`,
+  'customer',
 )
 
-/** Null the first time; then the figures begin with the first customer. */
-export async function findPlace(database: Database, lagMs: number): Promise<FiguresMark | null> {
-  const [place] = await database.run<FiguresMark>(findPlaceStatement, [lagMs])
-  if (!place) await database.run(beginStatement)
+/** Of a group. Null the first time; then the figures begin with the first customer. */
+export async function findPlace(group: Database, lagMs: number): Promise<FiguresMark | null> {
+  const [place] = await group.run<FiguresMark>(findPlaceStatement, [anchorOf(group), lagMs])
+  if (!place) await group.run(beginStatement, [anchorOf(group)])
   return place ?? null
 }
 
@@ -83,21 +87,22 @@ export async function findPlace(database: Database, lagMs: number): Promise<Figu
 const addSliceStatement = statement(
   'payments.addSliceToFigures',
   `with span as (
-    update figures_reached set reached = $2::timestamptz
-    where reached = $1::timestamptz
-    returning $1::timestamptz as from_time, $2::timestamptz as to_time
+    update figures_reached set reached = $3::timestamptz
+    where customer_id = $1::uuid and reached = $2::timestamptz
+    returning $2::timestamptz as from_time, $3::timestamptz as to_time
   ),${figuresOfSpan}
-  insert into hourly_figures as h (hour, figure, count, total)
-  select hour, figure, count, total from figure
+  insert into hourly_figures as h (customer_id, hour, figure, count, total)
+  select $1::uuid, hour, figure, count, total from figure
   union all
-  select '-infinity', figure, sum(count)::bigint, sum(total)::bigint from figure group by figure
-  order by 1, 2
-  on conflict (hour, figure)
+  select $1::uuid, '-infinity', figure, sum(count)::bigint, sum(total)::bigint from figure group by figure
+  order by 2, 3
+  on conflict (customer_id, hour, figure)
   do update set count = h.count + excluded.count, total = h.total + excluded.total`,
+  'customer',
 )
 
-export async function addSlice(database: Database, from: Date, to: Date): Promise<void> {
-  await database.run(addSliceStatement, [from, to])
+export async function addSlice(group: Database, from: Date, to: Date): Promise<void> {
+  await group.run(addSliceStatement, [anchorOf(group), from, to])
 }
 
 /** Of a Korean day; null: of all time. */
@@ -113,15 +118,15 @@ export type Figures = {
 const readStatement = statement(
   'payments.readFigures',
   `with place as (
-    select now() as as_of, r.reached, r.reached < now() - $2::int * interval '1 ms' as is_behind
-    from (select coalesce((select reached from figures_reached),
+    select now() as as_of, r.reached, r.reached < now() - $3::int * interval '1 ms' as is_behind
+    from (select coalesce((select reached from figures_reached where customer_id = $1),
                           (select min(created_at) from customers), now()) as reached) r
   ),
   span as (
     select reached as from_time, case when is_behind then reached else 'infinity' end as to_time from place
   ),${figuresOfSpan},
   by_time as (
-    select hour, figure, count, total from hourly_figures where hour >= $1::timestamptz
+    select hour, figure, count, total from hourly_figures where customer_id = $1 and hour >= $2::timestamptz
     union all
     select hour, figure, count, total from figure
   ),
@@ -132,7 +137,7 @@ const readStatement = statement(
     group by 1, 2
     union all
     select null, figure, sum(count)::bigint, sum(total)::bigint
-    from (select figure, count, total from hourly_figures where hour = '-infinity'
+    from (select figure, count, total from hourly_figures where customer_id = $1 and hour = '-infinity'
           union all
           select figure, count, total from figure) ever
     group by figure
@@ -141,12 +146,34 @@ const readStatement = statement(
     to_char(d.day, 'YYYY-MM-DD') as "day", d.figure, d.count, d.total
   from place p
   left join by_day d on true`,
+  'customer',
 )
 
 /** By the day, from the beginning of a day on, and of all time. */
 export async function readFigures(database: Database, from: Date, mostBehindMs: number): Promise<Figures> {
+  const ofGroups = await Promise.all(groupsOf(database).map((group) => readFiguresOf(group, from, mostBehindMs)))
+  return ofGroups.reduce(sumOf)
+}
+
+async function readFiguresOf(group: Database, from: Date, mostBehindMs: number): Promise<Figures> {
   type Row = FigureRow & Pick<Figures, 'asOf' | 'upTo'>
-  const rows = await database.run<Row>(readStatement, [from, mostBehindMs])
+  const rows = await group.run<Row>(readStatement, [anchorOf(group), from, mostBehindMs])
   const [{ asOf, upTo }] = rows as [Row, ...Row[]]
   return { asOf, upTo, rows: rows.filter(({ figure }) => figure !== null) }
+}
+
+/** As old, and as far behind, as the one that is older or further behind. */
+function sumOf(one: Figures, other: Figures): Figures {
+  const byFigure = Map.groupBy([...one.rows, ...other.rows], ({ day, figure }) => `${day} ${figure}`)
+  const rows = [...byFigure.values()].map(([first, second]) => ({
+    ...(first as FigureRow),
+    count: (first?.count ?? 0) + (second?.count ?? 0),
+    total: (first?.total ?? 0) + (second?.total ?? 0),
+  }))
+  const ends = [one.upTo, other.upTo].filter((upTo) => upTo !== null)
+  return { asOf: earliest([one.asOf, other.asOf]), upTo: ends.length > 0 ? earliest(ends) : null, rows }
+}
+
+function earliest(times: Date[]): Date {
+  return new Date(Math.min(...times.map((time) => time.getTime())))
 }

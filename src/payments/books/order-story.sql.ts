@@ -135,6 +135,7 @@ const findOrderStoryStatement = statement(
   left join lateral (
     select * from unnest(own.operations) p where p.kind = 'CONFIRM' and p.state = 'APPROVED') c on true
   where o.customer_id = $1 and o.order_id = $2`,
+  'customer',
 )
 
 const findOrderRecordsStatement = statement(

@@ -253,6 +253,7 @@ const findBookedStatement = statement(
       and p.amount = m.amount and p.state = 'APPROVED' and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE')
     limit 1
   ) p`,
+  'customers',
 )
 
 /** The transaction keys of those that an approved operation accounts for. */

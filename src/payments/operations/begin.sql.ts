@@ -6,6 +6,7 @@ import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
 import type { Tracing } from '../../core/tracing.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
+import { lanesOf } from '../../db/cluster/groups.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -129,6 +130,7 @@ const claimConfirmsStatement = statement(
   order by customer_id, payment_key
   on conflict do nothing
   returning operation_id as "operationId"`,
+  'customers',
 )
 
 /**
@@ -149,6 +151,7 @@ export function createClaimConfirm(
   const { name } = claimConfirmsStatement
   return createBatch<ConfirmClaim, boolean>({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, name),
     traced: { tracing, name },
     conflictKey: ({ customerId, orderId }) => `${customerId}/${orderId}`,
@@ -254,6 +257,7 @@ const claimCancelsStatement = statement(
   select c.operation_id as "operationId", c.order_id as "orderId", c.amount, o.amount as "orderAmount"
   from claimed c
   join locked_order o using (customer_id, operation_id)`,
+  'customers',
 )
 
 export type CancelClaimed = { operationId: string; orderId: string; amount: number; orderAmount: number }
@@ -283,6 +287,7 @@ export function createClaimCancel(
   const { name } = claimCancelsStatement
   return createBatch<CancelClaim, CancelClaimed | null>({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, name),
     traced: { tracing, name },
     conflictKey: ({ customerId }) => customerId,
@@ -323,6 +328,7 @@ const claimReturnStatement = statement(
   ) failed
   on conflict do nothing
   returning operation_id`,
+  'customer',
 )
 
 /** Opens the operation that refunds the money of a FAILED order; false when it is not FAILED, or has an open one. */

@@ -5,6 +5,7 @@ import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
 import type { Tracing } from '../../core/tracing.ts'
 import { applyMovements, lockAccountsOf } from '../../credits/ledger.sql.ts'
+import { lanesOf } from '../../db/cluster/groups.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -138,6 +139,7 @@ const finishOperationsStatement = statement(
   ),${emitEvents}
   select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits"
   from closed`,
+  'customers',
 )
 
 const finishKeys = inputs<Finish>({ customerId: 'uuid', operationId: 'uuid', holderId: 'uuid' })
@@ -149,6 +151,7 @@ const findFinishesStatement = statement(
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   where p.closed_by = i.holder_id`,
+  'customers',
 )
 
 /**
@@ -174,6 +177,7 @@ export function createFinishOperation(
   const { name } = finishOperationsStatement
   return createBatch<Finish, Finished | null>({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, name),
     traced: { tracing, name },
     conflictKey: ({ customerId, orderId }) => `${customerId}/${orderId}`,

@@ -2,6 +2,7 @@
 // claims it if it is still open (`settle_at`). That moment is set in three places: a claim sets it to the end of its lease,
 // `releaseLease` to the first pause, if the worker has not tried yet, and each claim of the worker to a pause that doubles, up
 // to a limit. All times are the database's.
+import { takeFromGroups } from '../../db/cluster/groups.ts'
 import { type Database, statement } from '../../db/database.ts'
 import type { Operation } from './begin.sql.ts'
 import { operationJson } from './read.sql.ts'
@@ -13,6 +14,7 @@ const claimLeaseStatement = statement(
   where p.customer_id = $1 and p.operation_id = $2 and p.state = 'OPEN'
     and (p.lease_until <= now() or p.holder_id = $4)
   returning ${operationJson('p')} as "operation"`,
+  'customer',
 )
 
 /** The operation with its new holder; null when it is closed or another holder has the lease. */
@@ -51,6 +53,7 @@ const claimDueOperationsStatement = statement(
   from due
   where p.customer_id = due.customer_id and p.operation_id = due.operation_id
   returning ${operationJson('p')} as "operation"`,
+  'groups',
 )
 
 export type DueClaim = {
@@ -64,8 +67,10 @@ export type DueClaim = {
 /** Open operations that are due and without a lease; the holder has their leases now. */
 export async function claimDueOperations(database: Database, claim: DueClaim): Promise<Operation[]> {
   const { limit, holderId, leaseMs, firstPauseMs, longestPauseMs } = claim
-  const values = [limit, holderId, leaseMs, firstPauseMs, longestPauseMs]
-  const rows = await database.run<{ operation: Operation }>(claimDueOperationsStatement, values)
+  const rows = await takeFromGroups(database, limit, (group, left) => {
+    const values = [left, holderId, leaseMs, firstPauseMs, longestPauseMs]
+    return group.run<{ operation: Operation }>(claimDueOperationsStatement, values)
+  })
   return rows.map((row) => row.operation)
 }
 
@@ -77,6 +82,7 @@ const renewLeaseStatement = statement(
       send_number = $5
   where customer_id = $1 and operation_id = $2 and holder_id = $3 and state = 'OPEN'
   returning operation_id`,
+  'customer',
 )
 
 /** Before the call is sent again: stores the time of the send. False when another holder has the lease by now. */
@@ -104,6 +110,7 @@ const releaseLeaseStatement = statement(
   from released
   where (select count(*) from payment_attempts where customer_id = $1 and operation_id = $2) < $8
   on conflict do nothing`,
+  'customer',
 )
 
 /** For each operation: more rows would add nothing. */
@@ -140,6 +147,7 @@ const claimAnswerStatement = statement(
   where customer_id = $1 and operation_id = $2 and kind = 'CANCEL' and state = 'APPROVED'
     and (answered_by is null or answered_by = $3)
   returning operation_id`,
+  'customer',
 )
 
 /** True for the first request after an approved cancel that no request has answered yet: it answers with success. */

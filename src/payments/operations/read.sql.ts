@@ -4,6 +4,7 @@
 // nothing, or are the start of a claim that checks again. The fourth reader, books/order-story.sql.ts, is for people.
 import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import { lanesOf } from '../../db/cluster/groups.ts'
 import { confirmed } from '../../db/connect.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
@@ -48,6 +49,7 @@ const findConfirmSubjectsStatement = statement(
     on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM'
       and p.state in ('OPEN', 'APPROVED')
   where o.status = 'PENDING' or ${confirmed}`,
+  'customers',
 )
 
 /** What a confirm found that could not be claimed. */
@@ -68,6 +70,7 @@ export function createFindOrderForConfirm(
 ): Batch<ConfirmKey, OrderForConfirm | null> {
   return createBatch({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, findConfirmSubjectsStatement.name),
     run: (keys) => findOrdersForConfirm(database, keys),
   })
@@ -96,6 +99,7 @@ const findCancelSubjectStatement = statement(
     and (o.status in ('PENDING', 'CONFIRMED') or ${confirmed})
   order by p.state = 'REJECTED', p.opened_at desc
   limit 1`,
+  'customer',
 )
 
 /**
@@ -144,6 +148,7 @@ const findReviewSubjectStatement = statement(
   from orders o
   left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
   where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or ${confirmed})`,
+  'customer',
 )
 
 /**

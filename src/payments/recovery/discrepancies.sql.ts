@@ -10,6 +10,7 @@ const findOrderOfOperationStatement = statement(
   `select order_id as "orderId"
   from payment_operations
   where customer_id = $1 and operation_id = $2 and state = $3`,
+  'customer',
 )
 
 const insertOfOperationStatement = statement(
@@ -22,7 +23,7 @@ const insertOfOperationStatement = statement(
 
 /**
  * True when it is new: the operation was in that state, and none of this kind is open. An operation that is closed between the
- * two statements has a discrepancy too many, which the next review of its order resolves. A process that dies between them
+ * two statements leaves an extra discrepancy, which the next review of its order resolves. A process that dies between them
  * has saved nothing, as if it had died before.
  */
 export async function insertDiscrepancyOfOperation(

@@ -3,6 +3,7 @@
 import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
 import { applyMovements, lockAccountsOf } from '../../credits/ledger.sql.ts'
+import { lanesOf, takeFromGroups } from '../../db/cluster/groups.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { byOrdinal } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -18,11 +19,14 @@ const listDueOrdersStatement = statement(
     and not exists (select from payment_operations p
                     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN')
   limit $2`,
+  'groups',
 )
 
 /** PENDING orders that are older than their lifetime and have no open operation. */
 export function listDueOrders(database: Database, lifetimeMs: number, limit: number): Promise<OrderKey[]> {
-  return database.run<OrderKey>(listDueOrdersStatement, [lifetimeMs, limit])
+  return takeFromGroups(database, limit, (group, left) =>
+    group.run<OrderKey>(listDueOrdersStatement, [lifetimeMs, left]),
+  )
 }
 
 // Locked rows are skipped and come with the next run.
@@ -64,12 +68,14 @@ const expireOrdersStatement = statement(
   join due d using (customer_id, order_id)
   where o.customer_id = e.customer_id and o.order_id = e.order_id
   returning d.ordinal`,
+  'customers',
 )
 
 /** Whether the order was failed. As a batch, so that a locked account delays the orders of its own customer only. */
 export function createExpireOrder(database: Database, tallies: Tallies): Batch<OrderKey, boolean> {
   return createBatch<OrderKey, boolean>({
     retryScopeOf,
+    ...lanesOf(database),
     sizes: batchSizesOf(tallies, expireOrdersStatement.name),
     rowKey: ({ customerId }) => customerId,
     run: async (keys) => {

@@ -3,13 +3,22 @@
 // owner.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { createPool } from '../../../src/db/database.ts'
+import { queryOrEveryGroup } from '../../../harness/every-group.ts'
+import { connectWorkers } from '../../../src/db/cluster/cluster.ts'
+import { createPool, type PoolSettings } from '../../../src/db/database.ts'
 
 export const serverVariable = 'TEST_POSTGRES_SERVER'
+/** Set: the tests run on a cluster of servers. */
+export const clusterVariable = 'TEST_CLUSTER'
 export const templateName = 'credits_template'
 
 export type ServerConnection = { host: string; port: number; user: string; password: string; database: string }
-export type TestServer = { owner: ServerConnection; serving: Pick<ServerConnection, 'user' | 'password'> }
+export type TestServer = {
+  owner: ServerConnection
+  /** Of a cluster, whose coordinator is the server of the owner. */
+  workers?: ServerConnection[]
+  serving: Pick<ServerConnection, 'user' | 'password'>
+}
 
 function readServer(): TestServer {
   const text = process.env[serverVariable]
@@ -42,7 +51,12 @@ export type OwnTestDatabase = TestDatabase & { ownerConnection: ServerConnection
 export const silentLog = { warn: () => undefined, error: () => undefined }
 
 async function onServer(...texts: string[]): Promise<void> {
-  const client = new pg.Client(testServer())
+  const { owner, workers = [] } = readServer()
+  await Promise.all([owner, ...workers].map((server) => runOn(server, texts)))
+}
+
+async function runOn(server: ServerConnection, texts: string[]): Promise<void> {
+  const client = new pg.Client(server)
   await client.connect()
   try {
     for (const text of texts) await client.query(text)
@@ -55,7 +69,9 @@ export function unguardedBy(ownerPool: pg.Pool): TestDatabase['queryUnguarded'] 
   return async (text, values = []) => {
     const client = await ownerPool.connect()
     try {
-      await client.query('begin; set local session_replication_role = replica')
+      // On a cluster the second setting sends the first one to the workers; elsewhere it has no meaning.
+      await client.query(`begin; set local citus.propagate_set_commands = 'local'`)
+      await client.query('set local session_replication_role = replica')
       await client.query(text, values)
       await client.query('commit')
     } catch (error) {
@@ -67,12 +83,29 @@ export function unguardedBy(ownerPool: pg.Pool): TestDatabase['queryUnguarded'] 
   }
 }
 
+export type TestPoolOptions = Omit<Partial<PoolSettings>, 'connection'> & {
+  /** The database is one of a cluster. */
+  isCluster?: boolean
+}
+
+/** To a clone of the template: the connections of a service, also where the tests run on a cluster. */
+export async function openTestPool(
+  connection: ServerConnection,
+  { isCluster = readServer().workers !== undefined, ...options }: TestPoolOptions = {},
+): Promise<pg.Pool> {
+  const settings = { maxConnections: 10, log: silentLog, ...options, connection }
+  // Citus plans a statement by its values.
+  const pool = createPool(isCluster ? { ...settings, plans: 'as needed' } : settings)
+  if (isCluster) await connectWorkers(pool, settings)
+  return pool
+}
+
 /** A database that is not a clone of the template has no granted rights: everything belongs to the owner. */
 export async function createTestDatabase({
   template = templateName,
   maxConnections = 10,
 } = {}): Promise<OwnTestDatabase> {
-  const { owner, serving } = readServer()
+  const { owner, workers, serving } = readServer()
   const database = `test_${randomBytes(8).toString('hex')}`
   // Rights of PUBLIC on a database are not cloned with it.
   await onServer(
@@ -83,9 +116,9 @@ export async function createTestDatabase({
   const ownerConnection = { ...owner, database }
   const connection = template === templateName ? { ...ownerConnection, ...serving } : ownerConnection
   // As for requests: every statement of the tests has the plan that it has in production.
-  const open = (each: ServerConnection) =>
-    createPool({ connection: each, maxConnections, plans: 'once', log: silentLog })
-  const [pool, ownerPool] = [open(connection), open(ownerConnection)]
+  const isCluster = workers !== undefined && template === templateName
+  const open = (each: ServerConnection) => openTestPool(each, { maxConnections, plans: 'once', isCluster })
+  const [pool, ownerPool] = await Promise.all([open(connection), open(ownerConnection)])
   // So that statements of the tests are not mistaken for those of a service.
   ownerPool.options.application_name = 'by hand'
   return {
@@ -93,10 +126,10 @@ export async function createTestDatabase({
     pool,
     ownerConnection,
     ownerPool,
-    async query(text, values = []) {
-      const { rows } = await ownerPool.query(text, values)
-      return rows
-    },
+    query: <Row extends object>(text: string, values: unknown[] = []) =>
+      isCluster
+        ? queryOrEveryGroup<Row>(ownerPool, text, values)
+        : ownerPool.query(text, values).then(({ rows }) => rows as Row[]),
     queryUnguarded: unguardedBy(ownerPool),
     async drop() {
       await Promise.allSettled([pool.end(), ownerPool.end()])

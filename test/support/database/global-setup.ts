@@ -1,16 +1,17 @@
 // Before the first test file: starts one real PostgreSQL for the whole run, with a template database that has all migrations
 // and the service role with its rights. After the last: stops the server and removes its directory.
-import { accessSync, chmodSync, constants, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { accessSync, chmodSync, constants, globSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { type Citus, startCitus } from '../../../harness/citus.ts'
 import { diskVariable } from '../../../harness/processes.ts'
 import { ownName } from '../../../src/db/embedded/files.ts'
 import { isAlive, stopPostmaster } from '../../../src/db/embedded/postmaster.ts'
 import { serviceLogin } from '../../../src/db/embedded/role.ts'
 import { type EmbeddedServer, startEmbedded } from '../../../src/db/embedded/server.ts'
 import { prepare } from '../../../src/db/prepare.ts'
-import { serverVariable, type TestServer, templateName } from './database.ts'
+import { clusterVariable, serverVariable, type TestServer, templateName } from './database.ts'
 
 const memory = '/dev/shm'
 /** Short, since the paths of sockets in it are limited; the process id follows. */
@@ -41,6 +42,7 @@ async function removeAbandoned(place: string): Promise<void> {
     if (isAlive(Number.parseInt(name.slice(prefix.length), 10))) continue
     try {
       await stopPostmaster(join(place, name, 'data/postgres'))
+      for (const node of globSync('citus/*/', { cwd: join(place, name) })) await stopPostmaster(join(place, name, node))
       rmSync(join(place, name), { recursive: true, force: true })
     } catch {
       // Another user's.
@@ -49,6 +51,7 @@ async function removeAbandoned(place: string): Promise<void> {
 }
 
 let server: EmbeddedServer | undefined
+let citus: Citus | undefined
 let directory: string | undefined
 
 export async function globalSetup(): Promise<void> {
@@ -61,6 +64,10 @@ export async function globalSetup(): Promise<void> {
   // Temporary files of the tests go there too.
   process.env[diskVariable] = tmpdir()
   process.env.TMPDIR = directory
+  if (process.env[clusterVariable]) {
+    await setUpCluster(directory)
+    return
+  }
   const dataDir = join(directory, 'data')
   server = await startEmbedded({ dataDir })
   try {
@@ -70,6 +77,24 @@ export async function globalSetup(): Promise<void> {
     await globalTeardown()
     throw error
   }
+}
+
+const serving = { user: 'credits_service', password: 'of the tests' }
+
+/** The same on a coordinator with three workers. A database is cloned on each of them. */
+async function setUpCluster(place: string): Promise<void> {
+  citus = await startCitus(place)
+  await citus.onEveryNode(`create role ${serving.user} login password '${serving.password}'`)
+  await citus.createDatabase(templateName)
+  const owner = { ...citus.coordinator, database: templateName }
+  await prepare({ place: 'of the tests', owner, serving: { ...owner, ...serving } })
+  // Citus looks after every database that accepts connections, and one that is in use cannot be cloned.
+  await citus.onEveryNode(
+    `alter database ${templateName} allow_connections false`,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${templateName}'`,
+  )
+  const { coordinator, workers } = citus
+  process.env[serverVariable] = JSON.stringify({ owner: coordinator, workers, serving } satisfies TestServer)
 }
 
 async function fillTemplate(server: EmbeddedServer, dataDir: string): Promise<void> {
@@ -84,6 +109,7 @@ async function fillTemplate(server: EmbeddedServer, dataDir: string): Promise<vo
 export async function globalTeardown(): Promise<void> {
   try {
     await server?.stop()
+    await citus?.stop()
   } finally {
     if (directory) rmSync(directory, { recursive: true, force: true })
   }

@@ -3,13 +3,13 @@
 
 import { createTallies } from '../../../src/core/tallies.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
-import { createDatabase, createPool, type Database, statement } from '../../../src/db/database.ts'
+import { createDatabase, type Database, statement } from '../../../src/db/database.ts'
 import type { DeliveryContext, DeliverySettings } from '../../../src/events/deliver.ts'
 import { createDeliverer } from '../../../src/events/deliverer.ts'
 import { addEndpoint } from '../../../src/events/endpoints.ts'
 import { createOutbound, type OutboundOptions } from '../../../src/events/outbound.ts'
 import { type EventType, emitEvents } from '../../../src/events/outbox.sql.ts'
-import { createTestDatabase, silentLog } from '../database/database.ts'
+import { createTestDatabase, openTestPool, silentLog } from '../database/database.ts'
 import { testPeppers } from '../service/service.ts'
 import type { Consumer } from './consumer.ts'
 
@@ -34,6 +34,7 @@ const emitStatement = statement(
     from numbered
   ),${emitEvents}
   select event_number as "eventNumber" from emitted`,
+  'customer',
 )
 
 export type QueueRow = {
@@ -73,8 +74,8 @@ export async function createEventWorld() {
     query: testDatabase.query,
     context,
     /** The context of another process, with its own connections. */
-    contextOfOtherProcess(settings: DeliverySettings): DeliveryContext {
-      const pool = createPool({ connection: testDatabase.connection, maxConnections: 4, log: silentLog })
+    async contextOfOtherProcess(settings: DeliverySettings): Promise<DeliveryContext> {
+      const pool = await openTestPool(testDatabase.connection, { maxConnections: 4 })
       parts.defer(() => pool.end())
       return context(settings, { database: createDatabase(pool, silentLog) })
     },

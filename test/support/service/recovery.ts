@@ -2,12 +2,13 @@
 // overridden.
 import assert from 'node:assert/strict'
 import { createCredits } from '../../../src/credits/credits.ts'
-import { type Connections, createDatabase, createPool } from '../../../src/db/database.ts'
+import { type Connections, createDatabase } from '../../../src/db/database.ts'
 import type { Gateway } from '../../../src/gateway/gateway.ts'
 import { createPaymentContext, type PaymentContext } from '../../../src/payments/context.ts'
 import { recover } from '../../../src/payments/recovery/recover.ts'
 import { closeAll } from '../closing.ts'
-import { silentLog } from '../database/database.ts'
+import { wrapConnections } from '../database/connections.ts'
+import { openTestPool, silentLog } from '../database/database.ts'
 import type { TestService } from './service.ts'
 
 type Books = Pick<TestService, 'database'>
@@ -113,8 +114,8 @@ export function createOverrides() {
 
 /** Contexts with their own pools, as in separate processes, on the service's database and gateway. */
 export async function openContexts({ database, payments }: TestService, count: number) {
-  const pools = Array.from({ length: count }, () =>
-    createPool({ connection: database.connection, maxConnections: 2, log: silentLog }),
+  const pools = await Promise.all(
+    Array.from({ length: count }, () => openTestPool(database.connection, { maxConnections: 2 })),
   )
   return {
     contexts: pools.map((pool) => contextOver(payments, pool)),
@@ -131,13 +132,11 @@ export function contextOver(context: PaymentContext, connections: Connections): 
 /** Once, the statement is committed and its answer is lost. */
 export function losingAnswerOf(connections: Connections, name: string): Connections & { lost(): boolean } {
   let lost = false
-  return {
-    lost: () => lost,
-    async query(query) {
-      const answer = await connections.query(query)
-      if (query.name !== name || lost) return answer
-      lost = true
-      throw new Error('Connection terminated unexpectedly')
-    },
-  }
+  const losing = wrapConnections(connections, async (query, send) => {
+    const answer = await send()
+    if (query.name !== name || lost) return answer
+    lost = true
+    throw new Error('Connection terminated unexpectedly')
+  })
+  return { ...losing, lost: () => lost }
 }

@@ -1,7 +1,8 @@
 // Every kind of call to the public listener with every kind of outcome: purchases and their retries, confirms, cancels,
 // refusals, lost answers, other customers' orders. The statements that the service then runs can be recorded.
 import assert from 'node:assert/strict'
-import type { Connections } from '../../../src/db/database.ts'
+import type { NamedQuery } from '../../../src/db/database.ts'
+import { wrapConnections } from '../database/connections.ts'
 import type { OwnTestDatabase } from '../database/database.ts'
 import { losingAnswerOf } from '../service/recovery.ts'
 import {
@@ -12,21 +13,19 @@ import {
   type TestService,
 } from '../service/service.ts'
 
-type Sent = Parameters<Connections['query']>[0]
-
 /** The database with its pool watched: `beforeEach` gets every statement and its values before it is sent. */
 export function watchedDatabase(
   database: OwnTestDatabase,
-  beforeEach: (sent: Sent) => void | Promise<void>,
+  beforeEach: (sent: NamedQuery) => void | Promise<void>,
 ): OwnTestDatabase {
   const { pool } = database
   // One answer is lost, so that the statement that looks up the committed result runs as well.
   const connections = losingAnswerOf(pool, 'payments.finishOperations')
-  const query: Connections['query'] = async (sent) => {
+  const watched = wrapConnections(connections, async (sent, send) => {
     await beforeEach(sent)
-    return connections.query(sent)
-  }
-  return { ...database, pool: Object.assign(Object.create(pool), { query }) }
+    return send()
+  })
+  return { ...database, pool: Object.assign(Object.create(pool), watched) }
 }
 
 export async function callEverything(

@@ -62,7 +62,7 @@ const text = statements.get(name ?? '')
 if (name !== undefined && text !== undefined) {
   await globalSetup()
   try {
-    process.stdout.write(`-- ${name}\n${text.trim()};\n\n${await explain({ name, text })}\n`)
+    process.stdout.write(`-- ${name}\n${text.trim()};\n\n${await explain({ name, text, about: 'whole' })}\n`)
   } finally {
     await globalTeardown()
   }

@@ -1,0 +1,163 @@
+// A Citus cluster on this machine: a coordinator and workers, PostgreSQL servers of Debian's packages with the extension, which
+// Debian does not have. For the tests, the campaign and the benchmarks.
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { findRunner, launchPart, makeDirectory, type Runner } from '../chaos/cluster/node.ts'
+import { takeFreePorts } from '../chaos/world/ports.ts'
+import { type Launched, stopProcess } from './launch.ts'
+import { until } from './until.ts'
+
+/** Why no cluster can be started here. */
+export class CitusUnavailable extends Error {}
+
+const base = '/usr/lib/postgresql'
+
+function findBinaries(): string {
+  const versions = existsSync(base) ? readdirSync(base).sort((one, other) => Number(other) - Number(one)) : []
+  const found = versions.find((version) => existsSync(join(base, version, 'lib/citus.so')))
+  if (found === undefined) {
+    throw new CitusUnavailable(
+      `No PostgreSQL in ${base} has the extension citus: install PostgreSQL 15 or later and Citus 13 for it.`,
+    )
+  }
+  return join(base, found, 'bin')
+}
+
+export type CitusConnection = { host: string; port: number; user: string; password: string; database: string }
+
+export type CitusNode = {
+  connection: CitusConnection
+  /** Ends it without a checkpoint; returns when it serves again. */
+  crash(): Promise<void>
+}
+
+export type Citus = {
+  /** The coordinator first. */
+  nodes: CitusNode[]
+  /** Of the superuser, at the coordinator and at each worker. */
+  coordinator: CitusConnection
+  workers: CitusConnection[]
+  /** One statement after the other, on every node. */
+  onEveryNode(...texts: string[]): Promise<void>
+  /** An empty database on every node, whose coordinator knows the workers. */
+  createDatabase(name: string, owner?: string): Promise<void>
+  stop(): Promise<void>
+  /** For a process that is about to exit. */
+  endNow(): void
+}
+
+const nodeSettings = (port: number, directory: string) => `
+listen_addresses = '127.0.0.1'
+port = ${port}
+unix_socket_directories = '${directory}'
+max_connections = 400
+max_worker_processes = 300
+shared_buffers = 64MB
+wal_level = logical
+max_prepared_transactions = 400
+max_wal_size = 256MB
+timezone = 'UTC'
+shared_preload_libraries = 'citus'
+citus.node_conninfo = 'sslmode=disable'
+citus.local_hostname = '127.0.0.1'
+citus.enable_change_data_capture = off
+citus.max_adaptive_executor_pool_size = 4
+citus.max_cached_conns_per_worker = 1
+`
+
+const user = 'postgres'
+
+export async function startCitus(directory: string, { workers = 3 } = {}): Promise<Citus> {
+  const binaries = findBinaries()
+  const runner = findRunner()
+  const home = join(directory, 'citus')
+  makeDirectory(runner, home)
+  const ports = await takeFreePorts(workers + 1)
+  const running = new Map<number, Launched>()
+  let isWanted = true
+  const stop = async () => {
+    isWanted = false
+    await Promise.all([...running.values()].map((each) => stopProcess(each, 'SIGINT')))
+  }
+  const launch = (port: number) => void running.set(port, launchNode(runner, binaries, home, port))
+  const connections = ports.map((port) => ({ host: '127.0.0.1', port, user, password: '', database: 'postgres' }))
+  const [coordinator, ...others] = connections as [CitusConnection, ...CitusConnection[]]
+  try {
+    for (const port of ports) {
+      initialise(runner, binaries, home, port)
+      launch(port)
+    }
+    for (const connection of connections) await untilServing(connection)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const onEveryNode = async (...texts: string[]) => {
+    await Promise.all(connections.map((connection) => query(connection, ...texts)))
+  }
+  async function crash(connection: CitusConnection): Promise<void> {
+    const launched = running.get(connection.port)
+    if (launched) await stopProcess(launched, 'SIGQUIT')
+    if (!isWanted) return
+    launch(connection.port)
+    await untilServing(connection)
+  }
+  return {
+    nodes: connections.map((connection) => ({ connection, crash: () => crash(connection) })),
+    coordinator,
+    workers: others,
+    onEveryNode,
+    async createDatabase(name, owner = user) {
+      await onEveryNode(`create database ${name} owner ${owner} encoding 'UTF8' template template0`)
+      const inIt = connections.map((connection) => ({ ...connection, database: name }))
+      const texts = ['create extension citus', `grant create on schema public to ${owner}`]
+      await Promise.all(inIt.map((connection) => query(connection, ...texts)))
+      const nodes = others.map(({ host, port }) => `select citus_add_node('${host}', ${port})`)
+      await query(
+        { ...coordinator, database: name },
+        `select citus_set_coordinator_host('${coordinator.host}', ${coordinator.port})`,
+        ...nodes,
+      )
+    },
+    stop,
+    endNow() {
+      isWanted = false
+      for (const { child } of running.values()) child.kill('SIGQUIT')
+    },
+  }
+}
+
+function initialise(runner: Runner, binaries: string, home: string, port: number): void {
+  const data = join(home, `${port}`)
+  const options = ['-D', data, '-U', user, '-E', 'UTF8', '--locale=C.UTF-8', '-A', 'trust', '--no-sync']
+  execFileSync(join(binaries, 'initdb'), options, { ...runner, cwd: '/', stdio: 'ignore' })
+  appendFileSync(join(data, 'postgresql.conf'), nodeSettings(port, home))
+}
+
+function launchNode(runner: Runner, binaries: string, home: string, port: number): Launched {
+  return launchPart(runner, join(home, `${port}.log`), [join(binaries, 'postgres'), '-D', join(home, `${port}`)])
+}
+
+function untilServing(connection: CitusConnection): Promise<void> {
+  return until(`PostgreSQL at port ${connection.port} answers`, () => answers(connection), 60_000)
+}
+
+async function answers(connection: CitusConnection): Promise<boolean> {
+  return query(connection, 'select 1').then(
+    () => true,
+    () => false,
+  )
+}
+
+async function query(connection: CitusConnection, ...texts: string[]): Promise<void> {
+  const client = new pg.Client(connection)
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    for (const text of texts) await client.query(text)
+  } finally {
+    await client.end()
+  }
+}

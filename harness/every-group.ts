@@ -1,0 +1,26 @@
+// Queries of tests and campaigns on a cluster, over tables of all customers.
+import { createHash } from 'node:crypto'
+import type pg from 'pg'
+import { createDatabase, statement } from '../src/db/database.ts'
+
+const notSupported = '0A000'
+const silent = { warn: () => undefined, error: () => undefined }
+
+/**
+ * What Citus cannot do with the tables of all customers at once, or the guards of a shard cannot, is done in each group of them.
+ * The pool is one that `connectWorkers` has extended.
+ */
+export async function queryOrEveryGroup<Row extends object>(
+  pool: pg.Pool,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  try {
+    return (await pool.query(text, values)).rows
+  } catch (error) {
+    const isWhole = /^\s*(insert|with)/.test(text) && /\binsert into\b/.test(text)
+    if ((error as { code?: string }).code !== notSupported || isWhole) throw error
+    const name = `harness.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+    return createDatabase(pool, silent).run<Row>(statement(name, text, 'groups'), values)
+  }
+}

@@ -1,0 +1,51 @@
+// The groups of customers, for what goes through all of them. On one server there is one group: the database itself.
+import { leastUuid } from '../../core/ids.ts'
+import type { Database } from '../database.ts'
+
+/** An option of batches: inputs about customers of different groups are never in one statement. */
+export function lanesOf<Input = { customerId: string }>(
+  { groupOf }: Database,
+  customerOf = (input: Input) => (input as { customerId: string }).customerId,
+): { laneOf?: (input: Input) => number } {
+  return groupOf ? { laneOf: (input) => groupOf(customerOf(input)) } : {}
+}
+
+/** Each group of customers by itself, for a statement about every group. */
+export function groupsOf(database: Database): Database[] {
+  return database.groups ?? [database]
+}
+
+/** Where the next one begins. */
+let turn = 0
+
+/**
+ * Up to a limit of rows, from one group after the other, each time beginning with another one. A group whose server is away does
+ * not keep the others from being served: its failure is thrown only if there is nothing else.
+ */
+export async function takeFromGroups<Row>(
+  database: Database,
+  limit: number,
+  take: (group: Database, limit: number) => Promise<Row[]>,
+): Promise<Row[]> {
+  const groups = groupsOf(database)
+  turn += 1
+  const first = turn % groups.length
+  const rows: Row[] = []
+  const failures: unknown[] = []
+  for (const group of [...groups.slice(first), ...groups.slice(0, first)]) {
+    if (rows.length >= limit) break
+    const taken = await take(group, limit - rows.length).catch((error) => {
+      // One that the server has caused is refused with SVC001, and was logged.
+      if (!(error as Error).cause) throw error
+      failures.push(error)
+    })
+    if (taken) rows.push(...taken)
+  }
+  if (rows.length === 0 && failures.length > 0) throw failures[0]
+  return rows
+}
+
+/** The key of rows that belong to a group of customers, and to none of them. */
+export function anchorOf(group: Database): string {
+  return group.anchor ?? leastUuid
+}

@@ -1,0 +1,23 @@
+// Where the rows of a table are, on a cluster. What is not named here is on the coordinator alone.
+
+/** By customer_id, in one colocation group. The first one decides where the others are. */
+export const distributedTables: string[] = [
+  'accounts',
+  'ledger_entries',
+  'adjustments',
+  'adjustment_requests',
+  'orders',
+  'payment_operations',
+  'cancel_keys',
+  'holds',
+  'events',
+  'event_queues',
+  'dead_events',
+  'payment_attempts',
+  'budget_usage',
+  'figures_reached',
+  'hourly_figures',
+]
+
+/** Whole on every server. */
+export const referenceTables: string[] = ['customers', 'api_keys', 'event_endpoints', 'service_tokens', 'budgets']

@@ -1,0 +1,164 @@
+// What runs where on a cluster: the hash that finds the group of a customer, the routing of statements, and what each statement
+// says it is about. `npm run test:cluster` runs the suites on a real cluster.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { hashOfUuid } from '../../src/db/cluster/hash.ts'
+import { routeByGroup } from '../../src/db/cluster/route.ts'
+import { distributedTables, referenceTables } from '../../src/db/cluster/tables.ts'
+import { connectionAt } from '../../src/db/connect.ts'
+import type { About, Database, Statement } from '../../src/db/database.ts'
+import { rights } from '../../src/db/rights.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
+import { filesOnClusters, skippedOnClusters } from '../support/on-clusters.ts'
+import { listStatements } from '../support/written/statements.ts'
+
+let database: OwnTestDatabase
+before(async () => {
+  database = await createTestDatabase()
+})
+after(() => database.drop())
+
+test('the hash of a customer is the one of PostgreSQL', async () => {
+  const ids = ['00000000-0000-0000-0000-000000000000', ...Array.from({ length: 500 }, () => randomUUID())]
+  const rows = await database.query<{ hash: number }>('select uuid_hash(id) as hash from unnest($1::uuid[]) as id', [
+    ids,
+  ])
+  assert.deepEqual(
+    ids.map(hashOfUuid),
+    rows.map(({ hash }) => hash),
+  )
+})
+
+test('a customer has an account at once; one that the version before opens in the same statement is left as it is', async () => {
+  const [created, opened] = [randomUUID(), randomUUID()]
+  await database.query('insert into customers (customer_id) values ($1)', [created])
+  await database.query(
+    `with customer as (insert into customers (customer_id) values ($1) returning customer_id)
+     insert into accounts (customer_id, low_credits) select customer_id, 5 from customer`,
+    [opened],
+  )
+  const accounts =
+    'select customer_id as id, low_credits as low from accounts where customer_id = any ($1) order by low'
+  assert.deepEqual(await database.query(accounts, [[created, opened]]), [
+    { id: opened, low: 5 },
+    { id: created, low: null },
+  ])
+})
+
+test('the connection to a worker is that to the coordinator at another address', () => {
+  const worker = { host: 'worker.internal', port: 5433 }
+  const urls = [
+    'postgres://me:secret@coordinator:5432/credits?sslmode=require',
+    'postgres:///credits?host=coordinator&user=me',
+  ]
+  for (const connectionString of urls) {
+    const client = new pg.Client(connectionAt({ connectionString }, worker))
+    assert.deepEqual(
+      [client.host, client.port, client.user, client.database],
+      ['worker.internal', 5433, 'me', 'credits'],
+    )
+  }
+})
+
+/** Customers are in the group of their first digit. */
+function routed() {
+  const ran: string[] = []
+  const noted = (place: string): Database => ({
+    async run<Row extends object>({ name }: Statement, values: unknown[] = []) {
+      ran.push(`${place}: ${name} ${JSON.stringify(values)}`)
+      return [{ place }] as Row[]
+    },
+  })
+  const groups = [noted('group 0'), noted('group 1'), noted('group 2')]
+  return { ran, routed: routeByGroup(noted('coordinator'), groups, (customerId) => Number(customerId[0])) }
+}
+
+const about = (kind: About): Statement => ({ name: kind, text: '', about: kind })
+
+test('a statement runs where its rows are', async () => {
+  const { ran, routed: one } = routed()
+  await one.run(about('whole'), ['x'])
+  await one.run(about('customer'), ['1a', 5])
+  await one.run(about('customers'), [['2a', '2b'], [1, 2], 'limit'])
+  await one.run(about('groups'), [3])
+  assert.deepEqual(ran, [
+    'coordinator: whole ["x"]',
+    'group 1: customer ["1a",5]',
+    'group 2: customers [["2a","2b"],[1,2],"limit"]',
+    'group 0: groups [3]',
+    'group 1: groups [3]',
+    'group 2: groups [3]',
+  ])
+})
+
+test('a statement about customers of several groups is split, and the rows of all are returned', async () => {
+  const { ran, routed: one } = routed()
+  const rows = await one.run(about('customers'), [['2a', '0a', '2b'], [1, 2, 3], 'same for all'])
+  assert.deepEqual(ran, [
+    'group 2: customers [["2a","2b"],[1,3],"same for all"]',
+    'group 0: customers [["0a"],[2],"same for all"]',
+  ])
+  assert.deepEqual(rows, [{ place: 'group 2' }, { place: 'group 0' }])
+  assert.deepEqual(await one.run(about('customers'), [[]]), [])
+})
+
+const tables = Object.keys(rights)
+const tablesIn = (text: string) =>
+  tables.filter((table) => new RegExp(`\\b(from|join|into|update|using)\\s+${table}\\b`).test(text))
+
+const inGroups = [...distributedTables, ...referenceTables]
+
+test('a statement in a group names tables of customers, and what is copied to every server, and no other', async () => {
+  const statements = await listStatements()
+  const ofGroups = statements.filter(({ about: kind }) => kind !== 'whole')
+  assert.ok(ofGroups.length > 60)
+  assert.deepEqual(
+    ofGroups.flatMap(({ name, text }) =>
+      tablesIn(text)
+        .filter((table) => !inGroups.includes(table))
+        .map((table) => `${name}: ${table}`),
+    ),
+    [],
+  )
+})
+
+test('a statement on the coordinator reads tables of customers alone, and does not write them', async () => {
+  const statements = (await listStatements()).filter(({ about: kind }) => kind === 'whole')
+  const breaches = statements.flatMap(({ name, text }) => {
+    const named = tablesIn(text)
+    const ofCustomers = named.filter((table) => distributedTables.includes(table))
+    const others = named.filter((table) => !inGroups.includes(table))
+    const written = ofCustomers.filter((table) => new RegExp(`\\b(into|update|delete from)\\s+${table}\\b`).test(text))
+    return [
+      ...(ofCustomers.length > 0 && others.length > 0
+        ? [`${name} mixes ${ofCustomers.join()} with ${others.join()}`]
+        : []),
+      ...written.map((table) => `${name} writes ${table}`),
+    ]
+  })
+  assert.deepEqual(breaches, [])
+})
+
+test('the first value of a statement about customers is their ids', async () => {
+  const statements = await listStatements()
+  const firstOf = { customer: /\$1(?!\d)/, customers: /\$1::uuid\[\]/ }
+  for (const [kind, pattern] of Object.entries(firstOf)) {
+    const ofKind = statements.filter((each) => each.about === kind)
+    assert.deepEqual(
+      ofKind.filter(({ text }) => !pattern.test(text)).map(({ name }) => name),
+      [],
+    )
+  }
+})
+
+test('what is left out on a cluster is a test that exists', () => {
+  const texts = filesOnClusters().map((file) => readFileSync(file, 'utf8'))
+  const titles = Object.values(skippedOnClusters).flat()
+  assert.deepEqual(
+    titles.filter((title) => !texts.some((text) => text.includes(title))),
+    [],
+  )
+})
