@@ -5,6 +5,9 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { createBatch } from '../../src/core/batch.ts'
+import { refuse } from '../../src/core/errors.ts'
+import { takeFromGroups } from '../../src/db/cluster/groups.ts'
 import { hashOfUuid } from '../../src/db/cluster/hash.ts'
 import { routeByGroup } from '../../src/db/cluster/route.ts'
 import { distributedTables, referenceTables } from '../../src/db/cluster/tables.ts'
@@ -103,6 +106,57 @@ test('a statement about customers of several groups is split, and the rows of al
   ])
   assert.deepEqual(rows, [{ place: 'group 2' }, { place: 'group 0' }])
   assert.deepEqual(await one.run(about('customers'), [[]]), [])
+})
+
+/** Each has so many rows; of a group that is away there is no answer. */
+function groupsWith(...rows: (number | 'away' | 'wrong')[]): Database {
+  const failures = {
+    away: Object.assign(refuse('SVC001'), { cause: new Error('connect ECONNREFUSED') }),
+    wrong: new Error('wrong'),
+  }
+  const groups = rows.map((count, number) => ({ run: async () => assert.fail('not by this test'), count, number }))
+  return { run: async () => [], groups: groups as never, failures } as unknown as Database
+}
+
+type Counted = { count: number | 'away' | 'wrong'; number: number }
+
+async function takeOf(database: Database, limit: number): Promise<string[]> {
+  const { failures } = database as unknown as { failures: Record<string, Error> }
+  const taken = await takeFromGroups(database, limit, async (group, left) => {
+    const { count, number } = group as unknown as Counted
+    if (typeof count === 'string') throw failures[count]
+    return Array.from({ length: Math.min(count, left) }, (_, index) => `${number}.${index}`)
+  })
+  return taken.sort()
+}
+
+test('a sweep takes up to its limit, from all groups in turn, and goes on when the server of one is away', async () => {
+  assert.deepEqual(await takeOf(groupsWith(1, 0, 2), 10), ['0.0', '2.0', '2.1'])
+  assert.equal((await takeOf(groupsWith(4, 4, 4), 5)).length, 5)
+  const firsts = [await takeOf(groupsWith(1, 1, 1), 1), await takeOf(groupsWith(1, 1, 1), 1)]
+  assert.notDeepEqual(firsts[0], firsts[1])
+  assert.deepEqual(await takeOf(groupsWith('away', 1, 'away'), 10), ['1.0'])
+  await assert.rejects(takeOf(groupsWith('away', 0), 10), { code: 'SVC001' })
+  await assert.rejects(takeOf(groupsWith('wrong', 1), 10), { message: 'wrong' })
+})
+
+test('inputs about customers of different groups share no statement, and do not wait for one another', async () => {
+  const batches: string[][] = []
+  const first = Promise.withResolvers<void>()
+  const batch = createBatch<string, string>({
+    retryScopeOf: () => undefined,
+    laneOf: (input) => Number(input[0]),
+    async run(inputs) {
+      batches.push(inputs)
+      if (inputs.includes('1 waits')) await first.promise
+      return inputs
+    },
+  })
+  const waiting = batch('1 waits')
+  assert.deepEqual(await Promise.all([batch('2 a'), batch('2 b')]), ['2 a', '2 b'])
+  first.resolve()
+  await waiting
+  assert.ok(batches.every((inputs) => new Set(inputs.map((input) => input[0])).size === 1))
 })
 
 const tables = Object.keys(rights)
