@@ -20,7 +20,16 @@ export async function queryOrEveryGroup<Row extends object>(
   } catch (error) {
     const isWhole = /^\s*(insert|with)/.test(text) && /\binsert into\b/.test(text)
     if ((error as { code?: string }).code !== notSupported || isWhole) throw error
-    const name = `harness.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
-    return createDatabase(pool, silent).run<Row>(statement(name, text, 'groups'), values)
+    return queryEveryGroup<Row>(pool, text, values)
   }
+}
+
+/** The rows of all groups. */
+export function queryEveryGroup<Row extends object>(
+  pool: pg.Pool,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  const name = `harness.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+  return createDatabase(pool, silent).run<Row>(statement(name, text, 'groups'), values)
 }

@@ -175,6 +175,9 @@ async function lockAccounts({ world, count }: StrikeContext): Promise<void> {
       await client.query('select pg_sleep(1)')
       await client.query('commit')
       count('accounts locked')
+    } catch (error) {
+      // One of its servers has crashed meanwhile.
+      if (!world.spread) throw error
     } finally {
       // Not back into the pool: a transaction may be open.
       client.release(true)

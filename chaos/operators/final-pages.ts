@@ -96,7 +96,8 @@ async function readHome(context: OperatorContext, books: Books): Promise<FinalPa
 
 /** From the states of orders and the balances alone, not from what the figures are made of. */
 async function readTotals(books: Books): Promise<Totals> {
-  const [row] = await books.query<Totals>(
+  type Others = 'creditsAdjusted' | 'creditsOutstanding' | 'openDiscrepancies'
+  const [row] = await books.query<Omit<Totals, Others>>(
     `select count(*)::float8 as "ordersMade",
       count(*) filter (where was_confirmed)::float8 as "ordersConfirmed",
       count(*) filter (where status = 'FAILED')::float8 as "ordersFailed",
@@ -107,12 +108,15 @@ async function readTotals(books: Books): Promise<Totals> {
         as returned,
       coalesce(sum(credits) filter (where was_confirmed), 0)::float8 as "creditsSold",
       coalesce(sum(credits - coalesce(refund_shortfall, 0)) filter (where status in ('CANCELLED', 'REFUNDED')), 0)::float8
-        as "creditsTakenBack",
-      (select coalesce(sum(credits), 0)::float8 from adjustments) as "creditsAdjusted",
-      (select sum(balance)::float8 from accounts) as "creditsOutstanding",
-      (select count(*)::float8 from discrepancies where resolved_at is null) as "openDiscrepancies"
+        as "creditsTakenBack"
     from (select *, status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') as was_confirmed from orders) o`,
   )
   if (!row) throw new Error('no sums')
-  return row
+  const numberOf = async (text: string) => (await books.query<{ number: number }>(text))[0]?.number ?? 0
+  return {
+    ...row,
+    creditsAdjusted: await numberOf('select coalesce(sum(credits), 0)::float8 as number from adjustments'),
+    creditsOutstanding: await numberOf('select sum(balance)::float8 as number from accounts'),
+    openDiscrepancies: await numberOf('select count(*)::float8 as number from discrepancies where resolved_at is null'),
+  }
 }

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { queryOrEveryGroup } from '../../harness/every-group.ts'
+import { queryEveryGroup, queryOrEveryGroup } from '../../harness/every-group.ts'
 import { clusterOf, databaseUrl } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { connectWorkers } from '../../src/db/cluster/cluster.ts'
@@ -109,6 +109,11 @@ export async function openBooks(postgres: Postgres, isSpread: boolean) {
       if (isSpread) return queryOrEveryGroup<Row>(pool, text, values)
       const { rows } = await pool.query(text, values)
       return rows
+    },
+    /** Where customers are on several servers, in each group of them. */
+    async queryEach<Row extends object>(text: string): Promise<Row[]> {
+      if (!isSpread) return (await pool.query(text)).rows
+      return queryEveryGroup<Row>(pool, text)
     },
     close: () => pool.end(),
   }

@@ -99,10 +99,13 @@ const connectTimeoutText = /timeout exceeded when trying to connect|due to conne
 
 export type FailureKind = 'again' | 'away' | 'busy' | 'input' | 'bug'
 
+/** Of Citus, when a worker is away. */
+const lostWorkerText = /failure on connection marked as essential/
+
 export function failureKind(error: unknown): FailureKind {
   const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
   if (connectTimeoutText.test(message)) return 'busy'
-  if (lostConnection.test(code) || lostConnectionText.test(message)) return 'away'
+  if (lostConnection.test(code) || lostConnectionText.test(message) || lostWorkerText.test(message)) return 'away'
   return failures.find(({ sqlstate }) => sqlstate.test(code))?.kind ?? 'bug'
 }
 

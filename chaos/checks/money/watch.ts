@@ -75,7 +75,7 @@ export function startWatch(books: Books, database: Database, stopped: AbortSigna
   async function readSnapshot(): Promise<void> {
     const { violations: broken } = await audit(database)
     note(auditTitle, broken)
-    for (const [name, text] of Object.entries(sums)) note(name, await books.query(text))
+    for (const [name, text] of Object.entries(sums)) note(name, await books.queryEach(text))
     const entries = await books.query<{ entry: string; digest: string }>(
       `select customer_id || '/' || entry_number as entry, md5(e::text) as digest
       from ledger_entries e tablesample bernoulli (5) limit 300`,
