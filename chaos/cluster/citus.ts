@@ -2,7 +2,7 @@
 // customers can be moved.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { type CitusNode, startCitus } from '../../harness/citus.ts'
+import { type CitusNode, startCitus } from '../../harness/citus/citus.ts'
 import { databaseUrl } from '../../harness/processes.ts'
 import type { Random } from '../../harness/random.ts'
 import { prepare } from '../../src/db/prepare.ts'

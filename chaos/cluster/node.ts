@@ -1,26 +1,14 @@
 // One node of the cluster: a PostgreSQL and the Patroni that manages it. Each can be killed and frozen alone or together,
 // and the network around them can be cut.
-import {
-  chownSync,
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { userInfo } from 'node:os'
+import { chownSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Launched, startProcess } from '../../harness/launch.ts'
+import type { Launched } from '../../harness/launch.ts'
 import { openLink } from '../../harness/link.ts'
+import { launchPart, makeDirectory, type Runner } from '../../harness/runner.ts'
 import { until } from '../../harness/until.ts'
 import { findPostmaster, isAlive } from '../../src/db/embedded/postmaster.ts'
 import { mountDisk } from './disk.ts'
 import type { Programs } from './packages.ts'
-
-/** The user that runs the programs: PostgreSQL refuses to run as root. */
-export type Runner = { uid: number; gid: number }
 
 export type NodeSettings = {
   name: string
@@ -43,18 +31,6 @@ export type NodeSettings = {
 
 export type ClusterNode = Awaited<ReturnType<typeof createNode>>
 
-/** As root, the user of Debian's package, which exists once that is installed. */
-export function findRunner(): Runner {
-  const { uid, gid } = userInfo()
-  if (uid !== 0) return { uid, gid }
-  const line = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .find((each) => each.startsWith('postgres:'))
-  const [, , postgresUid, postgresGid] = (line ?? '').split(':').map(Number)
-  if (!postgresUid || !postgresGid) throw new Error('There is no user postgres to run the cluster as.')
-  return { uid: postgresUid, gid: postgresGid }
-}
-
 /** The files that operators use; `values` are those that it has in ${}. */
 export function copyTemplate(runner: Runner, name: string, file: string, values: Record<string, string> = {}): void {
   const template = readFileSync(new URL(`../../ops/patroni/${name}`, import.meta.url), 'utf8')
@@ -64,31 +40,6 @@ export function copyTemplate(runner: Runner, name: string, file: string, values:
     { mode: 0o600 },
   )
   chownSync(file, runner.uid, runner.gid)
-}
-
-export function makeDirectory(runner: Runner, path: string): void {
-  mkdirSync(path, { mode: 0o755 })
-  chownSync(path, runner.uid, runner.gid)
-}
-
-/** As the runner; its output is appended to the log. */
-export function launchPart(
-  runner: Runner,
-  logFile: string,
-  command: string[],
-  environment: Record<string, string> = {},
-): Launched {
-  const log = openSync(logFile, 'a', 0o600)
-  const [program = '', ...args] = command
-  const path = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin', HOME: '/', LC_ALL: 'C.UTF-8' }
-  const launched = startProcess(program, args, {
-    ...runner,
-    cwd: '/',
-    env: { ...path, ...environment },
-    stdio: ['ignore', log, log],
-  })
-  closeSync(log)
-  return launched
 }
 
 const restLimitMs = 1_000

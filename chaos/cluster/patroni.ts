@@ -4,21 +4,14 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Launched, stopProcess } from '../../harness/launch.ts'
+import { takeFreePorts } from '../../harness/ports.ts'
 import { databaseUrl } from '../../harness/processes.ts'
+import { findRunner, launchPart, makeDirectory, type Runner } from '../../harness/runner.ts'
 import { until } from '../../harness/until.ts'
 import { prepare } from '../../src/db/prepare.ts'
 import type { FailoverKind } from '../faults/failovers.ts'
-import { takeFreePorts } from '../world/ports.ts'
 import type { Postgres } from '../world/postgres.ts'
-import {
-  type ClusterNode,
-  copyTemplate,
-  createNode,
-  findRunner,
-  launchPart,
-  makeDirectory,
-  type Runner,
-} from './node.ts'
+import { type ClusterNode, copyTemplate, createNode } from './node.ts'
 import { findPrograms, isSafe, type PatroniChoice } from './packages.ts'
 
 /** In seconds: Patroni allows no shorter `ttl`. */

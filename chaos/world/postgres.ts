@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { queryEveryGroup, queryOrEveryGroup } from '../../harness/every-group.ts'
+import { queryEveryGroup, queryOrEveryGroup } from '../../harness/citus/every-group.ts'
 import { clusterOf, databaseUrl } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { connectWorkers } from '../../src/db/cluster/cluster.ts'

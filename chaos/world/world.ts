@@ -5,12 +5,12 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killAll } from '../../harness/launch.ts'
+import { takeFreePorts } from '../../harness/ports.ts'
 import type { Peppers } from '../../src/customers/api-keys.ts'
 import { type SpreadDatabase, startSpreadDatabase } from '../cluster/citus.ts'
 import { type Cluster, type ClusterOptions, startCluster } from '../cluster/patroni.ts'
 import { type Consumer, startConsumer } from './consumer.ts'
 import { createGateway, type GatewayProcess } from './gateway.ts'
-import { takeFreePorts } from './ports.ts'
 import { type Books, openBooks, type Postgres, type Server, startPostgres } from './postgres.ts'
 import { createService, type Service } from './service.ts'
 

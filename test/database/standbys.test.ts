@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { takeFreePorts } from '../../chaos/world/ports.ts'
 import { openLink } from '../../harness/link.ts'
+import { takeFreePorts } from '../../harness/ports.ts'
 import { type Cleaner, defer, newDataDir } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import {

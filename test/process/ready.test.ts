@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { takeFreePorts } from '../../chaos/world/ports.ts'
+import { takeFreePorts } from '../../harness/ports.ts'
 import { defer, newDirectory, openBooks, usedDataDir } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { createTestDatabase } from '../support/database/database.ts'

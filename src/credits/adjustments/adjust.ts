@@ -44,10 +44,10 @@ export async function adjust(
   adjustment: Adjustment,
   { perDay, approvalAbove }: AdjustmentLimits,
 ): Promise<AdjustmentResult> {
-  const known = await findKnown(database, adjustment)
-  if (known) return known
   const { customerId, adjustmentId, kind, credits } = adjustment
   const before = await findAdjustmentState(database, adjustment)
+  const known = await findKnown(database, adjustment, before)
+  if (known) return known
   if (isCovered(before, credits) && (await chargeDay(database, adjustment, perDay))) {
     const result = { adjustmentId, customerId, kind, credits }
     if (Math.abs(credits) > approvalAbove) {
@@ -59,10 +59,13 @@ export async function adjust(
     }
   }
   // Another request with this id may have been faster.
-  return (await findKnown(database, adjustment)) ?? Promise.reject(await refusalOf(database, adjustment, perDay))
+  const state = await findAdjustmentState(database, adjustment)
+  const found = await findKnown(database, adjustment, state)
+  if (found) return found
+  throw await refusalOf(database, adjustment, state, perDay)
 }
 
-/** A request of another customer has the id: found below. */
+/** A request of another customer has the id: `findKnown` refuses it. */
 function unlessUsed(error: unknown): false {
   if (!isUniqueViolation(error)) throw error
   return false
@@ -71,9 +74,11 @@ function unlessUsed(error: unknown): false {
 const isCovered = ({ available }: AdjustmentState, credits: number) => available !== null && available + credits >= 0
 
 /** What the adjustment of this id has become; undefined when there is none. */
-async function findKnown(database: Database, adjustment: Adjustment): Promise<AdjustmentResult | undefined> {
-  const { customerId, adjustmentId, kind, credits } = adjustment
-  const state = await findAdjustmentState(database, adjustment)
+async function findKnown(
+  database: Database,
+  { customerId, adjustmentId, kind, credits }: Adjustment,
+  state: AdjustmentState,
+): Promise<AdjustmentResult | undefined> {
   const request = await findRequest(database, adjustmentId)
   const known = request ?? state.done
   if (!known) return undefined
@@ -88,9 +93,13 @@ function resultOf(request: AdjustmentRequest | undefined, { done }: AdjustmentSt
   return { state: request?.state === 'REJECTED' ? 'REJECTED' : 'PENDING', available: null } as const
 }
 
-async function refusalOf(database: Database, charge: Charge, perDay: number): Promise<Error> {
+async function refusalOf(
+  database: Database,
+  charge: Charge,
+  { available }: AdjustmentState,
+  perDay: number,
+): Promise<Error> {
   const { credits, actor } = charge
-  const { available } = await findAdjustmentState(database, charge)
   if (available === null) return customerNotFound()
   if (available + credits < 0) return insufficientCredits(-credits, available)
   const used = await findUsedToday(database, actor)
@@ -123,7 +132,7 @@ export async function approve(
   }
   if (state !== 'PENDING') throw adjustmentRefusals.decided(state, decidedBy)
   if (requestedBy === actor) throw adjustmentRefusals.secondPerson()
-  throw await refusalOf(database, charge, perDay)
+  throw await refusalOf(database, charge, await findAdjustmentState(database, request), perDay)
 }
 
 async function requireRequest(database: Database, adjustmentId: string): Promise<AdjustmentRequest> {

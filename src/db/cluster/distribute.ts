@@ -11,7 +11,7 @@ import { grantsInGroups } from '../rights.ts'
 import { distributedTables, referenceTables } from './tables.ts'
 
 /** Each has its own plans in every connection, and its own batches. A cluster cannot have more workers than groups. */
-export const groupCount = 8
+const groupCount = 8
 
 /** Whether the database is the coordinator of a cluster with workers. */
 export async function isCoordinator(client: Pick<pg.Pool, 'query'>): Promise<boolean> {
@@ -40,7 +40,7 @@ const listFunctionsText = `
     and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
     and not exists (select from pg_dist_object o where o.classid = 'pg_proc'::regclass and o.objid = p.oid)`
 
-/** As the owner of the tables. Rows that are there are moved to their groups. A cluster that is spread already is left as it is. */
+/** As the owner of the tables. Rows that are there are moved to their groups. A cluster whose tables are distributed already is left as it is. */
 async function distribute(client: pg.ClientBase): Promise<void> {
   await inLockedTransaction(client, async () => {
     if (await isDistributed(client)) return

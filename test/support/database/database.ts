@@ -3,7 +3,7 @@
 // owner.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { queryOrEveryGroup } from '../../../harness/every-group.ts'
+import { queryOrEveryGroup } from '../../../harness/citus/every-group.ts'
 import { connectWorkers } from '../../../src/db/cluster/cluster.ts'
 import { createPool, type PoolSettings } from '../../../src/db/database.ts'
 

@@ -4,7 +4,7 @@ import { accessSync, chmodSync, constants, globSync, mkdirSync, readdirSync, rmS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { type Citus, startCitus } from '../../../harness/citus.ts'
+import { type Citus, startCitus } from '../../../harness/citus/citus.ts'
 import { diskVariable } from '../../../harness/processes.ts'
 import { ownName } from '../../../src/db/embedded/files.ts'
 import { isAlive, stopPostmaster } from '../../../src/db/embedded/postmaster.ts'

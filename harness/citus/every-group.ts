@@ -1,7 +1,7 @@
 // Queries of tests and campaigns on a cluster, over tables of all customers.
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import { createDatabase, statement } from '../src/db/database.ts'
+import { createDatabase, statement } from '../../src/db/database.ts'
 
 const notSupported = '0A000'
 const silent = { warn: () => undefined, error: () => undefined }

@@ -4,10 +4,10 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { findRunner, launchPart, makeDirectory, type Runner } from '../chaos/cluster/node.ts'
-import { takeFreePorts } from '../chaos/world/ports.ts'
-import { type Launched, stopProcess } from './launch.ts'
-import { until } from './until.ts'
+import { type Launched, stopProcess } from '../launch.ts'
+import { takeFreePorts } from '../ports.ts'
+import { findRunner, launchPart, makeDirectory, type Runner } from '../runner.ts'
+import { until } from '../until.ts'
 
 /** Why no cluster can be started here. */
 export class CitusUnavailable extends Error {}
