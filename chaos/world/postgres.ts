@@ -12,6 +12,7 @@ import { findPostmaster, isAlive, stopPostmaster } from '../../src/db/embedded/p
 import { serviceLogin } from '../../src/db/embedded/role.ts'
 import { startEmbedded } from '../../src/db/embedded/server.ts'
 import { prepare } from '../../src/db/prepare.ts'
+import { repeatWhileAway } from '../../src/db/primary.ts'
 
 const crashLimitMs = 20_000
 
@@ -90,6 +91,10 @@ export type Books = Awaited<ReturnType<typeof openBooks>>
 
 const silentLog = { warn: () => undefined, error: () => undefined }
 
+/** The connection of a read may be one that a fault has ended. */
+const patiently = <Value>(read: () => Promise<Value>) =>
+  repeatWhileAway('of the campaign', { databaseWaitMs: 30_000 }, read)
+
 /** The campaign's own connection. A lost one is an error of the query, never of the process. */
 export async function openBooks(postgres: Postgres, isSpread: boolean) {
   const connectionString = postgres.urlFor('chaos')
@@ -105,15 +110,14 @@ export async function openBooks(postgres: Postgres, isSpread: boolean) {
   if (isSpread) await connectWorkers(pool, { connection: { connectionString }, maxConnections: 2, log: silentLog })
   return {
     pool,
-    async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-      if (isSpread) return queryOrEveryGroup<Row>(pool, text, values)
-      const { rows } = await pool.query(text, values)
-      return rows
+    query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+      return patiently(async () =>
+        isSpread ? queryOrEveryGroup<Row>(pool, text, values) : (await pool.query(text, values)).rows,
+      )
     },
     /** Where customers are on several servers, in each group of them. */
-    async queryEach<Row extends object>(text: string): Promise<Row[]> {
-      if (!isSpread) return (await pool.query(text)).rows
-      return queryEveryGroup<Row>(pool, text)
+    queryEach<Row extends object>(text: string): Promise<Row[]> {
+      return patiently(async () => (isSpread ? queryEveryGroup<Row>(pool, text) : (await pool.query(text)).rows))
     },
     close: () => pool.end(),
   }

@@ -23,7 +23,7 @@ import { requireNotMoved } from './embedded/moved.ts'
 import { currentPassword, serviceLogin } from './embedded/role.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/server.ts'
 import { type Places, prepare } from './prepare.ts'
-import { waitForPrimary, waitLine } from './primary.ts'
+import { repeatWhileAway, waitForPrimary, waitLine } from './primary.ts'
 import { selfCheck } from './self-check.ts'
 import { findPooling, type Pooling, warnOfPlainText } from './session-check.ts'
 
@@ -72,8 +72,12 @@ export type OpenOptions = {
 }
 
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
-  const { places, leave } = await reach(options)
-  return connectTo(options, places, leave)
+  async function open(databaseWaitMs = options.databaseWaitMs ?? 0): Promise<OpenDatabase> {
+    const { places, leave } = await reach({ ...options, databaseWaitMs })
+    return connectTo(options, places, leave)
+  }
+  // A primary that was found can be lost before everything is prepared.
+  return options.databaseUrl ? repeatWhileAway(placeOf(options.databaseUrl), options, open) : open()
 }
 
 export type Reached = { places: Places; leave(): Promise<void> }

@@ -1,4 +1,5 @@
-// Waits until the database has a primary. A failover takes half a minute, and a start or a command should not fail in it.
+// Waits until the database has a primary. A failover takes half a minute, and a start or a command should not fail in it,
+// whether it begins before or during the start.
 import { sleep } from '../core/clock.ts'
 import { type Connection, Misconfigured, requirePrimary, type Standbys, withClient } from './connect.ts'
 import { failureKind } from './database.ts'
@@ -15,16 +16,32 @@ export type WaitOptions = {
 }
 
 export async function waitForPrimary(connection: Connection, place: string, options: WaitOptions): Promise<void> {
-  const { databaseWaitMs = 0, standbys = 'optional', onWait } = options
+  const { standbys = 'optional' } = options
   const use = options.use === 'service' ? 'service' : 'command'
+  await repeatWhileAway(place, options, async () => {
+    try {
+      await withClient(connection, place, (client) => requirePrimary(client, use, standbys))
+    } catch (error) {
+      const { message, cause } = error as Error
+      throw new Error(cause ? message : `The database ${place} ${message}`, { cause: cause ?? error })
+    }
+  })
+}
+
+/** What is attempted has to be harmless when it is repeated. It is called with the time that is left. */
+export async function repeatWhileAway<Value>(
+  place: string,
+  { databaseWaitMs = 0, onWait }: Pick<WaitOptions, 'databaseWaitMs' | 'onWait'>,
+  attempt: (leftMs: number) => Promise<Value>,
+): Promise<Value> {
   const endsAt = performance.now() + databaseWaitMs
   for (let isFirst = true; ; isFirst = false) {
     try {
-      return await withClient(connection, place, (client) => requirePrimary(client, use, standbys))
+      return await attempt(Math.max(0, endsAt - performance.now()))
     } catch (error) {
       const { message, cause } = error as Error
-      const reason = cause ? message : `The database ${place} ${message}`
-      if (!isPassing(cause ?? error) || performance.now() >= endsAt) throw new Error(reason, { cause: cause ?? error })
+      if (!isPassing(cause ?? error) || performance.now() >= endsAt) throw error
+      const reason = cause ? message : `The database ${place} is away: ${message}`
       if (isFirst) onWait?.(waitLine(reason, databaseWaitMs))
       await sleep(pauseMs)
     }

@@ -1,6 +1,8 @@
 // The connections of a process: not more than it is allowed, however few, and some of them for requests alone.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { after, before, type TestContext, test } from 'node:test'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { statement } from '../../src/db/database.ts'
@@ -54,4 +56,36 @@ test('statements of requests use generic plans, those of the worker plans as nee
   t.after(() => opened.close())
   assert.deepEqual(await opened.requestDatabase.run(planStatement), [{ mode: 'force_generic_plan' }])
   assert.deepEqual(await opened.database.run(planStatement), [{ mode: 'auto' }])
+})
+
+/** Ends the connection of this number when its client sends a query; the others reach the server. */
+async function startProxy(t: TestContext, { ended }: { ended: number }): Promise<{ port: number; opened(): number }> {
+  const { host, port } = testDatabase.connection
+  let opened = 0
+  const server = createServer((client) => {
+    opened += 1
+    const number = opened
+    const target = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port })
+    client.on('data', (bytes) => {
+      if (number === ended && bytes.toString('latin1').startsWith('Q')) client.destroy()
+      else target.write(bytes)
+    })
+    target.on('data', (bytes) => client.write(bytes))
+    client.on('error', () => undefined).on('close', () => target.destroy())
+    target.on('error', () => undefined).on('close', () => client.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { port: (server.address() as AddressInfo).port, opened: () => opened }
+}
+
+test('a start goes on when it loses the database half way, whichever of its connections ends', async (t) => {
+  for (const ended of [1, 2, 3, 4]) {
+    const proxy = await startProxy(t, { ended })
+    const connection = { ...testDatabase.connection, host: '127.0.0.1', port: proxy.port }
+    const options = { databaseUrl: databaseUrl(connection), databaseConnections: 2, databaseWaitMs: 30_000 }
+    const opened = await openDatabase({ ...options, log: silentLog, use: 'service', dataDir: newDirectory(t) })
+    await opened.close()
+    assert.ok(proxy.opened() > ended)
+  }
 })
