@@ -102,9 +102,13 @@ export type FailureKind = 'again' | 'away' | 'busy' | 'input' | 'bug'
 /** Of Citus, when a worker is away. */
 const lostWorkerText = /failure on connection marked as essential/
 
+/** The server has ended the session, or could not begin it: its disk is full, for example. */
+const endedSession = { code: 'XX000', severity: 'FATAL' }
+
 export function failureKind(error: unknown): FailureKind {
-  const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
+  const { code = '', message = '', severity } = (error ?? {}) as { code?: string; message?: string; severity?: string }
   if (connectTimeoutText.test(message)) return 'busy'
+  if (code === endedSession.code && severity === endedSession.severity) return 'away'
   if (lostConnection.test(code) || lostConnectionText.test(message) || lostWorkerText.test(message)) return 'away'
   return failures.find(({ sqlstate }) => sqlstate.test(code))?.kind ?? 'bug'
 }

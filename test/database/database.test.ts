@@ -40,6 +40,12 @@ for (const [kind, states] of Object.entries(sqlStates)) {
   })
 }
 
+test('an internal error that ends the session is away, as when it cannot begin on a full disk', () => {
+  const error = withState('XX000', 'could not write init file')
+  assert.equal(failureKind(Object.assign(error, { severity: 'FATAL' })), 'away')
+  assert.equal(failureKind(Object.assign(error, { severity: 'ERROR' })), 'bug')
+})
+
 const withoutState: [error: Error, kind: FailureKind][] = [
   [withState('ECONNRESET', 'read ECONNRESET'), 'away'],
   [withState('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432'), 'away'],
