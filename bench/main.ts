@@ -33,7 +33,11 @@ const takes: Record<string, Takes> = {
   profile: { options: ['seconds', 'workloads', 'out'], workloads: ['purchase', 'confirm'] },
   growth: { options: ['orders', 'linear', 'books', 'keep', 'seconds', 'rounds', 'out'] },
   pages: { options: ['orders', 'books', 'keep', 'rounds', 'out'] },
-  cluster: { options: ['minutes', 'seconds', 'workloads', 'out'], can: measuredOnClusters, minutes: '8' },
+  cluster: {
+    options: ['minutes', 'seconds', 'connections', 'workloads', 'out'],
+    can: measuredOnClusters,
+    usually: { minutes: '8', connections: '64' },
+  },
 }
 
 async function main(args: string[]): Promise<boolean> {

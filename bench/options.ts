@@ -54,14 +54,14 @@ const options = {
 type OptionName = keyof typeof options
 
 /**
- * The options of a measurement, the workloads it can run (all by default) and those it runs by default (all it can), and how
- * many minutes it takes by default.
+ * The options of a measurement, the workloads it can run (all by default) and those it runs by default (all it can), and its
+ * other defaults.
  */
 export type Takes = {
   options: readonly OptionName[]
   can?: readonly WorkloadName[]
   workloads?: readonly WorkloadName[]
-  minutes?: string
+  usually?: { minutes: string; connections: string }
 }
 
 const takesByDefault: Takes = {
@@ -78,12 +78,8 @@ export function readOptions(args: string[], measurements: string[], takes: Recor
     const taken = takes[measurement] ?? takesByDefault
     const wrong = (Object.keys(values) as OptionName[]).find((name) => !taken.options.includes(name))
     if (wrong) throw new Error(`--${wrong}: ${measurement} does not take it`)
-    const { can = workloadNames, workloads: some = can, minutes: usually = defaults.minutes } = taken
-    const { seconds, rounds, minutes, orders, linear, connections, out } = {
-      ...defaults,
-      minutes: usually,
-      ...values,
-    }
+    const { can = workloadNames, workloads: some = can, usually } = taken
+    const { seconds, rounds, minutes, orders, linear, connections, out } = { ...defaults, ...usually, ...values }
     return {
       measurement,
       seconds: readWholeNumber('--seconds', seconds, secondsRange),
@@ -114,6 +110,7 @@ function usageOf(measurements: string[]): string {
     '[--workloads "purchase,balance"] [--out bench/results] [--no-pgbench]; ' +
     'overload: --seconds --rounds --workloads --out; soak: --minutes 10 --out; profile: --seconds --workloads --out; ' +
     'growth: --orders 5000000 --linear 200000 --keep --books URL --seconds --rounds --out; ' +
-    'pages: --orders 5000000 --keep --books URL --rounds --out; cluster: --minutes 8 --seconds --workloads --out'
+    'pages: --orders 5000000 --keep --books URL --rounds --out; ' +
+    'cluster: --minutes 8 --seconds --connections 64 --workloads --out'
   )
 }

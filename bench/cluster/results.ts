@@ -14,7 +14,7 @@ export type Reach = (typeof reaches)[number]
 /** Processor time and transactions of one server. */
 export type Counts = { cpuMicroseconds: number; transactions: number }
 
-type Subject = { reach: Reach; workload: WorkloadName; workers: number }
+type Subject = { reach: Reach; workload: WorkloadName; connections: number; workers: number }
 
 /** Of one request, less what the server does without any in that time: for each server. */
 export type Measurement = Subject & {
@@ -38,7 +38,7 @@ export type Line = Subject & {
 
 export type Results = {
   machine: Machine
-  options: { seconds: number; rounds: number; connections: number }
+  options: { seconds: number; rounds: number }
   lines: Line[]
   idle: { workers: number; servers: Summed[] }[]
   measurements: Measurement[]
@@ -55,16 +55,19 @@ export function differenceOf(before: Counts[], after: Counts[], divisor = 1): Co
 
 const cpuOfAll = ({ servers }: Measurement) => servers.reduce((sum, { cpuMicroseconds }) => sum + cpuMicroseconds, 0)
 
+/** What is measured beside each other. */
+const besidesOf = ({ workload, connections }: Subject) => `${workload}, ${connections}`
+
 /** Ratios are taken within a round. PostgreSQL alone has no groups, and is compared with both. */
 export function linesOf(measurements: Measurement[]): Line[] {
-  const groups = Map.groupBy(measurements, ({ reach, workload, workers }) => `${reach}, ${workload}, ${workers}`)
+  const groups = Map.groupBy(measurements, (each) => `${each.reach}, ${besidesOf(each)}, ${each.workers}`)
   return [...groups.values()].map((group) => {
-    const { reach, workload, workers } = group[0] as Measurement
+    const { reach, workload, connections, workers } = group[0] as Measurement
     const toPlain = (of: (measurement: Measurement) => number) =>
       spreadOf(
         group.flatMap((each) => {
           const isPlain = (other: Measurement) =>
-            other.workers === 0 && other.round === each.round && other.workload === workload
+            other.workers === 0 && other.round === each.round && besidesOf(other) === besidesOf(each)
           const plain = measurements.find(isPlain)
           return plain ? [of(each) / of(plain)] : []
         }),
@@ -72,6 +75,7 @@ export function linesOf(measurements: Measurement[]): Line[] {
     return {
       reach,
       workload,
+      connections,
       workers,
       perSecond: spreadOf(group.map((each) => each.perSecond)),
       serviceCpuMicroseconds: spreadOf(group.map((each) => each.serviceCpuMicroseconds)),
@@ -95,9 +99,9 @@ function summedOf(group: { servers: Counts[] }[]): Summed[] {
 }
 
 export function tablesOf({ machine, options, lines, idle, failures }: Results): string {
-  const { rounds, seconds, connections } = options
+  const { rounds, seconds } = options
   const parts = [
-    `${describeMachine(machine)}; ${counted(rounds, 'round')} of ${seconds} s, ${counted(connections, 'connection')}. ` +
+    `${describeMachine(machine)}; ${counted(rounds, 'round')} of ${seconds} s. ` +
       'For one request: processor time and transactions of each server, less what it does without load. Figures are medians; ' +
       'ratios are taken within a round. Everything shares the cores of one machine: requests a second do not grow with it.\n',
     ...reaches.map((reach) => `${titles[reach]}\n\n${tableOf(lines, reach)}`),
@@ -124,17 +128,18 @@ const microseconds = (spread: Spread | null | undefined) => (spread ? `${short(s
 const few = (spread: Spread | null | undefined) => (spread ? spread.median.toFixed(3) : '–')
 
 function tableOf(lines: Line[], reach: Reach): string {
-  const head = ['workload', 'servers', 'requests/s', 'to plain', 'CPU service']
+  const head = ['workload', 'connections', 'servers', 'requests/s', 'to plain', 'CPU service']
   const ofServers = [...serverNames.map((name) => `CPU ${name}`), 'CPU of all', 'to plain', 'transactions of each']
   const rows = lines
     .filter((line) => line.workers === 0 || line.reach === reach)
     .toSorted((one, other) => orderOf(one) - orderOf(other))
     .map((line) => {
       const servers = serversOf(line)
-      const { workload, workers, perSecond, toPlain } = line
+      const { workload, connections, workers, perSecond, toPlain } = line
       const transactions = servers.flatMap((each) => (each ? [few(each.transactions)] : [])).join(', ')
       return [
         workload,
+        `${connections}`,
         nameOf(workers),
         whole(perSecond),
         ratio(toPlain.perSecond),
@@ -148,7 +153,8 @@ function tableOf(lines: Line[], reach: Reach): string {
   return table([...head, ...ofServers], rows)
 }
 
-const orderOf = ({ workload, workers }: Line) => measuredOnClusters.indexOf(workload) * 10 + workers
+const orderOf = ({ workload, connections, workers }: Line) =>
+  measuredOnClusters.indexOf(workload) * 100_000 + connections * 10 + workers
 
 function idleTable(idle: Results['idle']): string {
   const rows = idle

@@ -27,9 +27,12 @@ import {
 import { openSetup, type Setup } from './setups.ts'
 
 const sizes = [0, 1, 2, 3]
-const connections = 64
 /** PostgreSQL counts transactions once a second from the beginning of the load on: the measurement is in between. */
 const warmSeconds = 1.5
+/** Of a load with every request, before a setup is measured. */
+const usedSeconds = 3
+/** The kernel counts hundredths of a second. */
+const idleSeconds = 10
 
 export async function runCluster(options: Options, parts: AsyncDisposableStack): Promise<boolean> {
   const startedAt = performance.now()
@@ -37,7 +40,11 @@ export async function runCluster(options: Options, parts: AsyncDisposableStack):
   logLine('Starting PostgreSQL alone, and clusters of one, two and three workers ...')
   const setups = await Promise.all(sizes.map((workers) => openSetup(parts, workers)))
   const { seconds, minutes = 0 } = options
-  const workloads = measuredOnClusters.filter((name) => options.workloads.includes(name))
+  const loads = options.connections.flatMap((connections) =>
+    measuredOnClusters
+      .filter((name) => options.workloads.includes(name))
+      .map((workload) => ({ workload, connections, seconds, warmSeconds })),
+  )
   const taken: Taken = { measurements: [], idle: [], failures: [] }
   const beganAt = minutesUsed()
   logLine(
@@ -46,14 +53,17 @@ export async function runCluster(options: Options, parts: AsyncDisposableStack):
   let round = 0
   do {
     round += 1
-    for (const setup of round % 2 === 1 ? setups : setups.toReversed()) {
-      await measureSetup(setup, { round, seconds, workloads }, taken)
+    const idle = await countIdle(setups)
+    taken.idle.push(...setups.map(({ workers }, index) => ({ round, workers, servers: idle[index] ?? [] })))
+    const all = setups.map((setup, index) => ({ setup, idle: idle[index] ?? [] }))
+    for (const { setup, idle } of round % 2 === 1 ? all : all.toReversed()) {
+      await measureSetup(setup, { round, loads, idle }, taken)
     }
   } while (minutesUsed() + (minutesUsed() - beganAt) / round <= minutes)
   const { measurements, idle, failures } = taken
   const results: Results = {
     machine: await machineOf((setups[0] as Setup).stages['all groups']),
-    options: { seconds, rounds: round, connections },
+    options: { seconds, rounds: round },
     lines: linesOf(measurements),
     idle: idleOf(idle),
     measurements,
@@ -66,21 +76,21 @@ export async function runCluster(options: Options, parts: AsyncDisposableStack):
 }
 
 type Taken = Pick<Results, 'measurements' | 'failures'> & { idle: Idle[] }
-type Round = { round: number; seconds: number; workloads: WorkloadName[] }
+type Load = { workload: WorkloadName; connections: number; seconds: number; warmSeconds: number }
+type Round = { round: number; loads: Load[]; idle: Counts[] }
 
-async function measureSetup(setup: Setup, { round, seconds, workloads }: Round, taken: Taken): Promise<void> {
+async function measureSetup(setup: Setup, { round, loads, idle }: Round, taken: Taken): Promise<void> {
   const { workers } = setup
-  const idle = await countIdle(setup, seconds)
-  taken.idle.push({ round, workers, servers: idle })
   // One PostgreSQL has no groups.
   for (const reach of workers === 0 ? reaches.slice(0, 1) : reaches) {
-    // Connections that are not used for a minute are closed, with their plans.
-    await warmUp(setup.stages[reach], seconds)
-    for (const workload of workloads) {
-      const name = `round ${round}, ${counted(workers, 'worker')}, ${reach}, ${workload}`
+    // Connections that are not used for a minute are closed, with their plans, and keys are forgotten.
+    await warmUp(setup.stages[reach], usedSeconds)
+    for (const load of loads) {
+      const { workload, connections } = load
+      const name = `round ${round}, ${counted(workers, 'worker')}, ${reach}, ${workload}, ${counted(connections, 'connection')}`
       try {
-        const figures = await measure(setup, reach, { workload, seconds, idle })
-        taken.measurements.push({ round, workers, reach, workload, ...figures })
+        const figures = await measure(setup, reach, load, idle)
+        taken.measurements.push({ round, workers, reach, workload, connections, ...figures })
         const used = figures.servers.map(({ cpuMicroseconds }) => short(cpuMicroseconds)).join(', ')
         logLine(`${name}: ${figures.perSecond.toFixed(0)}/s, processor time of the servers ${used} µs`)
       } catch (error) {
@@ -95,17 +105,18 @@ async function measureSetup(setup: Setup, { round, seconds, workloads }: Round, 
   }
 }
 
-async function countIdle(setup: Setup, seconds: number): Promise<Counts[]> {
-  const before = await setup.count()
-  await sleep(seconds * 1_000)
-  return differenceOf(before, await setup.count(), seconds)
+/** All at the same time: a second of each server. */
+async function countIdle(setups: Setup[]): Promise<Counts[][]> {
+  const countAll = () => Promise.all(setups.map((setup) => setup.count()))
+  const before = await countAll()
+  await sleep(idleSeconds * 1_000)
+  return (await countAll()).map((after, index) => differenceOf(before[index] ?? [], after, idleSeconds))
 }
 
-type Wanted = { workload: WorkloadName; seconds: number; idle: Counts[] }
 type Figures = Pick<Measurement, 'perSecond' | 'serviceCpuMicroseconds' | 'servers'>
 
-async function measure(setup: Setup, reach: Reach, { workload, seconds: length, idle }: Wanted): Promise<Figures> {
-  const load = await beginLoad(setup.stages[reach], 'service', { workload, connections, seconds: length, warmSeconds })
+async function measure(setup: Setup, reach: Reach, wanted: Load, idle: Counts[]): Promise<Figures> {
+  const load = await beginLoad(setup.stages[reach], 'service', wanted)
   const serviceCpuSeconds = () => cpuSecondsOf(load.contender.pid) ?? 0
   try {
     await load.measuring()

@@ -3,7 +3,7 @@
 // no request.
 import { rmSync } from 'node:fs'
 import type pg from 'pg'
-import { type Citus, startCitus } from '../../harness/citus/citus.ts'
+import { type Citus, type CitusNode, startCitus } from '../../harness/citus/citus.ts'
 import { cpuSecondsOfFamily } from '../../harness/process-usage.ts'
 import { readLayout } from '../../src/db/cluster/layout.ts'
 import { findPostmaster } from '../../src/db/embedded/postmaster.ts'
@@ -31,26 +31,30 @@ const customersOfAll = 9 * customersOfStage
 
 export async function openSetup(parts: AsyncDisposableStack, workers: number): Promise<Setup> {
   const directory = newDirectory()
-  const citus = await startCitus(directory, { workers })
+  const removeFiles = () => rmSync(directory, { recursive: true, force: true })
+  const citus = await startCitus(directory, { workers }).catch((error) => {
+    removeFiles()
+    throw error
+  })
   async function remove(): Promise<void> {
     await citus.stop()
-    rmSync(directory, { recursive: true, force: true })
+    removeFiles()
   }
   // Interrupted while it started: it would not be stopped otherwise.
   if (parts.disposed) await remove()
   parts.defer(remove)
   await (workers === 0 ? makePlain(citus) : citus.createDatabase(database))
-  const connection = { ...citus.coordinator, database }
-  const server = { connection, dataDirectory: citus.nodes[0]?.dataDirectory ?? '' }
+  const [coordinator, ...others] = citus.nodes as [CitusNode, ...CitusNode[]]
+  const connection = { ...coordinator.connection, database }
+  const server = { connection, dataDirectory: coordinator.dataDirectory }
   const books = await fillBooks(parts, directory, server, customersOfAll)
   // Spreads the tables, with their rows.
   await prepare({ place: 'of the measurement', owner: connection, serving: connection })
   const { customers, port } = await firstGroupOf(books, workers)
   const stage = await openStage(parts, ['service'], books, { WORKER: 'off' })
   const of = (some: Customer[]) => ({ ...stage, books: { ...books, customers: some.slice(0, customersOfStage) } })
-  const [first, ...others] = citus.nodes
-  const nodes = [first, ...others.toSorted((one) => (one.connection.port === port ? -1 : 1))]
-  const watched = await Promise.all(nodes.flatMap((node) => (node ? [watch(parts, node)] : [])))
+  const inOrder = others.toSorted((one, other) => placeOf(one, port) - placeOf(other, port))
+  const watched = await Promise.all([coordinator, ...inOrder].map((node) => watch(parts, node)))
   return {
     workers,
     stages: { 'one group': of(customers), 'all groups': of(books.customers) },
@@ -77,13 +81,16 @@ async function firstGroupOf(books: Books, workers: number): Promise<{ customers:
   return { customers: books.customers.filter(({ customerId }) => groupOf(customerId) === 0), port: group(0).port }
 }
 
+/** The worker of the first group comes first. */
+const placeOf = ({ connection }: CitusNode, port?: number) => (connection.port === port ? 0 : 1)
+
 type Watched = { client: pg.Client; count(): Promise<Counts> }
 
 const transactionsText = `
   select (xact_commit + xact_rollback)::float8 as transactions from pg_stat_database where datname = $1`
 
 /** From another database, so that it does not count itself. */
-async function watch(parts: AsyncDisposableStack, node: Citus['nodes'][number]): Promise<Watched> {
+async function watch(parts: AsyncDisposableStack, node: CitusNode): Promise<Watched> {
   const client = await connectTo(node)
   parts.defer(() => client.end())
   const { pid } = findPostmaster(node.dataDirectory) ?? { pid: 0 }
