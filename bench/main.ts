@@ -2,6 +2,8 @@
 // progress on stderr, prints tables, writes JSON and plots. Exit code 0: measured, whether or not a target is met; 1: a
 // measurement failed; 2: wrong arguments.
 import { WrongArguments } from '../harness/options.ts'
+import { measuredOnClusters } from './cluster/results.ts'
+import { runCluster } from './cluster/run.ts'
 import { runGrowth } from './growth/run.ts'
 import { type Options, readOptions, type Takes } from './options.ts'
 import { overloaded } from './overload/plan.ts'
@@ -22,6 +24,7 @@ const runs: Record<string, Run> = {
   profile: runProfile,
   growth: runGrowth,
   pages: runPages,
+  cluster: runCluster,
 }
 
 const takes: Record<string, Takes> = {
@@ -30,6 +33,11 @@ const takes: Record<string, Takes> = {
   profile: { options: ['seconds', 'workloads', 'out'], workloads: ['purchase', 'confirm'] },
   growth: { options: ['orders', 'linear', 'books', 'keep', 'seconds', 'rounds', 'out'] },
   pages: { options: ['orders', 'books', 'keep', 'rounds', 'out'] },
+  cluster: {
+    options: ['minutes', 'seconds', 'connections', 'workloads', 'out'],
+    can: measuredOnClusters,
+    usually: { minutes: '8', connections: '64' },
+  },
 }
 
 async function main(args: string[]): Promise<boolean> {

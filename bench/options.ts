@@ -10,7 +10,7 @@ export type Options = {
   measurement: string
   seconds: number
   rounds: number
-  /** Of the soak. */
+  /** Of the soak and the clusters. */
   minutes?: number
   /** Of the growth and the pages. */
   big?: BigBooksOptions
@@ -54,12 +54,14 @@ const options = {
 type OptionName = keyof typeof options
 
 /**
- * The options of a measurement, the workloads it can run (all by default) and those it runs by default (all it can).
+ * The options of a measurement, the workloads it can run (all by default) and those it runs by default (all it can), and its
+ * other defaults.
  */
 export type Takes = {
   options: readonly OptionName[]
   can?: readonly WorkloadName[]
   workloads?: readonly WorkloadName[]
+  usually?: { minutes: string; connections: string }
 }
 
 const takesByDefault: Takes = {
@@ -76,8 +78,8 @@ export function readOptions(args: string[], measurements: string[], takes: Recor
     const taken = takes[measurement] ?? takesByDefault
     const wrong = (Object.keys(values) as OptionName[]).find((name) => !taken.options.includes(name))
     if (wrong) throw new Error(`--${wrong}: ${measurement} does not take it`)
-    const { seconds, rounds, minutes, orders, linear, connections, out } = { ...defaults, ...values }
-    const { can = workloadNames, workloads: some = can } = taken
+    const { can = workloadNames, workloads: some = can, usually } = taken
+    const { seconds, rounds, minutes, orders, linear, connections, out } = { ...defaults, ...usually, ...values }
     return {
       measurement,
       seconds: readWholeNumber('--seconds', seconds, secondsRange),
@@ -108,6 +110,7 @@ function usageOf(measurements: string[]): string {
     '[--workloads "purchase,balance"] [--out bench/results] [--no-pgbench]; ' +
     'overload: --seconds --rounds --workloads --out; soak: --minutes 10 --out; profile: --seconds --workloads --out; ' +
     'growth: --orders 5000000 --linear 200000 --keep --books URL --seconds --rounds --out; ' +
-    'pages: --orders 5000000 --keep --books URL --rounds --out'
+    'pages: --orders 5000000 --keep --books URL --rounds --out; ' +
+    'cluster: --minutes 8 --seconds --connections 64 --workloads --out'
   )
 }

@@ -81,14 +81,7 @@ async function playableOf({ server, ...sizes }: Sizes, size: Size): Promise<Book
   const { dataDirectory } = server
   const directory = join(server.directory, size)
   mkdirSync(directory, { recursive: true })
-  // Ended by the code that opened it.
-  const stop = async () => undefined
-  return {
-    directory,
-    server: { connection, dataDirectory, adopted: true, stop },
-    client,
-    ...(await fill(client, customersOfStage)),
-  }
+  return { directory, server: { connection, dataDirectory }, client, ...(await fill(client, customersOfStage)) }
 }
 
 async function measureAll(

@@ -25,7 +25,9 @@ const ordersBefore = 5_000
 
 type Filled = { customers: Customer[]; customerSeed: string; token: string }
 
-export type Books = Filled & { directory: string; server: EmbeddedServer; client: pg.Client }
+type Server = Pick<EmbeddedServer, 'connection' | 'dataDirectory'>
+
+export type Books = Filled & { directory: string; server: Server; client: pg.Client }
 
 export async function openBooks(parts: AsyncDisposableStack, customers: number): Promise<Books> {
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'prepaid-credits-bench-'))
@@ -39,6 +41,16 @@ export async function openBooks(parts: AsyncDisposableStack, customers: number):
   // Interrupted while it started: it would not be stopped otherwise.
   if (parts.disposed) await remove()
   parts.defer(remove)
+  return fillBooks(parts, directory, server, customers)
+}
+
+/** Of a running server whose database is empty. */
+export async function fillBooks(
+  parts: AsyncDisposableStack,
+  directory: string,
+  server: Server,
+  customers: number,
+): Promise<Books> {
   const client = await connectTo(server)
   parts.defer(() => client.end())
   await migrate(client)
@@ -49,7 +61,7 @@ export async function openBooks(parts: AsyncDisposableStack, customers: number):
   return books
 }
 
-async function connectTo({ connection }: EmbeddedServer): Promise<pg.Client> {
+export async function connectTo({ connection }: Pick<Server, 'connection'>): Promise<pg.Client> {
   const client = new pg.Client(connection)
   // When the measurement is interrupted, the server may end first.
   client.on('error', () => undefined)
@@ -58,7 +70,7 @@ async function connectTo({ connection }: EmbeddedServer): Promise<pg.Client> {
 }
 
 /** On a connection of its own: it changes settings of the session. */
-async function generateHistory(server: EmbeddedServer): Promise<void> {
+async function generateHistory(server: Server): Promise<void> {
   const client = await connectTo(server)
   await generate(client, ordersBefore)
   await client.end()
@@ -155,8 +167,9 @@ const removeText = `
 const mostWaitMs = 5_000
 const lookEveryMs = 50
 
+/** On a cluster the part in brackets is a query of its own, which has to have a column. */
 const underWayText = `
-  select exists (select from payment_operations where state = 'OPEN' and lease_until > now()) as "isUnderWay"`
+  select exists (select 1 from payment_operations where state = 'OPEN' and lease_until > now()) as "isUnderWay"`
 
 /** A request may outlive its client: removing its order at the same time would be a deadlock. */
 export async function awaitOperations({ client }: Books): Promise<void> {

@@ -29,6 +29,7 @@ export type CitusConnection = { host: string; port: number; user: string; passwo
 
 export type CitusNode = {
   connection: CitusConnection
+  dataDirectory: string
   /** Ends it without a checkpoint; returns when it serves again. */
   crash(): Promise<void>
 }
@@ -105,7 +106,11 @@ export async function startCitus(directory: string, { workers = 3 } = {}): Promi
     await untilServing(connection)
   }
   return {
-    nodes: connections.map((connection) => ({ connection, crash: () => crash(connection) })),
+    nodes: connections.map((connection) => ({
+      connection,
+      dataDirectory: join(home, `${connection.port}`),
+      crash: () => crash(connection),
+    })),
     coordinator,
     workers: others,
     onEveryNode,

@@ -30,6 +30,15 @@ const listForeignKeysText = `
 
 type ForeignKey = { quotedTable: string; quotedName: string; quotedDefinition: string }
 
+/** Of inserts: those of a shard would take the rows that are moved to it for new ones. */
+const listTriggersText = `
+  select tgrelid::regclass::text as "quotedTable", quote_ident(tgname) as "quotedName",
+    pg_get_triggerdef(oid) as "quotedDefinition"
+  from pg_trigger
+  where not tgisinternal and tgtype & 4 <> 0 and tgrelid = any ($1::text[]::regclass[])`
+
+type Trigger = { quotedTable: string; quotedName: string; quotedDefinition: string }
+
 /** A discrepancy may be about no order of ours: its table is not keyed by customer, and cannot refer to one that is. */
 const canBeDistributed = ({ quotedTable }: ForeignKey) => quotedTable !== 'discrepancies'
 
@@ -53,6 +62,10 @@ async function distribute(client: pg.ClientBase): Promise<void> {
     for (const { quotedTable, quotedName } of keys) {
       await client.query(`alter table ${quotedTable} drop constraint ${quotedName}`)
     }
+    const triggers = (await client.query<Trigger>(listTriggersText, [[...referenceTables, ...distributedTables]])).rows
+    for (const { quotedTable, quotedName } of triggers) {
+      await client.query(`drop trigger ${quotedName} on ${quotedTable}`)
+    }
     // Each group adds up its own from the beginning.
     await client.query('delete from hourly_figures; delete from figures_reached')
     // Unique over all groups, which no server can see.
@@ -71,6 +84,7 @@ async function distribute(client: pg.ClientBase): Promise<void> {
     for (const table of others) {
       await client.query(`select create_distributed_table($1, 'customer_id', colocate_with => $2)`, [table, first])
     }
+    for (const { quotedDefinition } of triggers) await client.query(quotedDefinition)
     for (const { quotedTable, quotedName, quotedDefinition } of keys.filter(canBeDistributed)) {
       await client.query(`alter table ${quotedTable} add constraint ${quotedName} ${quotedDefinition}`)
     }
