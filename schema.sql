@@ -1306,6 +1306,12 @@ create table sign_in_failures (
 
 CREATE INDEX sign_in_failures_by_time ON sign_in_failures USING btree (last_failed_at);
 
+create table sweeping_processes (
+  process_id  uuid                     not null,
+  lease_until timestamp with time zone not null,
+  constraint sweeping_processes_pkey PRIMARY KEY (process_id)
+);
+
 create table webhook_notifications (
   transmission_id text                     not null,
   order_id        text                     not null,

@@ -2825,6 +2825,22 @@ update api_keys set status = $2 where key_id = $1 returning key_id;
 -- customers.updateTokenStatus
 update service_tokens set status = $2 where service_id = $1 returning service_id;
 
+-- db.claimShareOfSweeps
+with ended as (
+    delete from sweeping_processes
+    where process_id in (select process_id from sweeping_processes
+                         where process_id <> $1 and lease_until <= now()
+                         for update skip locked)
+  ),
+  renewed as (
+    insert into sweeping_processes (process_id, lease_until) values ($1, now() + $2::int * interval '1 ms')
+    on conflict (process_id) do update set lease_until = excluded.lease_until
+  )
+  select count(*) + 1 as "processes",
+    (count(*) filter (where process_id < $1) + (extract(epoch from now()) * 1000)::bigint / $3) % (count(*) + 1) as "place"
+  from sweeping_processes
+  where process_id <> $1 and lease_until > now();
+
 -- db.confirmCommits
 select coalesce(case when current_setting('synchronous_standby_names') <> ''
       and current_setting('transaction_read_only') = 'off'

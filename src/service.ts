@@ -24,7 +24,7 @@ import { createPaymentContext, type PaymentSettings } from './payments/context.t
 import { countedGateway } from './telemetry/gateway.ts'
 import { createMeasures, openMetrics } from './telemetry/metrics.ts'
 import { openTracing } from './telemetry/open-tracing.ts'
-import { creditJobs, eventJobs, notificationsJob, paymentJobs } from './worker/jobs.ts'
+import { clusterJobs, creditJobs, eventJobs, notificationsJob, paymentJobs } from './worker/jobs.ts'
 import { startWorker, type Worker } from './worker/worker.ts'
 
 export type Service = {
@@ -127,11 +127,12 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     // All of them have requests or operations under way, so they stop at the same time.
     let internal: FastifyInstance | undefined
     parts.defer(async () => {
-      await Promise.all([internal?.close(), listener.close(), worker?.stop().then(deliverer.finish)])
+      await Promise.all([internal?.close(), listener.close(), worker?.stop()])
     })
     publicUrl = await listen(listener, 'PORT', config.host, config.port)
     const background = createPaymentContext({ database, ...common })
     const jobs = [
+      ...clusterJobs(database),
       ...paymentJobs(background),
       ...creditJobs(database, tallies),
       ...eventJobs(deliverer, database, config.eventsKeptDays),

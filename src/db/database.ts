@@ -28,6 +28,8 @@ export type Database = {
   anchor?: string
   /** Of each group of customers: for statements about every group, which then run in that one alone. */
   groups?: Database[]
+  /** Of `groups`: those that this process sweeps now. Undefined: it shares with no other. */
+  sweptGroups?: Database[]
   /** For readiness; tests may leave it out. */
   refusedWrites?: RefusedWrites
 }

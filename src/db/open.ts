@@ -36,7 +36,7 @@ export type OpenDatabase = {
   requestDatabase: Database
   /** The connections of the two. */
   pools: Record<'background' | 'requests', pg.Pool>
-  /** How the statements of requests are planned. */
+  /** How the statements of requests are planned, on a cluster those of its coordinator. */
   plans: Plans
   /** Where it is, to show to people. */
   place: string
@@ -156,15 +156,16 @@ export async function connectTo(
     const forRequests = use === 'service' ? databaseConnections - background : 1
     const pooling = use === 'service' ? await checkPooling(connection, log) : 'transaction'
     // Settings of a session would be those of others too, where sessions are shared. Commands do without them.
-    const plans = pooling === 'session' ? 'once' : 'as needed'
+    const ownPlans = pooling === 'session' ? 'once' : 'as needed'
     const common = { connection, log, standbys, use: use === 'service' ? use : ('command' as const) }
     const forBackground: PoolSettings = { ...common, maxConnections: background }
-    const requests: PoolSettings = { ...common, maxConnections: forRequests, plans }
+    const requests: PoolSettings = { ...common, maxConnections: forRequests, plans: ownPlans }
     const pool = createPool(forBackground)
     parts.defer(() => pool.end())
     const isCluster = await isCoordinator(pool)
     // Citus plans a statement by its values.
-    const requestPool = createPool(isCluster ? { ...requests, plans: 'as needed' } : requests)
+    const plans = isCluster ? 'as needed' : ownPlans
+    const requestPool = createPool({ ...requests, plans })
     parts.defer(() => requestPool.end())
     if (isCluster) {
       await connectWorkers(pool, forBackground)

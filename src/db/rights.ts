@@ -10,7 +10,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 8
+export const rightsVersion = 9
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -123,6 +123,7 @@ export const rights: Record<string, Rights> = {
   figures_reached: { insert: true, update: ['reached'] },
   audits: { insert: true },
   daily_audits: { insert: true, update: ['holder_id', 'lease_until', 'audit_id'] },
+  sweeping_processes: { insert: true, delete: true, update: ['lease_until'] },
   // Written by triggers that run with the owner's rights.
   record_journal: {},
   record_journal_head: {},

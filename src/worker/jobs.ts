@@ -1,6 +1,7 @@
 // The jobs of the worker with their intervals.
 import type { Tallies } from '../core/tallies.ts'
 import { expireHolds } from '../credits/holds/expire-holds.ts'
+import { createShare } from '../db/cluster/share.ts'
 import type { Database } from '../db/database.ts'
 import type { Deliverer } from '../events/deliverer.ts'
 import { createForgetEvents } from '../events/forget-events.ts'
@@ -16,13 +17,20 @@ import type { Job } from './worker.ts'
 
 export const notificationsJob = 'notifications'
 
+/** On one server there is nothing to share out. */
+export function clusterJobs(database: Database): Job[] {
+  if (!database.groups) return []
+  const share = createShare(database, database.groups)
+  return [{ name: 'share sweeps', everyMs: 3_000, run: share.claim, end: share.giveUp }]
+}
+
 export function creditJobs(database: Database, tallies: Tallies): Job[] {
   return [{ name: 'expire holds', everyMs: 1_000, run: () => expireHolds(database, tallies) }]
 }
 
 export function eventJobs(deliverer: Deliverer, database: Database, keptDays: number): Job[] {
   return [
-    { name: 'deliver events', everyMs: 1_000, run: deliverer.run },
+    { name: 'deliver events', everyMs: 1_000, run: deliverer.run, end: deliverer.finish },
     { name: 'forget events', everyMs: 24 * 3_600_000, run: createForgetEvents(database, keptDays) },
   ]
 }

@@ -11,6 +11,8 @@ export type Job = {
   everyMs: number
   /** `more`: there is work left. */
   run(stopping: AbortSignal): Promise<{ more: boolean }>
+  /** After its last run. It does not fail. */
+  end?(): Promise<void>
 }
 
 export type Worker = {
@@ -30,6 +32,7 @@ export function startWorker(jobs: Job[], log: Log, { jobs: runs }: Pick<Tallies,
       const more = await runSafely(job)
       if (!more) await pause(job.everyMs, awake.promise)
     }
+    await job.end?.()
   }
 
   async function runSafely(job: Job): Promise<boolean> {

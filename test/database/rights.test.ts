@@ -262,7 +262,7 @@ test('a change of the rights has its own version', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },
-    { rightsVersion: 8, digest: '035aadc44e30' },
+    { rightsVersion: 9, digest: '856cb7951cef' },
     'count rightsVersion up, then note both here',
   )
 })

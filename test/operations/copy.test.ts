@@ -26,7 +26,7 @@ import { testPeppers } from '../support/service/service.ts'
 
 const wholeFile = { after }
 /** Tables that are valid only for a running database and are not copied. */
-const leftEmpty = ['operator_sessions', 'sign_in_failures']
+const leftEmpty = ['operator_sessions', 'sign_in_failures', 'sweeping_processes']
 const directory = newDirectory(wholeFile)
 const file = join(directory, 'books.backup')
 let books: OwnTestDatabase

@@ -91,9 +91,10 @@ test('wake runs one job now, and no other; a wake during a run is not lost', asy
   await worker.stop()
 })
 
-test('stop waits for running jobs, aborts their signal, and starts nothing new', async () => {
+test('stop waits for running jobs, aborts their signal, starts nothing new, and ends each job once', async () => {
   let signal: AbortSignal | undefined
   let finished = false
+  const ends: boolean[] = []
   const long: Job = {
     name: 'long',
     everyMs: 1,
@@ -103,13 +104,16 @@ test('stop waits for running jobs, aborts their signal, and starts nothing new',
       finished = true
       return { more: true }
     },
+    async end() {
+      ends.push(finished)
+    },
   }
   const worker = startWorker([long], silentLog)
   await until('the job has started', () => signal !== undefined)
   const stopped = worker.stop()
   assert.deepEqual([signal?.aborted, finished], [true, false])
   await stopped
-  assert.equal(finished, true)
+  assert.deepEqual(ends, [true])
 })
 
 test('stop does not wait for the pause between two runs', async () => {

@@ -15,11 +15,16 @@ export function groupsOf(database: Database): Database[] {
   return database.groups ?? [database]
 }
 
+/** Those that this process sweeps: on a cluster, its share of them. */
+export function sweptGroupsOf(database: Database): Database[] {
+  return database.sweptGroups ?? groupsOf(database)
+}
+
 /** Where the next one begins. */
 let turn = 0
 
 /**
- * Up to a limit of rows, from one group after the other, each time beginning with another one. A group whose server is away does
+ * Up to a limit of rows, from one swept group after the other, each time beginning with another one. A group whose server is away does
  * not keep the others from being served: its failure is thrown only if there is nothing else.
  */
 export async function takeFromGroups<Row>(
@@ -27,7 +32,7 @@ export async function takeFromGroups<Row>(
   limit: number,
   take: (group: Database, limit: number) => Promise<Row[]>,
 ): Promise<Row[]> {
-  const groups = groupsOf(database)
+  const groups = sweptGroupsOf(database)
   turn += 1
   const first = turn % groups.length
   const rows: Row[] = []

@@ -11,8 +11,8 @@ import { type OnRows, type Source, setTextFormat, summing, sumOf, type TableSum 
 import { listOthers, listTables, type Table } from './tables.ts'
 import { isUnfinished, markFinished, markUnfinished, requireNoOtherSession } from './unfinished.ts'
 
-/** Sessions and failed sign-ins belong to one database at one time: a copy would bring ended sessions back. */
-const leftEmpty = ['operator_sessions', 'sign_in_failures']
+/** What belongs to one database at one time: a copy would bring ended sessions back. */
+const leftEmpty = ['operator_sessions', 'sign_in_failures', 'sweeping_processes']
 
 /** All but the journal of the migrations: those are applied instead of copied. */
 const ourTables = Object.keys(rights).filter((name) => name !== 'schema_migrations')

@@ -2,7 +2,7 @@
 // may do it at once. The length of a slice is adapted to take about a quarter of a second: days when little happened,
 // seconds when much did.
 import { dayMs } from '../../core/korean-days.ts'
-import { groupsOf } from '../../db/cluster/groups.ts'
+import { groupsOf, sweptGroupsOf } from '../../db/cluster/groups.ts'
 import { type Database, isTooSlow } from '../../db/database.ts'
 import { addSlice, findPlace } from './figures.sql.ts'
 
@@ -19,10 +19,10 @@ export type AddUp = () => Promise<{ more: boolean }>
 
 /** `lag` is for tests, which know that no transaction is open. */
 export function createAddUp(database: Database, { lag = lagMs } = {}): AddUp {
-  const groups = groupsOf(database).map((group) => createAddUpOf(group, lag))
+  const addUps = new Map(groupsOf(database).map((group) => [group, createAddUpOf(group, lag)]))
   return async () => {
-    const ends = await Promise.all(groups.map((addUp) => addUp()))
-    return { more: ends.some(({ more }) => more) }
+    const ends = await Promise.all(sweptGroupsOf(database).map((group) => addUps.get(group)?.()))
+    return { more: ends.some((end) => end?.more) }
   }
 }
 

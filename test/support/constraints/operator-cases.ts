@@ -85,4 +85,5 @@ export const operatorCases: Record<string, Case[]> = {
     ['a second claim of a day', 'pkey', dailyAudit({ day: '2026-01-01' })],
     ['a day whose audit does not exist', 'audit_id_fkey', dailyAudit({ audit_id: uuid(99) })],
   ],
+  sweeping_processes: [['a process that is stored twice', 'pkey', { process_id: uuid(1), lease_until: 'now' }]],
 }

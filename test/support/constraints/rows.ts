@@ -324,4 +324,5 @@ export const books: [table: string, row: Row][] = [
   ['figures_reached', { reached: 'now' }],
   ['audits', auditRow({ audit_id: uuid(1) })],
   ['daily_audits', dailyAudit({ day: '2026-01-01' })],
+  ['sweeping_processes', { process_id: uuid(1), lease_until: 'now' }],
 ]
