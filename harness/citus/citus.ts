@@ -115,16 +115,8 @@ export async function startCitus(directory: string, { workers = 3 } = {}): Promi
     workers: others,
     onEveryNode,
     async createDatabase(name, owner = user) {
-      await onEveryNode(`create database ${name} owner ${owner} encoding 'UTF8' template template0`)
-      const inIt = connections.map((connection) => ({ ...connection, database: name }))
-      const texts = ['create extension citus', `grant create on schema public to ${owner}`]
-      await Promise.all(inIt.map((connection) => query(connection, ...texts)))
-      const nodes = others.map(({ host, port }) => `select citus_add_node('${host}', ${port})`)
-      await query(
-        { ...coordinator, database: name },
-        `select citus_set_coordinator_host('${coordinator.host}', ${coordinator.port})`,
-        ...nodes,
-      )
+      await onEveryNode(`create database ${name} encoding 'UTF8' template template0`)
+      await formCluster(connections, name, owner)
     },
     stop,
     endNow() {
@@ -132,6 +124,22 @@ export async function startCitus(directory: string, { workers = 3 } = {}): Promi
       for (const { child } of running.values()) child.kill('SIGQUIT')
     },
   }
+}
+
+/** Databases of one name, the coordinator's first, become one cluster. */
+export async function formCluster(servers: CitusConnection[], database: string, owner = user): Promise<void> {
+  const [coordinator, ...workers] = servers.map((server) => ({ ...server, database })) as [CitusConnection]
+  const texts = [
+    'create extension citus',
+    `alter database ${database} owner to ${owner}`,
+    `grant create on schema public to ${owner}`,
+  ]
+  await Promise.all([coordinator, ...workers].map((connection) => query(connection, ...texts)))
+  await query(
+    coordinator,
+    `select citus_set_coordinator_host('${coordinator.host}', ${coordinator.port})`,
+    ...workers.map(({ host, port }: CitusConnection) => `select citus_add_node('${host}', ${port})`),
+  )
 }
 
 function initialise(runner: Runner, binaries: string, home: string, port: number): void {

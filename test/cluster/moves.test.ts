@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { clusterVariable } from '../support/database/database.ts'
+import { moveGroups, placements } from '../support/database/moves.ts'
 import { type Cluster, startCluster } from '../support/service/cluster.ts'
 
 const skip = process.env[clusterVariable] ? false : 'it needs a cluster: npm run test:cluster'
@@ -13,30 +14,6 @@ before(async () => {
   if (!skip) cluster = await startCluster(2)
 })
 after(() => cluster?.close())
-
-type Placement = { shard: number; host: string; port: number }
-
-/** Of each group: the shard of the accounts, with which the others move. */
-const placements = () =>
-  cluster.database.query<Placement>(
-    `select s.shardid as shard, n.nodename as host, n.nodeport as port
-     from pg_dist_shard s join pg_dist_placement p using (shardid) join pg_dist_node n using (groupid)
-     where s.logicalrelid = 'accounts'::regclass order by s.shardid`,
-  )
-
-async function moveAll(): Promise<void> {
-  const places = await placements()
-  const ports = [...new Set(places.map(({ port }) => port))]
-  for (const { shard, host, port } of places) {
-    const next = ports[(ports.indexOf(port) + 1) % ports.length]
-    await cluster.database.query(`select citus_move_shard_placement($1, $2, $3, $2, $4, 'force_logical')`, [
-      shard,
-      host,
-      port,
-      next,
-    ])
-  }
-}
 
 test('groups are moved under load: every acknowledged purchase and spend is in the books, once', {
   skip,
@@ -61,12 +38,12 @@ test('groups are moved under load: every acknowledged purchase and spend is in t
     }
   }
   const buying = Promise.all(buyers.map((_, index) => buyAndSpend(index)))
-  const origin = await placements()
-  await moveAll().finally(() => {
+  const origin = await placements(cluster.database)
+  await moveGroups(cluster.database).finally(() => {
     isMoving = false
   })
   await buying
-  const moved = await placements()
+  const moved = await placements(cluster.database)
   assert.ok(moved.every(({ port }, index) => port !== origin[index]?.port))
   const orders = await countOf('orders')
   const spends = await countOf('ledger_entries', `where kind = 'SPEND'`)

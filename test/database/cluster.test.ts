@@ -12,6 +12,7 @@ import { hashOfUuid } from '../../src/db/cluster/hash.ts'
 import { routeByGroup } from '../../src/db/cluster/route.ts'
 import { distributedTables, referenceTables } from '../../src/db/cluster/tables.ts'
 import { connectionAt } from '../../src/db/connect.ts'
+import { mergeByCustomer } from '../../src/db/copy/merge.ts'
 import type { About, Database, Statement } from '../../src/db/database.ts'
 import { rights } from '../../src/db/rights.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
@@ -49,6 +50,20 @@ test('a customer has an account at once; one that the version before opens in th
     { id: opened, low: 5 },
     { id: created, low: null },
   ])
+})
+
+test('the rows of groups are joined in the order of their customers, wherever their texts are cut', async () => {
+  const customers = Array.from({ length: 40 }, () => randomUUID()).sort()
+  const rows = customers.flatMap((id) => [`1\t${id}\ta`, `2\t${id}\tb`].map((row) => ({ id, row: `${row}\n` })))
+  const groups = [0, 1, 2, 3].map((number) => rows.filter(({ id }) => Math.abs(hashOfUuid(id)) % 3 === number))
+  async function* cut(text: Buffer) {
+    for (let at = 0, length = 1; at < text.length; at += length, length = (length * 7) % 101) {
+      yield text.subarray(at, at + length)
+    }
+  }
+  const sources = groups.map((own) => cut(Buffer.from(own.map(({ row }) => row).join(''))))
+  const merged = await Array.fromAsync(mergeByCustomer(sources, 1))
+  assert.equal(Buffer.concat(merged).toString(), rows.map(({ row }) => row).join(''))
 })
 
 test('the connection to a worker is that to the coordinator at another address', () => {

@@ -177,6 +177,15 @@ test('a database with a table of another program, or with newer migrations than 
   await assert.rejects(restore(call), /is not empty \(it has 9999_of_tomorrow\.sql already/)
 })
 
+test('relations of an extension do not count: the database is empty', async (t) => {
+  const target = await emptyDatabase(t)
+  await target.query('create extension pg_buffercache')
+  assert.deepEqual(await target.query(`select relkind::text as kind from pg_class where relname = 'pg_buffercache'`), [
+    { kind: 'v' },
+  ])
+  assert.equal(((await restoreInto(target)) as { ok: boolean }).ok, true)
+})
+
 test('an interrupted restore is recognised: its database is not served, and no other restore continues it', async (t) => {
   const target = await emptyDatabase(t)
   const { source, close } = await openBackup(file)

@@ -1,8 +1,9 @@
-// `backup`: writes the whole database into a file, in one snapshot, while the service runs.
+// `backup`: writes the whole database into a file while the service runs: in one snapshot, on a cluster one of each group.
 import { withClient } from '../../db/connect.ts'
 import { requireNew, writeBackup } from '../../db/copy/backup-file.ts'
+import { withClusterSnapshot } from '../../db/copy/cluster-source.ts'
 import { copiedTables } from '../../db/copy/load.ts'
-import { withSnapshot } from '../../db/copy/source.ts'
+import { type Source, withSnapshot } from '../../db/copy/source.ts'
 import { compareSchema } from '../../db/migrate.ts'
 import { openDatabase } from '../../db/open.ts'
 import type { StandaloneCall } from '../command.ts'
@@ -20,18 +21,20 @@ export async function backup(call: StandaloneCall): Promise<object> {
       throw new Error('The database is of a newer version: take the backup with that version.')
     }
     const secretChecks = secretChecksOf(call.knownPeppers())
-    const { bytes, sums, version } = await withClient(opened.serving, opened.place, (client) =>
-      withSnapshot(client, copiedTables, async (source) => ({
-        version: source.migrations.at(-1)?.version ?? 0,
-        ...(await writeBackup({
-          file,
-          source,
-          secretChecks,
-          signal,
-          onProgress: (done, total) => onProgress('rows', done, total),
-        })),
+    const write = async (source: Source) => ({
+      version: source.migrations.at(-1)?.version ?? 0,
+      ...(await writeBackup({
+        file,
+        source,
+        secretChecks,
+        signal,
+        onProgress: (done, total) => onProgress('rows', done, total),
       })),
-    )
+    })
+    const { serving, place, database } = opened
+    const { bytes, sums, version } = database.groups
+      ? await withClusterSnapshot(serving, place, copiedTables, write)
+      : await withClient(serving, place, (client) => withSnapshot(client, copiedTables, write))
     return {
       file,
       bytes,

@@ -8,7 +8,7 @@ import { leastUuid } from '../../core/ids.ts'
 import { type Connection, connectionAt, withClient } from '../connect.ts'
 import { inLockedTransaction, listApplied } from '../migrate.ts'
 import { grantsInGroups } from '../rights.ts'
-import { distributedTables, referenceTables } from './tables.ts'
+import { derivedTables, distributedTables, referenceTables } from './tables.ts'
 
 /** Each has its own plans in every connection, and its own batches. A cluster cannot have more workers than groups. */
 const groupCount = 8
@@ -28,16 +28,9 @@ const listForeignKeysText = `
   from pg_constraint
   where contype = 'f' and connamespace = 'public'::regnamespace and conparentid = 0`
 
+const inGroups = [...distributedTables, ...referenceTables]
+
 type ForeignKey = { quotedTable: string; quotedName: string; quotedDefinition: string }
-
-/** Of inserts: those of a shard would take the rows that are moved to it for new ones. */
-const listTriggersText = `
-  select tgrelid::regclass::text as "quotedTable", quote_ident(tgname) as "quotedName",
-    pg_get_triggerdef(oid) as "quotedDefinition"
-  from pg_trigger
-  where not tgisinternal and tgtype & 4 <> 0 and tgrelid = any ($1::text[]::regclass[])`
-
-type Trigger = { quotedTable: string; quotedName: string; quotedDefinition: string }
 
 /** A discrepancy may be about no order of ours: its table is not keyed by customer, and cannot refer to one that is. */
 const canBeDistributed = ({ quotedTable }: ForeignKey) => quotedTable !== 'discrepancies'
@@ -62,14 +55,11 @@ async function distribute(client: pg.ClientBase): Promise<void> {
     for (const { quotedTable, quotedName } of keys) {
       await client.query(`alter table ${quotedTable} drop constraint ${quotedName}`)
     }
-    const triggers = (await client.query<Trigger>(listTriggersText, [[...referenceTables, ...distributedTables]])).rows
-    for (const { quotedTable, quotedName } of triggers) {
-      await client.query(`drop trigger ${quotedName} on ${quotedTable}`)
-    }
-    // Each group adds up its own from the beginning.
-    await client.query('delete from hourly_figures; delete from figures_reached')
-    // Unique over all groups, which no server can see.
-    for (const quotedTable of ['figures_reached', 'hourly_figures']) {
+    // Triggers would write again what is moved with the rows: an account, the journal, the current time.
+    for (const quotedTable of inGroups) await client.query(`alter table ${quotedTable} disable trigger user`)
+    for (const quotedTable of derivedTables) {
+      await client.query(`delete from ${quotedTable}`)
+      // Unique over all groups, which no server can see.
       await client.query(`alter table ${quotedTable} drop constraint ${quotedTable}_pkey`)
       await client.query(`alter table ${quotedTable} replica identity using index ${quotedTable}_of_groups`)
     }
@@ -84,19 +74,22 @@ async function distribute(client: pg.ClientBase): Promise<void> {
     for (const table of others) {
       await client.query(`select create_distributed_table($1, 'customer_id', colocate_with => $2)`, [table, first])
     }
-    for (const { quotedDefinition } of triggers) await client.query(quotedDefinition)
+    // What was moved is still on the disk of the coordinator.
+    for (const table of inGroups) await client.query('select truncate_local_data_after_distributing_table($1)', [table])
     for (const { quotedTable, quotedName, quotedDefinition } of keys.filter(canBeDistributed)) {
       await client.query(`alter table ${quotedTable} add constraint ${quotedName} ${quotedDefinition}`)
     }
+    for (const quotedTable of inGroups) await client.query(`alter table ${quotedTable} enable trigger user`)
   })
 }
 
 /** What is used of it is one row, and spends on several servers would have to lock it. */
-async function requireNoBudgetOfAll(client: pg.ClientBase): Promise<void> {
+export async function requireNoBudgetOfAll(client: pg.ClientBase): Promise<void> {
   const found = await client.query('select from budgets where customer_id = $1 and removed_at is null', [leastUuid])
   if (found.rowCount === 0) return
   throw new Error(
-    `There are ${found.rowCount} budgets over all customers, which a cluster cannot have: remove them before its first start.`,
+    `There are ${found.rowCount} budgets over all customers, which a cluster cannot have. Remove them where the service runs ` +
+      'now; for a restore, take another backup then.',
   )
 }
 

@@ -1,10 +1,12 @@
 // Fills an empty database from a source, in one transaction: everything or nothing. All constraints are enforced during the load;
 // only our own triggers are disabled, which would put the current time into old rows, or refuse an order that starts as
 // confirmed. Before the commit the rows are read back and their sums compared. The database is marked before the first row, and
-// until the caller has checked the rest.
+// until the caller has checked the rest. Into a cluster the rows come the same way, to the coordinator: what prepares the database
+// after the load distributes them, in one transaction.
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { isCoordinator, requireNoBudgetOfAll } from '../cluster/distribute.ts'
 import { inLockedTransaction, listApplied, listMigrations, type Migration, migrate, missingOf } from '../migrate.ts'
 import { rights } from '../rights.ts'
 import { type OnRows, type Source, setTextFormat, summing, sumOf, type TableSum } from './source.ts'
@@ -71,6 +73,7 @@ async function requireEmpty(client: pg.ClientBase, migrations: Migration[], plac
   const refused = (why: string) => new Error(`The database ${place} is not empty (${why}): use an empty one.`)
   if (await isUnfinished(client)) throw refused('a restore or a move into it was interrupted')
   const others = await listOthers(client, Object.keys(rights))
+  if (others.includes('cluster_grants')) throw refused('its tables are distributed over workers already')
   if (others.length > 0) throw refused(`it has ${others[0]}`)
   const applied = await listApplied(client)
   const ahead = applied.find(({ version }) => !migrations.some((each) => each.version === version))
@@ -125,6 +128,8 @@ async function load(client: pg.ClientBase, { source, onProgress, signal }: Loadi
       { signal },
     )
     await client.query(`alter table ${quotedName} enable trigger user`)
+    // Not after the commit: then the copy would be here, and could not be distributed.
+    if (each.table === 'budgets' && (await isCoordinator(client))) await requireNoBudgetOfAll(client)
     sums.push(sum)
     tables.push(table)
   }

@@ -1,5 +1,6 @@
 // Rows of a copy in PostgreSQL's own text format, with their number and a hash. Every setting that the text depends on is set, so
-// any server produces the same text: equal sums mean equal tables. A source is a running database in one snapshot, or a file.
+// any server produces the same text: equal sums mean equal tables. A source is a running database in one snapshot, a cluster
+// (src/db/copy/cluster-source.ts), or a file.
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
@@ -56,13 +57,22 @@ export async function setTextFormat(client: pg.ClientBase): Promise<void> {
   await client.query(settingsText)
 }
 
-function rowsOf(client: pg.ClientBase, { name, columns, quotedName, quotedColumns, quotedOrder }: Table): TableRows {
+export function rowsOf(
+  client: pg.ClientBase,
+  { name, columns, quotedName, quotedColumns, quotedOrder }: Table,
+): TableRows {
   async function* rows(): AsyncGenerator<Buffer> {
     yield* client.query(
       copyTo(`copy (select ${quotedColumns} from ${quotedName} order by ${quotedOrder}) to stdout (encoding 'UTF8')`),
     )
   }
   return { table: name, columns, rows: rows() }
+}
+
+/** The first query takes the snapshot. */
+export async function beginSnapshot(client: pg.ClientBase): Promise<void> {
+  await client.query('begin isolation level repeatable read read only')
+  await setTextFormat(client)
 }
 
 /**
@@ -74,8 +84,7 @@ export async function withSnapshot<Value>(
   names: string[],
   work: (source: Source) => Promise<Value>,
 ): Promise<Value> {
-  await client.query('begin isolation level repeatable read read only')
-  await setTextFormat(client)
+  await beginSnapshot(client)
   const tables = await listTables(client, names)
   const migrations = await listApplied(client)
   const value = await work({
@@ -89,7 +98,7 @@ export async function withSnapshot<Value>(
   return value
 }
 
-async function countRows(client: pg.ClientBase, tables: Table[]): Promise<number> {
+export async function countRows(client: pg.ClientBase, tables: Table[]): Promise<number> {
   let total = 0
   for (const { quotedName } of tables) {
     const { rows } = await client.query<{ rows: string }>(`select count(*) as "rows" from ${quotedName}`)

@@ -63,9 +63,10 @@ const listOthersText = `
   select c.relname as "name", c.relkind::text as "kind" from pg_class c
   where c.relnamespace = to_regnamespace(current_schema()::text) and c.relkind in ('r', 'p', 'S', 'v', 'm', 'f')
     and c.relname <> all ($1::text[])
+    and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
   order by 1`
 
-/** Other relations in the schema, which are not copied. */
+/** Other relations in the schema, which are not copied. Those of extensions are no data. */
 export async function listOthers(client: pg.ClientBase, names: string[]): Promise<string[]> {
   return (await client.query<{ name: string }>(listOthersText, [names])).rows.map(({ name }) => name)
 }

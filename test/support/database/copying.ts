@@ -2,10 +2,11 @@
 // directory. A test of the real command line runs it as a process instead.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { formCluster } from '../../../harness/citus/citus.ts'
 import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
 import type { StandaloneCall, Values } from '../../../src/commands/command.ts'
 import { testPeppers } from '../service/service.ts'
-import { createTestDatabase, type ServerConnection, silentLog } from './database.ts'
+import { clusterOwner, createTestDatabase, type ServerConnection, silentLog, testServers } from './database.ts'
 
 export type CallOptions = {
   to: ServerConnection | undefined
@@ -33,6 +34,13 @@ export async function emptyDatabase(t: Cleaner) {
   const database = await createTestDatabase({ template: 'template0' })
   defer(t, () => database.drop())
   return database
+}
+
+/** The same on every server of a cluster, whose coordinator knows the workers. Its owner is no superuser. */
+export async function emptyCluster(t: Cleaner) {
+  const database = await emptyDatabase(t)
+  await formCluster(testServers(), database.connection.database, clusterOwner)
+  return { ...database, connection: { ...database.connection, user: clusterOwner } }
 }
 
 /** As if that much time had passed without a worker: open holds and operations are overdue. Past the guards of holds. */

@@ -10,6 +10,8 @@ import { createPool, type PoolSettings } from '../../../src/db/database.ts'
 export const serverVariable = 'TEST_POSTGRES_SERVER'
 /** Set: the tests run on a cluster of servers. */
 export const clusterVariable = 'TEST_CLUSTER'
+/** A role of a cluster's servers. */
+export const clusterOwner = 'credits_owner'
 export const templateName = 'credits_template'
 
 export type ServerConnection = { host: string; port: number; user: string; password: string; database: string }
@@ -34,6 +36,12 @@ export function testServer(): ServerConnection {
   return readServer().owner
 }
 
+/** That one, and the workers of a cluster. */
+export function testServers(): ServerConnection[] {
+  const { owner, workers = [] } = readServer()
+  return [owner, ...workers]
+}
+
 export type TestDatabase = {
   /** Of the service role. */
   connection: ServerConnection
@@ -51,8 +59,7 @@ export type OwnTestDatabase = TestDatabase & { ownerConnection: ServerConnection
 export const silentLog = { warn: () => undefined, error: () => undefined }
 
 async function onServer(...texts: string[]): Promise<void> {
-  const { owner, workers = [] } = readServer()
-  await Promise.all([owner, ...workers].map((server) => runOn(server, texts)))
+  await Promise.all(testServers().map((server) => runOn(server, texts)))
 }
 
 async function runOn(server: ServerConnection, texts: string[]): Promise<void> {

@@ -11,7 +11,7 @@ import { isAlive, stopPostmaster } from '../../../src/db/embedded/postmaster.ts'
 import { serviceLogin } from '../../../src/db/embedded/role.ts'
 import { type EmbeddedServer, startEmbedded } from '../../../src/db/embedded/server.ts'
 import { prepare } from '../../../src/db/prepare.ts'
-import { clusterVariable, serverVariable, type TestServer, templateName } from './database.ts'
+import { clusterOwner, clusterVariable, serverVariable, type TestServer, templateName } from './database.ts'
 
 const memory = '/dev/shm'
 /** Short, since the paths of sockets in it are limited; the process id follows. */
@@ -84,7 +84,10 @@ const serving = { user: 'credits_service', password: 'of the tests' }
 /** The same on a coordinator with three workers. A database is cloned on each of them. */
 async function setUpCluster(place: string): Promise<void> {
   citus = await startCitus(place)
-  await citus.onEveryNode(`create role ${serving.user} login password '${serving.password}'`)
+  await citus.onEveryNode(
+    `create role ${serving.user} login password '${serving.password}'`,
+    `create role ${clusterOwner} login`,
+  )
   await citus.createDatabase(templateName)
   const owner = { ...citus.coordinator, database: templateName }
   await prepare({ place: 'of the tests', owner, serving: { ...owner, ...serving } })
