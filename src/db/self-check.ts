@@ -128,6 +128,7 @@ const remedies: Record<string, string> = {
   'is not part of the schema': 'drop it',
   'has row level security': 'disable it',
   'inherits or is inherited': 'take the table out of the inheritance',
+  'is not in the view of its group': migrateAdvice,
 }
 
 function explainGuard({ kind, table, name, fault }: BrokenGuard, role: string): string {

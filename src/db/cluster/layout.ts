@@ -32,6 +32,16 @@ const listGroupsText = `
 
 type Queryable = Pick<pg.Pool, 'query'>
 
+export type Address = Pick<Group, 'host' | 'port'>
+
+const listWorkersText = `
+  select nodename as "host", nodeport as "port" from pg_dist_node
+  where isactive and noderole = 'primary' and groupid <> 0 order by nodeid`
+
+export async function listWorkers(coordinator: Queryable): Promise<Address[]> {
+  return (await coordinator.query<Address>(listWorkersText)).rows
+}
+
 export async function readLayout(coordinator: Queryable): Promise<Layout> {
   const { rows } = await coordinator.query<Omit<Group, 'number'>>(listGroupsText)
   const groups = rows.map((row, number) => ({ ...row, shard: Number(row.shard), number }))
