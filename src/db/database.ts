@@ -28,6 +28,8 @@ export type Database = {
   anchor?: string
   /** Of each group of customers: for statements about every group, which then run in that one alone. */
   groups?: Database[]
+  /** Of each server that has groups, one of them: for what is about the server. */
+  workers?(): Database[]
   /** For readiness; tests may leave it out. */
   refusedWrites?: RefusedWrites
 }

@@ -1,6 +1,17 @@
-// Waits until the database has a primary. A failover takes half a minute, and a start or a command should not fail in it.
+// Waits until the database has a primary, and on a cluster every worker too. A failover takes half a minute, and a start or a
+// command should not fail in it.
 import { sleep } from '../core/clock.ts'
-import { type Connection, Misconfigured, requirePrimary, type Standbys, withClient } from './connect.ts'
+import { isCoordinator } from './cluster/distribute.ts'
+import { type Address, listWorkers } from './cluster/layout.ts'
+import {
+  type Connection,
+  connectionAt,
+  Misconfigured,
+  requirePrimary,
+  type Standbys,
+  type Use,
+  withClient,
+} from './connect.ts'
 import { failureKind } from './database.ts'
 
 const pauseMs = 500
@@ -20,14 +31,31 @@ export async function waitForPrimary(connection: Connection, place: string, opti
   const endsAt = performance.now() + databaseWaitMs
   for (let isFirst = true; ; isFirst = false) {
     try {
-      return await withClient(connection, place, (client) => requirePrimary(client, use, standbys))
+      const workers = await requireServer(connection, place, use, standbys)
+      for (const worker of use === 'service' ? workers : []) {
+        const name = `of the worker ${worker.host}:${worker.port}`
+        await requireServer(connectionAt(connection, worker), name, use, standbys)
+      }
+      return
     } catch (error) {
       const { message, cause } = error as Error
-      const reason = cause ? message : `The database ${place} ${message}`
-      if (!isPassing(cause ?? error) || performance.now() >= endsAt) throw new Error(reason, { cause: cause ?? error })
-      if (isFirst) onWait?.(waitLine(reason, databaseWaitMs))
+      if (!isPassing(cause) || performance.now() >= endsAt) throw error
+      if (isFirst) onWait?.(waitLine(message, databaseWaitMs))
       await sleep(pauseMs)
     }
+  }
+}
+
+/** Returns the workers that it knows. */
+async function requireServer(connection: Connection, place: string, use: Use, standbys: Standbys): Promise<Address[]> {
+  try {
+    return await withClient(connection, place, async (client) => {
+      await requirePrimary(client, use, standbys)
+      return (await isCoordinator(client)) ? listWorkers(client) : []
+    })
+  } catch (error) {
+    const { message, cause } = error as Error
+    throw cause ? error : new Error(`The database ${place} ${message}`, { cause: error })
   }
 }
 

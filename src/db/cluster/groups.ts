@@ -15,6 +15,11 @@ export function groupsOf(database: Database): Database[] {
   return database.groups ?? [database]
 }
 
+/** For what is about a server: the database itself first, on a cluster the coordinator. */
+export function serversOf(database: Database): Database[] {
+  return [database, ...(database.workers?.() ?? [])]
+}
+
 /** Where the next one begins. */
 let turn = 0
 

@@ -18,6 +18,8 @@ export type Group = {
 export type Layout = {
   group(number: number): Group
   groupOf(customerId: string): number
+  /** Of each server that has groups, the first of them. */
+  firstOfServers(): number[]
   /** Of each group, the least id whose rows would be in it. */
   anchors(): string[]
 }
@@ -60,6 +62,10 @@ export async function readLayout(coordinator: Queryable): Promise<Layout> {
       const group = groups[number]
       assert(group, `there is no group ${number}`)
       return group
+    },
+    firstOfServers() {
+      const servers = Map.groupBy(groups, ({ host, port }) => `${host}:${port}`)
+      return [...servers.values()].flatMap(([first]) => (first ? [first.number] : []))
     },
     anchors() {
       const anchors: string[] = []
