@@ -2834,7 +2834,7 @@ select coalesce(case when current_setting('synchronous_standby_names') <> ''
 select current_setting('server_version_num')::int / 10000 as "version", current_setting('fsync') as "fsync",
     current_setting('synchronous_commit') as "synchronousCommit", current_setting('full_page_writes') as "fullPageWrites",
     current_setting('transaction_read_only') as "readOnly", current_setting('server_encoding') as "encoding",
-    current_user as "role";
+    current_user as "role", host(inet_server_addr()) || ':' || inet_server_port() as "address";
 
 -- db.findMight
 select pg_has_role(c.relowner, 'usage') as "owns",
@@ -2859,7 +2859,7 @@ select host(inet_client_addr()) as "address", (select ssl from pg_stat_ssl where
 
 -- db.findWriteMode
 select pg_is_in_recovery() as "standby", current_setting('transaction_read_only') = 'on' as "readOnly",
-    current_setting('synchronous_standby_names') = '' as "alone";
+    current_setting('synchronous_standby_names') = '' as "alone", to_regclass('cluster_grants') is not null as "isSpread";
 
 -- db.listGuards
 with relation as (
