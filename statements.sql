@@ -2850,7 +2850,7 @@ select coalesce(case when current_setting('synchronous_standby_names') <> ''
 select current_setting('server_version_num')::int / 10000 as "version", current_setting('fsync') as "fsync",
     current_setting('synchronous_commit') as "synchronousCommit", current_setting('full_page_writes') as "fullPageWrites",
     current_setting('transaction_read_only') as "readOnly", current_setting('server_encoding') as "encoding",
-    current_user as "role";
+    current_user as "role", host(inet_server_addr()) || ':' || inet_server_port() as "address";
 
 -- db.findMight
 select pg_has_role(c.relowner, 'usage') as "owns",
@@ -2875,11 +2875,11 @@ select host(inet_client_addr()) as "address", (select ssl from pg_stat_ssl where
 
 -- db.findWriteMode
 select pg_is_in_recovery() as "standby", current_setting('transaction_read_only') = 'on' as "readOnly",
-    current_setting('synchronous_standby_names') = '' as "alone";
+    current_setting('synchronous_standby_names') = '' as "alone", to_regclass('cluster_grants') is not null as "isSpread";
 
 -- db.listGuards
 with relation as (
-    select c.*, t.name as table_name
+    select c.*, t.name as table_name, named.oid as named
     from unnest($1::text[]) as t (name)
     join pg_class named on named.oid = to_regclass(t.name)
     left join lateral (
@@ -2891,13 +2891,15 @@ with relation as (
     join pg_class c on c.oid = coalesce(shard.refobjid, named.oid)
   ),
   guard as (
-    select 'column' as kind, r.table_name, a.attname::text as name, null as fault,
+    select 'column' as kind, r.table_name, a.attname::text as name,
+           case when v.attname is null then 'is not in the view of its group' end as fault,
            format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end
            || case when a.attidentity <> '' then ' identity' else '' end
            || case a.attgenerated when '' then coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
                                   else ' generated as ' || pg_get_expr(d.adbin, d.adrelid) end as definition
     from relation r
     join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attribute v on v.attrelid = r.named and v.attname = a.attname
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
     union all
     select 'constraint', r.table_name, c.conname, null, pg_get_constraintdef(c.oid, true)
@@ -2969,7 +2971,7 @@ with relation as (
 
 -- db.listUndoneGuards
 with relation as (
-    select c.*, t.name as table_name
+    select c.*, t.name as table_name, named.oid as named
     from unnest($1::text[]) as t (name)
     join pg_class named on named.oid = to_regclass(t.name)
     left join lateral (
@@ -3016,7 +3018,7 @@ with relation as (
 
 -- db.listUndoneGuardsInGroup
 with relation as (
-    select c.*, t.name as table_name
+    select c.*, t.name as table_name, named.oid as named
     from unnest($1::text[]) as t (name)
     join pg_class named on named.oid = to_regclass(t.name)
     left join lateral (

@@ -1,7 +1,7 @@
 // A Citus cluster on this machine: a coordinator and workers, PostgreSQL servers of Debian's packages with the extension, which
 // Debian does not have. For the tests, the campaign and the benchmarks.
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, readdirSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Launched, stopProcess } from '../launch.ts'
@@ -32,6 +32,13 @@ export type CitusNode = {
   dataDirectory: string
   /** Ends it without a checkpoint; returns when it serves again. */
   crash(): Promise<void>
+  /** As when its machine is lost: its connections are reset, or nothing answers any more. */
+  lose(how: 'killed' | 'frozen'): Promise<void>
+}
+
+export type CitusStandby = CitusNode & {
+  /** It takes writes, and waits for no standby. Citus has to be told. */
+  promote(): Promise<void>
 }
 
 export type Citus = {
@@ -40,6 +47,8 @@ export type Citus = {
   /** Of the superuser, at the coordinator and at each worker. */
   coordinator: CitusConnection
   workers: CitusConnection[]
+  /** Streams from the node, whose commits wait for it from then on. */
+  addStandby(node: CitusNode): Promise<CitusStandby>
   /** One statement after the other, on every node. */
   onEveryNode(...texts: string[]): Promise<void>
   /** An empty database on every node, whose coordinator knows the workers. */
@@ -78,8 +87,13 @@ export async function startCitus(directory: string, { workers = 3 } = {}): Promi
   const ports = await takeFreePorts(workers + 1)
   const running = new Map<number, Launched>()
   let isWanted = true
+  const frozen: number[] = []
+  const thaw = () => {
+    for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT')
+  }
   const stop = async () => {
     isWanted = false
+    thaw()
     await Promise.all([...running.values()].map((each) => stopProcess(each, 'SIGINT')))
   }
   const launch = (port: number) => void running.set(port, launchNode(runner, binaries, home, port))
@@ -105,12 +119,46 @@ export async function startCitus(directory: string, { workers = 3 } = {}): Promi
     launch(connection.port)
     await untilServing(connection)
   }
+  async function lose({ port }: CitusConnection, how: 'killed' | 'frozen'): Promise<void> {
+    const launched = running.get(port)
+    if (!launched) return
+    if (how === 'killed') return stopProcess(launched, 'SIGQUIT')
+    frozen.push(launched.pid, ...childrenOf(launched.pid))
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+  }
+  const nodeAt = (connection: CitusConnection): CitusNode => ({
+    connection,
+    dataDirectory: join(home, `${connection.port}`),
+    crash: () => crash(connection),
+    lose: (how) => lose(connection, how),
+  })
+  async function addStandby({ connection: primary }: CitusNode): Promise<CitusStandby> {
+    const [port = 0] = await takeFreePorts(1)
+    const connection = { ...primary, port }
+    const name = `standby_${port}`
+    const source = `host=${primary.host} port=${primary.port} user=${user} application_name=${name}`
+    const options = ['-D', join(home, `${port}`), '-d', source, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']
+    const copying = launchPart(runner, join(home, `${port}.log`), [join(binaries, 'pg_basebackup'), ...options])
+    if ((await copying.exited).code !== 0) throw new Error(`There is no copy of the server at ${primary.port}.`)
+    appendFileSync(join(home, `${port}`, 'postgresql.conf'), `port = ${port}\n`)
+    launch(port)
+    await untilServing(connection)
+    await query(primary, `alter system set synchronous_standby_names = '${name}'`, 'select pg_reload_conf()')
+    await until(`${name} is synchronous`, () => answers(primary, isSynchronousText(name)))
+    return {
+      ...nodeAt(connection),
+      promote: () =>
+        query(
+          connection,
+          'alter system reset synchronous_standby_names',
+          'select pg_reload_conf()',
+          'select pg_promote()',
+        ),
+    }
+  }
   return {
-    nodes: connections.map((connection) => ({
-      connection,
-      dataDirectory: join(home, `${connection.port}`),
-      crash: () => crash(connection),
-    })),
+    nodes: connections.map(nodeAt),
+    addStandby,
     coordinator,
     workers: others,
     onEveryNode,
@@ -121,6 +169,7 @@ export async function startCitus(directory: string, { workers = 3 } = {}): Promi
     stop,
     endNow() {
       isWanted = false
+      thaw()
       for (const { child } of running.values()) child.kill('SIGQUIT')
     },
   }
@@ -157,8 +206,17 @@ function untilServing(connection: CitusConnection): Promise<void> {
   return until(`PostgreSQL at port ${connection.port} answers`, () => answers(connection), 60_000)
 }
 
-async function answers(connection: CitusConnection): Promise<boolean> {
-  return query(connection, 'select 1').then(
+/** Fails until it is. */
+const isSynchronousText = (name: string) =>
+  `select 1 / count(*) from pg_stat_replication where application_name = '${name}' and sync_state = 'sync'`
+
+/** The server and its parts; a stopped one still has them. */
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+}
+
+async function answers(connection: CitusConnection, text = 'select 1'): Promise<boolean> {
+  return query(connection, text).then(
     () => true,
     () => false,
   )

@@ -145,7 +145,7 @@ async function requireUsable(client: pg.Client, wanted: Wanted): Promise<ServerS
   const mustWrite = wanted.isOneOfSeveral || (wanted.use === 'service' && isStandby)
   if (!acceptsWrites && mustWrite) throw unusable(noWrites)
   if (wanted.use === 'command') return state
-  if (!hasStandbys && wanted.standbys === 'required') throw unusable(noStandby)
+  if (!hasStandbys && wanted.standbys === 'required') throw new NoStandby(noStandby)
   if (hasStandbys && !waitingLevels.includes(synchronousCommit)) {
     const risk = 'a failover would lose payments that were answered'
     throw misconfigured(`synchronous_commit = ${synchronousCommit}, ${risk}`)
@@ -174,6 +174,11 @@ const noStandby =
 
 function unusable(reason: string): Error {
   return Object.assign(new Error(reason), { code: notNow })
+}
+
+/** It may have one soon. */
+export class NoStandby extends Error {
+  readonly code = notNow
 }
 
 /** Waiting does not help. */

@@ -30,6 +30,8 @@ export type Database = {
   groups?: Database[]
   /** Of `groups`: those that this process sweeps now. Undefined: it shares with no other. */
   sweptGroups?: Database[]
+  /** Of each server that has groups, one of them: for what is about the server. */
+  workers?(): Database[]
   /** For readiness; tests may leave it out. */
   refusedWrites?: RefusedWrites
 }

@@ -4,8 +4,8 @@
 // missing and different guards it finds what could undo one: other triggers, rules, row level security, inheritance, and rights
 // that the serving role does not need.
 import { readFileSync } from 'node:fs'
-import { clusterFunctions } from './cluster/distribute.ts'
-import { distributedTables, referenceTables } from './cluster/tables.ts'
+import { clusterFunctions } from './cluster/prepare-cluster.ts'
+import { tablesInGroups } from './cluster/tables.ts'
 import { type Database, statement } from './database.ts'
 import { listSurplusRights, rights } from './rights.ts'
 
@@ -20,14 +20,12 @@ export const guards: SchemaGuard[] = JSON.parse(readFileSync(new URL('guards.jso
 /** All but the journal of the migrations, which no migration creates. */
 export const guardedTables = Object.keys(rights).filter((table) => table !== 'schema_migrations')
 
-const inGroups = [...distributedTables, ...referenceTables]
-
 /** `fault`: what the definition does not show. */
 type Found = SchemaGuard & { fault: string | null }
 
 /** CTE `relation`: the tables named by $1. In a group of a cluster those are views, each of a shard with the table's guards. */
 const relationText = `relation as (
-    select c.*, t.name as table_name
+    select c.*, t.name as table_name, named.oid as named
     from unnest($1::text[]) as t (name)
     join pg_class named on named.oid = to_regclass(t.name)
     left join lateral (
@@ -46,13 +44,15 @@ const listGuardsStatement = statement(
   'db.listGuards',
   `with ${relationText},
   guard as (
-    select 'column' as kind, r.table_name, a.attname::text as name, null as fault,
+    select 'column' as kind, r.table_name, a.attname::text as name,
+           case when v.attname is null then 'is not in the view of its group' end as fault,
            format_type(a.atttypid, a.atttypmod) || case when a.attnotnull then ' not null' else '' end
            || case when a.attidentity <> '' then ' identity' else '' end
            || case a.attgenerated when '' then coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')
                                   else ' generated as ' || pg_get_expr(d.adbin, d.adrelid) end as definition
     from relation r
     join pg_attribute a on a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attribute v on v.attrelid = r.named and v.attname = a.attname
     left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
     union all
     select 'constraint', r.table_name, c.conname, null, pg_get_constraintdef(c.oid, true)
@@ -208,7 +208,7 @@ const shardSuffix = /_[0-9]{6,}(?![0-9A-Za-z_])/g
 
 /** On the workers: of the tables that are there, and with functions that find the tables of the group. */
 const groupGuards = distributedGuards
-  .filter(({ kind, table }) => kind === 'function' || inGroups.includes(table))
+  .filter(({ kind, table }) => kind === 'function' || tablesInGroups.includes(table))
   .map((guard) => ({ ...guard, definition: withoutSearchPath(guard.definition) }))
 
 function withoutSearchPath(definition: string): string {
@@ -216,13 +216,13 @@ function withoutSearchPath(definition: string): string {
 }
 
 async function findBrokenInGroup(group: Database): Promise<BrokenGuard[]> {
-  const found = await listGuards(group, inGroups)
+  const found = await listGuards(group, tablesInGroups)
   const named = found.map((each) => ({
     ...each,
     name: each.name.replace(shardSuffix, ''),
     definition: each.definition.replace(shardSuffix, ''),
   }))
-  const undone = await group.run<BrokenGuard>(listUndoneInGroupStatement, [inGroups])
+  const undone = await group.run<BrokenGuard>(listUndoneInGroupStatement, [tablesInGroups])
   const replaced = clusterFunctions
     .filter(({ name, body }) => !named.some((each) => each.name === name && each.definition.includes(body)))
     .map(({ name }) => ({ kind: 'function', table: '', name, fault: 'is not as this version has it' }))

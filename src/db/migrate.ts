@@ -5,6 +5,8 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { sleep } from '../core/clock.ts'
+import { distribute, isDistributed, resetSearchPaths, setForCluster } from './cluster/distribute.ts'
+import { splitStatements } from './cluster/split.ts'
 import { type Database, statement } from './database.ts'
 
 const directory = new URL('../../migrations/', import.meta.url)
@@ -86,27 +88,45 @@ const lockAttempts = 60
 const lockPauseMs = 1_000
 
 /**
- * A migration that waits for a lock blocks all statements behind it; a backup of an hour would be enough. So it waits for a
- * second only and is retried. False when another process has applied it meanwhile.
+ * A change that waits for a lock blocks all statements behind it; a backup of an hour would be enough. So it waits for a second
+ * only and is retried.
  */
-async function apply(client: pg.ClientBase, migration: Migration, attempt = 1): Promise<boolean> {
+export async function changeSchema<Value>(
+  client: pg.ClientBase,
+  change: () => Promise<Value>,
+  attempt = 1,
+): Promise<Value> {
   try {
-    return await inLockedTransaction(client, () => applyOnce(client, migration))
+    return await inLockedTransaction(client, async () => {
+      await setForCluster(client)
+      return change()
+    })
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string }
-    if (lockFailures.includes(code ?? '') && attempt < lockAttempts) {
-      await sleep(lockPauseMs)
-      return apply(client, migration, attempt + 1)
-    }
-    throw new Error(`migration ${migration.name} failed: ${message}`, { cause: error })
+    if (!lockFailures.includes((error as { code?: string }).code ?? '') || attempt === lockAttempts) throw error
+    await sleep(lockPauseMs)
+    return changeSchema(client, change, attempt + 1)
   }
 }
 
+/** False when another process has applied it meanwhile. */
+async function apply(client: pg.ClientBase, migration: Migration): Promise<boolean> {
+  try {
+    return await changeSchema(client, () => applyOnce(client, migration))
+  } catch (error) {
+    throw new Error(`migration ${migration.name} failed: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Statement by statement: Citus takes no more at once. */
 async function applyOnce(client: pg.ClientBase, migration: Migration): Promise<boolean> {
   if (missingOf([migration], await listApplied(client)).length === 0) return false
-  await client.query(`set local lock_timeout = '1s'`)
   await client.query(createJournal)
-  await client.query(migration.text)
+  const isSpread = await isDistributed(client)
+  for (const text of splitStatements(migration.text)) {
+    await client.query(text)
+    if (isSpread) await distribute(client)
+  }
+  if (isSpread) await resetSearchPaths(client)
   const { version, name, checksum } = migration
   await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
     version,

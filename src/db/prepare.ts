@@ -1,7 +1,8 @@
 // Prepares a database as its owner: the migrations, the serving role, its rights. All transactions hold one lock, so any number
 // of processes may start at once; a database that is prepared already is only read.
 import type pg from 'pg'
-import { isCoordinator, prepareCluster } from './cluster/distribute.ts'
+import { isCoordinator } from './cluster/distribute.ts'
+import { prepareCluster } from './cluster/prepare-cluster.ts'
 import { type Connection, withClient } from './connect.ts'
 import { requireFinished } from './copy/unfinished.ts'
 import { provideRole } from './embedded/role.ts'

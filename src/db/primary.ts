@@ -1,7 +1,17 @@
-// Waits until the database has a primary. A failover takes half a minute, and a start or a command should not fail in it,
-// whether it begins before or during the start.
+// Waits until the database has a primary, and on a cluster every worker too. A failover takes half a minute, and a start or a
+// command should not fail in it, whether it begins before or during the start.
 import { sleep } from '../core/clock.ts'
-import { type Connection, Misconfigured, requirePrimary, type Standbys, withClient } from './connect.ts'
+import { isCoordinator } from './cluster/distribute.ts'
+import { type Address, listWorkers } from './cluster/layout.ts'
+import {
+  type Connection,
+  connectionAt,
+  Misconfigured,
+  requirePrimary,
+  type Standbys,
+  type Use,
+  withClient,
+} from './connect.ts'
 import { failureKind } from './database.ts'
 
 const pauseMs = 500
@@ -19,11 +29,10 @@ export async function waitForPrimary(connection: Connection, place: string, opti
   const { standbys = 'optional' } = options
   const use = options.use === 'service' ? 'service' : 'command'
   await repeatWhileAway(place, options, async () => {
-    try {
-      await withClient(connection, place, (client) => requirePrimary(client, use, standbys))
-    } catch (error) {
-      const { message, cause } = error as Error
-      throw new Error(cause ? message : `The database ${place} ${message}`, { cause: cause ?? error })
+    const workers = await requireServer(connection, place, use, standbys)
+    for (const worker of use === 'service' ? workers : []) {
+      const name = `of the worker ${worker.host}:${worker.port}`
+      await requireServer(connectionAt(connection, worker), name, use, standbys)
     }
   })
 }
@@ -45,6 +54,19 @@ export async function repeatWhileAway<Value>(
       if (isFirst) onWait?.(waitLine(reason, databaseWaitMs))
       await sleep(pauseMs)
     }
+  }
+}
+
+/** Returns the workers that it knows. */
+async function requireServer(connection: Connection, place: string, use: Use, standbys: Standbys): Promise<Address[]> {
+  try {
+    return await withClient(connection, place, async (client) => {
+      await requirePrimary(client, use, standbys)
+      return (await isCoordinator(client)) ? listWorkers(client) : []
+    })
+  } catch (error) {
+    const { message, cause } = error as Error
+    throw cause ? error : new Error(`The database ${place} ${message}`, { cause: error })
   }
 }
 

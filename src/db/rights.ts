@@ -3,7 +3,7 @@
 // only insert. The owner of the tables grants the rights after the migrations. A right that no statement needs any more
 // is removed from the table one version later: instances of the version before may run until then.
 import pg from 'pg'
-import { distributedTables, referenceTables } from './cluster/tables.ts'
+import { distributedTables, referenceTables, tablesInGroups } from './cluster/tables.ts'
 import { type Database, statement } from './database.ts'
 import { inLockedTransaction, isAhead } from './migrate.ts'
 
@@ -216,24 +216,28 @@ async function storeVersion(client: pg.ClientBase): Promise<void> {
   await client.query(`comment on table schema_migrations is ${quotedNote}`)
 }
 
+/** An older version leaves what a newer one has granted. */
+export async function isNewest(client: pg.ClientBase): Promise<boolean> {
+  return (await grantedVersion(client)) <= rightsVersion && !(await isAhead(client))
+}
+
 /**
  * As the owner. Only differences are changed: a grant without an effect would still make every running service plan its
  * statements again. Rights that are not in the table are revoked, unless a newer version has granted its own.
  */
 export async function grantRights(client: pg.ClientBase, role: string, isCluster = false): Promise<void> {
   const wantedColumns = columnsOf(isCluster ? wantedOnCoordinator : wanted)
-  const mayRevoke = async () => (await grantedVersion(client)) <= rightsVersion && !(await isAhead(client))
   const compare = async () => (await client.query<Difference>(compareText, [role, ...wantedColumns])).rows
   const quotedRole = pg.escapeIdentifier(role)
   const besides = async () => (await client.query<{ quotedWhat: string }>(missingBesidesText, [role])).rows
-  const revokesNow = await mayRevoke()
+  const revokesNow = await isNewest(client)
   const differs = (await compare()).some(({ missing }) => missing || revokesNow)
   if (!differs && (await besides()).length === 0 && (await grantedVersion(client)) >= rightsVersion) return
   await inLockedTransaction(client, async () => {
     if (isCluster) await client.query('set local citus.multi_shard_modify_mode = sequential')
     for (const { quotedWhat } of await besides()) await client.query(`grant ${quotedWhat} to ${quotedRole}`)
     // Checked under the lock: a newer version may have granted its rights meanwhile.
-    const surplus = (await mayRevoke()) ? (await compare()).filter(({ missing }) => !missing) : []
+    const surplus = (await isNewest(client)) ? (await compare()).filter(({ missing }) => !missing) : []
     for (const quotedSurplus of quotedByTable(surplus)) {
       await client.query(`revoke ${quotedSurplus} from ${quotedRole}`)
     }
@@ -257,9 +261,8 @@ function quotedByTable(list: Right[], prefix = ''): string[] {
 
 /** What the serving role may do with the views of a group. */
 export function grantsInGroups(schema: string): string[] {
-  const inGroups = [...distributedTables, ...referenceTables]
   return quotedByTable(
-    wanted.filter(({ table }) => inGroups.includes(table)),
+    wanted.filter(({ table }) => tablesInGroups.includes(table)),
     `${schema}.`,
   )
 }

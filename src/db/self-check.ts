@@ -1,6 +1,7 @@
 // What a service checks before it serves: that the database is durable, that all guards and rights are in place, and that the
 // clocks agree. Anything that endangers money refuses the start, in production and elsewhere, with one line each: what is wrong
 // and what to do.
+import { serversOf } from './cluster/groups.ts'
 import { type Database, type Log, statement } from './database.ts'
 import { type BrokenGuard, findBrokenGuards, isSwitchedOff } from './guards.ts'
 import { compareSchema } from './migrate.ts'
@@ -20,6 +21,7 @@ type Facts = {
   readOnly: string
   encoding: string
   role: string
+  address: string | null
 }
 
 const findFactsStatement = statement(
@@ -27,7 +29,7 @@ const findFactsStatement = statement(
   `select current_setting('server_version_num')::int / 10000 as "version", current_setting('fsync') as "fsync",
     current_setting('synchronous_commit') as "synchronousCommit", current_setting('full_page_writes') as "fullPageWrites",
     current_setting('transaction_read_only') as "readOnly", current_setting('server_encoding') as "encoding",
-    current_user as "role"`,
+    current_user as "role", host(inet_server_addr()) || ':' || inet_server_port() as "address"`,
 )
 
 // Every value of synchronous_commit but `off` waits for the disk of the server that answers.
@@ -79,9 +81,23 @@ export type SelfCheckOptions = {
 }
 
 export async function selfCheck(database: Database, options: SelfCheckOptions): Promise<void> {
-  const { production, durability = 'server', log } = options
-  const [facts] = await database.run<Facts>(findFactsStatement)
+  const { production, log } = options
+  const servers = serversOf(database)
+  const faults = (await Promise.all(servers.map((server) => faultsOfServer(server, options)))).flat()
+  faults.push(...(await faultsOfSchema(database, log)))
+  for (const server of servers) await warnOfClock(server, log)
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+  if (production) await warnOfPrivileges(servers, log)
+}
+
+async function findFacts(server: Database): Promise<Facts> {
+  const [facts] = await server.run<Facts>(findFactsStatement)
   if (!facts) throw new Error('The database returned no settings.')
+  return facts
+}
+
+async function faultsOfServer(server: Database, { durability = 'server', log }: SelfCheckOptions): Promise<string[]> {
+  const facts = await findFacts(server)
   const broken = rules.filter(({ isWrong }) => isWrong(facts))
   const [excused, counted] = [true, false].map((isExcused) =>
     broken.filter(({ byProvider }) => (durability === 'provider' && byProvider === true) === isExcused),
@@ -89,14 +105,12 @@ export async function selfCheck(database: Database, options: SelfCheckOptions): 
   for (const { message } of excused ?? []) {
     log.error({ durability }, `DATABASE_DURABILITY=provider: started although ${message(facts)}`)
   }
-  const faults = (counted ?? []).map(({ message }) => message(facts))
-  faults.push(...(await faultsOfSchema(database, facts, log)))
-  await warnOfClock(database, log)
-  if (faults.length > 0) throw new Error(faults.join('\n'))
-  if (production) await warnOfPrivileges(database, log)
+  const where = server.anchor === undefined ? '' : `On the worker ${facts.address}: `
+  return (counted ?? []).map(({ message }) => `${where}${message(facts)}`)
 }
 
-async function faultsOfSchema(database: Database, { role }: Facts, log: Log): Promise<string[]> {
+async function faultsOfSchema(database: Database, log: Log): Promise<string[]> {
+  const { role } = await findFacts(database)
   const notFound = await whyNotFound(database, role)
   if (notFound) return [notFound]
   const lacking = await listMissingRights(database)
@@ -128,6 +142,7 @@ const remedies: Record<string, string> = {
   'is not part of the schema': 'drop it',
   'has row level security': 'disable it',
   'inherits or is inherited': 'take the table out of the inheritance',
+  'is not in the view of its group': migrateAdvice,
 }
 
 function explainGuard({ kind, table, name, fault }: BrokenGuard, role: string): string {
@@ -219,10 +234,9 @@ const surplusPrivileges: { has: (privileges: Privileges) => boolean; message: (p
 ]
 
 /** Warns of privileges that the role does not need. An owner can do everything, which is one warning. */
-async function warnOfPrivileges(database: Database, log: Log): Promise<void> {
-  // On a cluster the workers have rights of their own.
-  for (const place of [database, ...(database.groups ?? [])]) {
-    const [privileges] = await place.run<Privileges>(findPrivilegesStatement)
+async function warnOfPrivileges(servers: Database[], log: Log): Promise<void> {
+  for (const server of servers) {
+    const [privileges] = await server.run<Privileges>(findPrivilegesStatement)
     if (!privileges) continue
     for (const { has, message } of surplusPrivileges) {
       if (has(privileges)) log.warn({ role: privileges.role }, message(privileges))

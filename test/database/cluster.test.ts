@@ -11,10 +11,11 @@ import { takeFromGroups } from '../../src/db/cluster/groups.ts'
 import { hashOfUuid } from '../../src/db/cluster/hash.ts'
 import { routeByGroup } from '../../src/db/cluster/route.ts'
 import { distributedTables, referenceTables } from '../../src/db/cluster/tables.ts'
-import { connectionAt } from '../../src/db/connect.ts'
+import { connectionAt, NoStandby } from '../../src/db/connect.ts'
 import { mergeByCustomer } from '../../src/db/copy/merge.ts'
 import type { About, Database, Statement } from '../../src/db/database.ts'
 import { rights } from '../../src/db/rights.ts'
+import { createWriteHealth } from '../../src/db/write-health.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { filesOnClusters, skippedOnClusters } from '../support/on-clusters.ts'
 import { listStatements } from '../support/written/statements.ts'
@@ -172,6 +173,37 @@ test('inputs about customers of different groups share no statement, and do not 
   first.resolve()
   await waiting
   assert.ok(batches.every((inputs) => new Set(inputs.map((input) => input[0])).size === 1))
+})
+
+type Mode = { standby: boolean; readOnly: boolean; alone: boolean; isSpread: boolean }
+
+/** Answers every statement with its mode, or fails. */
+const serverWith = (answer: Partial<Mode> | Error, anchor?: string): Database => ({
+  ...(anchor && { anchor }),
+  run: async <Row extends object>() => {
+    if (answer instanceof Error) throw answer
+    return [{ standby: false, readOnly: false, alone: false, isSpread: true, ...answer }] as Row[]
+  },
+})
+
+test('a worker that is away leaves a service ready, one without a standby or without functions does not', async () => {
+  const refused = (cause: Error) => Object.assign(refuse('SVC001'), { cause })
+  const away = refused(new Error('connect ECONNREFUSED'))
+  const cases: [fault: string | undefined, ...workers: (Partial<Mode> | Error)[]][] = [
+    [undefined, {}, {}],
+    [undefined, {}, away],
+    ['no worker answers', away, away],
+    ['a worker has no synchronous standby', {}, { alone: true }],
+    ['a worker has no synchronous standby', refused(new NoStandby('has none')), {}],
+    ['a worker fails every statement (SQLSTATE 42883)', {}, Object.assign(new Error('no function'), { code: '42883' })],
+  ]
+  for (const [fault, ...workers] of cases) {
+    const servers = workers.map((worker) => serverWith(worker, randomUUID()))
+    const database = { ...serverWith({}), workers: () => servers }
+    assert.equal(await createWriteHealth(database, 'required')(), fault)
+  }
+  assert.equal(await createWriteHealth(serverWith({}), 'required')(), 'the tables were distributed after the start')
+  assert.equal(await createWriteHealth(serverWith({ isSpread: false }), 'required')(), undefined)
 })
 
 const tables = Object.keys(rights)

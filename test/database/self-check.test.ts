@@ -166,8 +166,13 @@ test('a server older than the tested versions is refused', async () => {
       return { rows: query.name === 'db.findFacts' ? [{ ...rows[0], version: 14 }] : rows }
     },
   }
-  await assert.rejects(selfCheck(createDatabase(connections, silentLog), { log: silentLog }), {
-    message: 'PostgreSQL 14 is too old: use version 15 or later.',
+  const old = createDatabase(connections, silentLog)
+  const message = 'PostgreSQL 14 is too old: use version 15 or later.'
+  await assert.rejects(selfCheck(old, { log: silentLog }), { message })
+  const present = createDatabase(database.pool, silentLog)
+  const cluster = { ...present, workers: () => [{ ...old, anchor: 'a worker' }] }
+  await assert.rejects(selfCheck(cluster, { log: silentLog }), {
+    message: /^On the worker [^ ]+: PostgreSQL 14 is too old/,
   })
 })
 

@@ -48,7 +48,7 @@ const samples: [rule: string, refused: string, permitted: string][] = [
   [
     'a new column may be left out',
     'alter table orders add column x int not null',
-    'alter table orders add column x int not null default 0, add column y text',
+    'alter table orders add column x int not null default 0; alter table orders add column y text',
   ],
   [
     'a default is a constant',
@@ -58,7 +58,7 @@ const samples: [rule: string, refused: string, permitted: string][] = [
   [
     'a new constraint is added not valid',
     'alter table orders add constraint c check (amount > 0)',
-    'alter table orders add constraint c check (amount in (1, 2)) not valid, add constraint d check (amount > 0) not valid',
+    'alter table operators add constraint c check (a in (1, 2)) not valid, add constraint d check (b > 0) not valid',
   ],
   [
     'an index is created if not exists',
@@ -68,18 +68,64 @@ const samples: [rule: string, refused: string, permitted: string][] = [
   ['rows are not changed', `update orders set status = 'x'`, 'create table a (b int); update a set b = 1'],
   ['no table is locked', 'lock table orders', '-- lock table orders\ncreate table a (b int)'],
   ['rights are granted', 'grant select on orders to another_role', 'create table a (granted int)'],
+  [
+    'a table of groups is altered',
+    'alter table orders add column x int, add column y text',
+    'alter table orders add column x numeric(3, 1); alter table operators add column x int, add column y text',
+  ],
+  [
+    'a new column of a table of groups has no constraint',
+    'alter table orders add column x int check (x > 0)',
+    'alter table orders add column checked int; alter table orders add constraint c check (x > 0) not valid',
+  ],
+  [
+    'a unique key of a distributed table',
+    'create unique index if not exists i on orders (order_id)',
+    'create unique index if not exists i on orders (customer_id, order_id); create unique index if not exists i on operators (name)',
+  ],
+  [
+    'a foreign key to a distributed table',
+    'create table a (b int references orders (c))',
+    'create table a (b int references operators (c)); alter table a add constraint d foreign key (b) references orders (c)',
+  ],
+  [
+    'a new table of customers',
+    'create table things (customer_id uuid not null)',
+    'create table holds (customer_id uuid primary key); create table things (thing text primary key)',
+  ],
+  [
+    'the body of a function',
+    'create function f() returns int begin atomic select 1; end',
+    'create function f() returns int language sql as $$ begin atomic $$',
+  ],
 ]
 
 test('every rule refuses its sample, and accepts the allowed one', () => {
   assert.equal(samples.length, rules.length)
   for (const [rule, refused, permitted] of samples) {
-    const found = breachesOf('0000_sample.sql', refused).map((breach) => breach.rule)
+    const found = breachesOf('9999_sample.sql', refused).map((breach) => breach.rule)
     assert.ok(
       found.some((each) => each.startsWith(rule)),
       `${refused}: ${found}`,
     )
-    assert.deepEqual(breachesOf('0000_sample.sql', permitted), [], permitted)
+    assert.deepEqual(breachesOf('9999_sample.sql', permitted), [], permitted)
   }
+})
+
+test('on a cluster a unique key that is not of one customer is refused wherever it is written', () => {
+  const refused = [
+    'create table holds (hold_id uuid primary key, customer_id uuid)',
+    'create table holds (customer_id uuid, hold_id uuid, unique (hold_id))',
+    'alter table holds add constraint c unique (hold_id)',
+    'alter table holds add constraint c exclude using gist (hold_id with =)',
+  ]
+  for (const text of refused)
+    assert.equal(breachesOf('9999_sample.sql', text).at(-1)?.rule.slice(0, 12), 'a unique key', text)
+  const permitted = [
+    'create table holds (customer_id uuid not null, hold_id uuid, primary key (customer_id, hold_id))',
+    'create table holds (customer_id uuid primary key, hold_id uuid references things (id))',
+  ]
+  for (const text of permitted) assert.deepEqual(breachesOf('9999_sample.sql', text), [], text)
 })
 
 /**

@@ -7,7 +7,6 @@ import {
   type Connections,
   confirmCommits,
   createPool,
-  failureKind,
   type NamedQuery,
   type PoolSettings,
 } from '../database.ts'
@@ -74,14 +73,17 @@ export async function connectWorkers(coordinator: pg.Pool, settings: PoolSetting
   const cluster: Cluster = {
     anchors: layout.anchors(),
     connectionsOf,
-    route: (database, groups) => routeByGroup(database, groups, layout.groupOf),
+    route: (database, groups) => ({
+      ...routeByGroup(database, groups, layout.groupOf),
+      workers: () => groups.filter((_, number) => layout.firstOfServers().includes(number)),
+    }),
   }
   Object.assign(coordinator, { cluster, end })
 }
 
-/** The group has moved, or its server is away: a standby may have its place in pg_dist_node. */
+/** The group has moved; or its server is away, or accepts no connection: a standby may have its place in pg_dist_node. */
 function isElsewhere(error: unknown): boolean {
-  return (error as { code?: string }).code === movedAway || failureKind(error) === 'away'
+  return (error as { code?: string }).code === movedAway || !isRefusal(error)
 }
 
 /** In one round trip: what follows a statement that has failed fails too, and the last one rolls back. */

@@ -20,6 +20,11 @@ export function sweptGroupsOf(database: Database): Database[] {
   return database.sweptGroups ?? groupsOf(database)
 }
 
+/** For what is about a server: the database itself first, on a cluster the coordinator. */
+export function serversOf(database: Database): Database[] {
+  return [database, ...(database.workers?.() ?? [])]
+}
+
 /** Where the next one begins. */
 let turn = 0
 

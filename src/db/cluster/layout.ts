@@ -18,6 +18,8 @@ export type Group = {
 export type Layout = {
   group(number: number): Group
   groupOf(customerId: string): number
+  /** Of each server that has groups, the first of them. */
+  firstOfServers(): number[]
   /** Of each group, the least id whose rows would be in it. */
   anchors(): string[]
 }
@@ -31,6 +33,16 @@ const listGroupsText = `
   order by s.shardminvalue::int`
 
 type Queryable = Pick<pg.Pool, 'query'>
+
+export type Address = Pick<Group, 'host' | 'port'>
+
+const listWorkersText = `
+  select nodename as "host", nodeport as "port" from pg_dist_node
+  where isactive and noderole = 'primary' and groupid <> 0 order by nodeid`
+
+export async function listWorkers(coordinator: Queryable): Promise<Address[]> {
+  return (await coordinator.query<Address>(listWorkersText)).rows
+}
 
 export async function readLayout(coordinator: Queryable): Promise<Layout> {
   const { rows } = await coordinator.query<Omit<Group, 'number'>>(listGroupsText)
@@ -50,6 +62,10 @@ export async function readLayout(coordinator: Queryable): Promise<Layout> {
       const group = groups[number]
       assert(group, `there is no group ${number}`)
       return group
+    },
+    firstOfServers() {
+      const servers = Map.groupBy(groups, ({ host, port }) => `${host}:${port}`)
+      return [...servers.values()].flatMap(([first]) => (first ? [first.number] : []))
     },
     anchors() {
       const anchors: string[] = []

@@ -24,3 +24,6 @@ export const derivedTables: string[] = ['figures_reached', 'hourly_figures']
 
 /** Whole on every server. */
 export const referenceTables: string[] = ['customers', 'api_keys', 'event_endpoints', 'service_tokens', 'budgets']
+
+/** What a group of customers has views of. */
+export const tablesInGroups: string[] = [...distributedTables, ...referenceTables]

@@ -1,12 +1,20 @@
 // What a migration may do while the previous version serves, as a table: that version continues to read and write the columns
-// it knows, and no request waits for a table that is being rewritten or scanned.
+// it knows, and no request waits for a table that is being rewritten or scanned. From the 44th on a migration is also applied to
+// tables that Citus has distributed.
+import { splitStatements } from '../../../src/db/cluster/split.ts'
+import { distributedTables, referenceTables } from '../../../src/db/cluster/tables.ts'
 
 export type Breach = { migration: string; rule: string; statement: string }
 
-type Rule = { name: string; breaks(statement: string, ofThisFile: Set<string>): boolean }
+type Rule = {
+  name: string
+  breaks(statement: string, ofThisFile: Set<string>): boolean
+  /** For the migrations after this one. */
+  after?: number
+}
 
 const tableIn = (statement: string) =>
-  /^(?:alter table|create (?:unique )?index (?:if not exists )?\w+ on|update|delete from)(?: only)? (\w+)/.exec(
+  /^(?:(?:alter|create) table(?: if not exists)?|create (?:unique )?index (?:if not exists )?\w+ on|update|delete from)(?: only)? (\w+)/.exec(
     statement,
   )?.[1]
 
@@ -19,6 +27,15 @@ function withoutParentheses(statement: string): string {
   const without = statement.replaceAll(/\([^()]*\)/g, '')
   return without === statement ? statement : withoutParentheses(without)
 }
+
+/** The last one that is applied before the tables of a cluster are distributed. */
+const lastBeforeClusters = 43
+
+const isIn = (tables: string[], statement: string) => tables.includes(tableIn(statement) ?? '')
+
+/** Where a column or a table has a unique key, other than one that begins with customer_id. */
+const uniqueKey =
+  /(?<!\bcustomer_id [^,]*)\b(unique|primary key)\b(?! index)(?! ?\(customer_id\b)|^create unique index (?!.* \(customer_id\b)|\bexclude\b/
 
 export const rules: Rule[] = [
   {
@@ -48,26 +65,63 @@ export const rules: Rule[] = [
   { name: 'rows are not changed in one statement', breaks: inUse(/^(update|delete from)\b/) },
   { name: 'no table is locked or rewritten', breaks: (text) => /^(lock|cluster|vacuum full)\b/.test(text) },
   { name: 'rights are granted by src/db/rights.ts', breaks: (text) => /^(grant|revoke)\b/.test(text) },
+  {
+    name: 'a table of groups is altered by one clause per statement',
+    after: lastBeforeClusters,
+    breaks: (text) =>
+      /^alter table\b/.test(text) &&
+      isIn([...distributedTables, ...referenceTables], text) &&
+      withoutParentheses(text).includes(','),
+  },
+  {
+    name: 'a new column of a table of groups has no constraint: it is added by name',
+    after: lastBeforeClusters,
+    breaks: (text) =>
+      isIn([...distributedTables, ...referenceTables], text) &&
+      /\badd (column )?(if not exists )?(?!constraint\b)\w+ .*\b(check|references|unique|primary key)\b/.test(text),
+  },
+  {
+    name: 'a unique key of a distributed table begins with customer_id',
+    after: lastBeforeClusters,
+    breaks: (text) => isIn(distributedTables, text) && uniqueKey.test(text),
+  },
+  {
+    name: 'a foreign key to a distributed table is added after its table is created',
+    after: lastBeforeClusters,
+    breaks: (text) => new RegExp(`^create table\\b.*\\breferences (${distributedTables.join('|')})\\b`).test(text),
+  },
+  {
+    name: 'a new table of customers is named in src/db/cluster/tables.ts',
+    after: lastBeforeClusters,
+    breaks: (text) =>
+      /^create table\b.*\bcustomer_id\b/.test(text) && !isIn([...distributedTables, ...referenceTables], text),
+  },
+  {
+    name: 'the body of a function is in quotes: a file is split into its statements',
+    after: lastBeforeClusters,
+    breaks: (text) => /\bbegin atomic\b/.test(text),
+  },
 ]
 
-/** One statement each, in one line, lower case, without comments. A body in dollar quotes is part of its statement. */
-export function statementsOf(text: string): string[] {
-  const bodies: string[] = []
-  const withoutBodies = text
-    .replace(/--.*$/gm, '')
-    .replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, (body) => `$${bodies.push(body)}$`)
-  return withoutBodies
-    .split(';')
-    .map((statement) => statement.replace(/\s+/g, ' ').trim().toLowerCase())
-    .filter((statement) => statement !== '')
+/** One statement each, in one line, lower case, without comments and without bodies in dollar quotes. */
+function statementsOf(text: string): string[] {
+  return splitStatements(text).map((statement) =>
+    statement
+      .replace(/--.*$/gm, '')
+      .replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, '$$$$')
+      .replace(/\s+/g, ' ')
+      .trim()
+      .toLowerCase(),
+  )
 }
 
 export function breachesOf(migration: string, text: string): Breach[] {
   const statements = statementsOf(text)
   const ofThisFile = new Set(statements.flatMap((statement) => /^create table (\w+)/.exec(statement)?.[1] ?? []))
+  const version = Number.parseInt(migration, 10)
   return statements.flatMap((statement) =>
     rules
-      .filter(({ breaks }) => breaks(statement, ofThisFile))
+      .filter(({ breaks, after = 0 }) => version > after && breaks(statement, ofThisFile))
       .map(({ name }) => ({ migration, rule: name, statement })),
   )
 }
