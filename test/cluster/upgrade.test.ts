@@ -8,6 +8,7 @@ import { defer, launch, newDirectory, settingsFor, waitUntilReady } from '../../
 import { setForCluster } from '../../src/db/cluster/distribute.ts'
 import { listWorkers } from '../../src/db/cluster/layout.ts'
 import { guards } from '../../src/db/guards.ts'
+import { rightsVersion } from '../../src/db/rights.ts'
 import { clusterVariable, createTestDatabase } from '../support/database/database.ts'
 import { breachesOf } from '../support/database/migration-rules.ts'
 import { nextVersion } from '../support/database/next-version.ts'
@@ -49,7 +50,7 @@ const changes = [
   { file: 'src/db/cluster/tables.ts', from: `'hourly_figures',`, to: `'hourly_figures', 'order_notes',` },
   { file: 'src/db/rights.ts', from: `'refunded_amount',`, to: `'refunded_amount', 'delivered',` },
   { file: 'src/db/rights.ts', from: 'cancel_keys:', to: 'order_notes: { insert: true },\n  cancel_keys:' },
-  { file: 'src/db/rights.ts', from: 'rightsVersion = 8', to: 'rightsVersion = 9' },
+  { file: 'src/db/rights.ts', from: `rightsVersion = ${rightsVersion}`, to: `rightsVersion = ${rightsVersion + 1}` },
 ]
 
 test('the next version migrates a cluster under load, both versions serve, and nothing is lost', {
