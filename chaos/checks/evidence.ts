@@ -12,11 +12,13 @@ import type { Books } from '../world/postgres.ts'
 import type { Shop } from '../world/shop.ts'
 import type { World } from '../world/world.ts'
 import {
+  type AdjustmentDay,
   type BookedAdjustment,
   type BookedHold,
   type BookedUse,
   keyOfUse,
   type LeftStep,
+  readAdjustmentDays,
   readAdjustments,
   readCourses,
   readHolds,
@@ -69,6 +71,7 @@ export type Evidence = {
   /** By customer and reference of the spend or hold. */
   leftToReverse: Map<string, LeftStep[]>
   adjustments: BookedAdjustment[]
+  adjustmentDays: AdjustmentDay[]
   /** What spends and holds took and gave back, in order. */
   usage: UsageEntry[]
   /** Available credits, by customer. */
@@ -112,6 +115,7 @@ export async function gatherEvidence(world: World, shop: Shop, recorded: Recorde
     courses: await readCourses(books),
     leftToReverse: await readLeftToReverse(books),
     adjustments: await readAdjustments(books),
+    adjustmentDays: await readAdjustmentDays(books),
     usage: await readUsage(books),
     holds: new Map((await readHolds(books)).map((hold) => [hold.holdId, hold])),
     available: shop.customers.map(({ customerId }) => available.get(customerId) ?? Number.NaN),

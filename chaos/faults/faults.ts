@@ -165,7 +165,10 @@ async function endSession({ world, random, count }: StrikeContext): Promise<void
 
 async function lockAccounts({ world, count }: StrikeContext): Promise<void> {
   await alone(world.postgres, async () => {
-    const client = await world.books.pool.connect()
+    const client = await world.books.pool.connect().catch((error) => {
+      if (!world.spread) throw error
+    })
+    if (!client) return
     // The connection may be lost between two queries.
     client.on('error', () => undefined)
     try {

@@ -104,7 +104,7 @@ const connectTimeoutText = /timeout exceeded when trying to connect|due to conne
 export type FailureKind = 'again' | 'away' | 'busy' | 'input' | 'bug'
 
 /** Of Citus, when a worker is away. */
-const lostWorkerText = /failure on connection marked as essential/
+const lostWorkerText = /failure on connection marked as essential|server closed the connection unexpectedly/
 
 /** The server has ended the session, or could not begin it: its disk is full, for example. */
 const endedSession = { code: 'XX000', severity: 'FATAL' }

@@ -57,6 +57,7 @@ const withoutState: [error: Error, kind: FailureKind][] = [
   [withState('EAI_AGAIN', 'getaddrinfo EAI_AGAIN db'), 'away'],
   [new Error('Connection terminated unexpectedly'), 'away'],
   [new Error('failure on connection marked as essential: worker1:5432'), 'away'],
+  [withState('XX000', 'server closed the connection unexpectedly\n\tThis probably means …'), 'away'],
   [new Error('Connection terminated'), 'away'],
   [new Error('Connection terminated due to connection timeout'), 'busy'],
   [new Error('Client has encountered a connection error and is not queryable'), 'away'],

@@ -184,6 +184,7 @@ function evidenceOf({ spends = [], reversals = [], balances, more = {} }: Partia
     reversals: [],
     consoleCalls: [],
     adjustments: [goodwill],
+    adjustmentDays: [],
     adjustmentCalls: [adjusted],
     suspensions: [suspension],
     usage: [taken],
@@ -368,6 +369,13 @@ const faults: { what: string; found: string[]; parts: Partial<Parts> }[] = [
     what: 'an adjustment is refused for a limit',
     found: ['A-4'],
     parts: refusedAdjustment('VAL003', 'adjustment limit'),
+  },
+  {
+    what: 'a day is charged with an adjustment that its operator did not request',
+    found: ['A-5'],
+    parts: {
+      more: { adjustmentDays: [{ actor: 'x', day: '2026-01-01', credits: 5, charges: ['customer/id/GOODWILL/5'] }] },
+    },
   },
   { what: 'a repeated adjustment is refused', found: ['A-4'], parts: refusedAdjustment('VAL003', 'adjustmentId') },
   {

@@ -1,5 +1,6 @@
 // Adjustments by operators compared with the books: each id once, as in every answer, by the persons who requested and
-// approved it; no more in a day than an operator may; and one is refused for a reason that is true.
+// approved it; no more in a day than an operator may; and one is refused for a reason that is true. One whose answer was
+// lost may have been charged to the operator's day and not made.
 import { type AdjustmentCall, adjustmentLimits } from '../../load/account-actions.ts'
 import type { Check, Evidence } from '../evidence.ts'
 import { type BookedAdjustment, wasDuring } from './booked.ts'
@@ -35,7 +36,12 @@ export function checkAdjustments(evidence: Evidence): Check[] {
     {
       id: 'A-4',
       title: 'an adjustment is refused for a reason that is true',
-      violations: each((call, own) => refused(evidence, days, call, own)),
+      violations: each((call, own) => refused(evidence, call, own)),
+    },
+    {
+      id: 'A-5',
+      title: 'a day is charged with what its operator has requested or approved, each once',
+      violations: wronglyCharged(evidence),
     },
   ]
 }
@@ -94,9 +100,23 @@ function unrequested({ adjustments, adjustmentCalls, shop }: Evidence): string[]
   })
 }
 
+function wronglyCharged({ adjustmentDays, adjustmentCalls, shop }: Evidence): string[] {
+  const requested = new Set(
+    adjustmentCalls
+      .filter(({ by }) => by !== 'reject')
+      .map(({ actor, customer, adjustment: { adjustmentId, kind, credits } }) =>
+        [actor, shop.customers[customer]?.customerId, adjustmentId, kind, credits].join('/'),
+      ),
+  )
+  return adjustmentDays.flatMap(({ actor, day, credits, charges }) => {
+    const sum = charges.reduce((total, charge) => total + Math.abs(Number(charge.split('/').at(-1))), 0)
+    const isRight = sum === credits && charges.every((charge) => requested.has(`${actor}/${charge}`))
+    return isRight ? [] : [`${actor} on ${day}: ${credits} for ${charges.join(', ')}`]
+  })
+}
+
 function refused(
-  { shop, courses }: Evidence,
-  days: Map<string, number>,
+  { shop, courses, adjustmentDays }: Evidence,
   call: AdjustmentCall,
   booked: BookedAdjustment | undefined,
 ): string | null {
@@ -104,7 +124,8 @@ function refused(
   if (outcome.kind !== 'fail') return null
   const { credits } = adjustment
   const steps = courses.get(shop.customers[customer]?.customerId ?? '') ?? []
-  const most = Math.max(...[...days].filter(([day]) => day.startsWith(`${actor} `)).map(([, used]) => used), 0)
+  const ownDays = adjustmentDays.filter((day) => day.actor === actor)
+  const most = Math.max(...ownDays.map((day) => day.credits), 0)
   const reasons: Record<string, () => boolean> = {
     BUS002: () => wasDuring(call, [noCredits, ...steps], ({ available }) => available + credits < 0),
     'VAL003 adjustment limit': () => most + Math.abs(credits) > adjustmentLimits.perDay,

@@ -214,6 +214,13 @@ export type BookedAdjustment = {
   approvalDay: string | null
 }
 
+/** What was charged to an operator on a day, for adjustments that were made and for some that were not. */
+export type AdjustmentDay = { actor: string; day: string; credits: number; charges: string[] }
+
+export async function readAdjustmentDays(books: Books): Promise<AdjustmentDay[]> {
+  return books.query<AdjustmentDay>('select actor, day::text, credits::int, charges from adjustment_days')
+}
+
 export async function readAdjustments(books: Books): Promise<BookedAdjustment[]> {
   return books.query<BookedAdjustment>(
     `select customer_id as "customerId", adjustment_id as "adjustmentId", coalesce(a.kind, r.kind) as kind,
