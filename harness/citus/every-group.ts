@@ -30,6 +30,25 @@ export function queryEveryGroup<Row extends object>(
   text: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
-  const name = `harness.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
-  return createDatabase(pool, silent).run<Row>(statement(name, text, 'groups'), values)
+  return createDatabase(pool, silent).run<Row>(inGroups(text), values)
+}
+
+/** The rows of the group that has the customer. */
+export function queryGroupOf<Row extends object>(
+  pool: pg.Pool,
+  customerId: string,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  const { groups = [], groupOf } = createDatabase(pool, silent)
+  const group = groups[groupOf?.(customerId) ?? 0]
+  if (!group) throw new Error('The pool leads to no cluster.')
+  return group.run<Row>(inGroups(text), values)
+}
+
+const inGroups = (text: string) => statement(nameOf(text), text, 'groups')
+
+/** For a statement that is prepared. */
+export function nameOf(text: string): string {
+  return `harness.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
 }

@@ -142,13 +142,13 @@ test('books whose first customer was created today are not audited yet', async (
 
 test('a broken rule is logged as an error and stored', async () => {
   const { customerId } = await service.newCustomer()
-  const byHand = (balance: number) => `set session_replication_role = replica;
-    update accounts set balance = ${balance} where customer_id = '${customerId}'; reset session_replication_role`
+  const setBalance = (balance: number) =>
+    service.database.queryUnguarded('update accounts set balance = $2 where customer_id = $1', [customerId, balance])
   const logged: string[] = []
   const log = { warn: () => undefined, error: (_fields: object, message: string) => logged.push(message) as never }
-  await service.database.query(byHand(5))
+  await setBalance(5)
   await createDailyAudit({ ...service.payments, log })(stopping)
-  await service.database.query(byHand(0))
+  await setBalance(0)
   assert.deepEqual(logged, ['the books break their own rules'])
   const [row] = await service.database.query(
     `select violation_count as count, findings #> '{0,subjects,0}' as subject from audits`,

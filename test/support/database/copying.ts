@@ -5,7 +5,8 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
 import type { StandaloneCall, Values } from '../../../src/commands/command.ts'
 import { testPeppers } from '../service/service.ts'
-import { createTestDatabase, type ServerConnection, silentLog } from './database.ts'
+import { createTestDatabase, silentLog } from './database.ts'
+import type { ServerConnection } from './places.ts'
 
 export type CallOptions = {
   to: ServerConnection | undefined
