@@ -19,8 +19,11 @@ export async function queryOrEveryGroup<Row extends object>(
   text: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
+  // Citus has to be told that a trigger of a shard is meant.
+  const isTrigger = /^(create|drop) trigger\b/.test(text)
+  const whole = isTrigger ? `do $$ begin set local citus.enable_unsafe_triggers = on; ${text}; end $$` : text
   try {
-    return (await pool.query(text, values)).rows
+    return (await pool.query(whole, values)).rows
   } catch (error) {
     const isWhole = (/^\s*(insert|with)/.test(text) && /\binsert into\b/.test(text)) || writesCopies.test(text)
     if ((error as { code?: string }).code !== notSupported || isWhole) throw error

@@ -175,15 +175,14 @@ test('a rolled back statement has no effect: neither credits nor event, and a re
   await service.database.query(`
     create function refuse_queue() returns trigger language plpgsql as
     $$ begin raise exception 'no room' using errcode = '53100'; end $$`)
-  // The setting has a meaning on a cluster alone.
-  const change = (text: string) =>
-    service.database.query(`do $$ begin set local citus.enable_unsafe_triggers = on; ${text}; end $$`)
-  await change('create trigger refuse before insert on event_queues for each row execute function refuse_queue()')
+  await service.database.query(
+    'create trigger refuse before insert on event_queues for each row execute function refuse_queue()',
+  )
   try {
     assertRefused(await order.confirm(), 'SVC001')
     assert.deepEqual([await typesOf(customerId), await customer.credits()], [[], 0])
   } finally {
-    await change('drop trigger refuse on event_queues')
+    await service.database.query('drop trigger refuse on event_queues')
   }
   await settleAll(service)
   assert.deepEqual([await typesOf(customerId), await customer.credits()], [['order.confirmed'], 21])
