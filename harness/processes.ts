@@ -14,7 +14,8 @@ import { fileURLToPath } from 'node:url'
 import { createPool } from '../src/db/database.ts'
 import { findPostmaster, stopPostmaster } from '../src/db/embedded/postmaster.ts'
 import { startEmbedded } from '../src/db/embedded/server.ts'
-import { type ServerConnection, silentLog, type TestDatabase, unguardedBy } from '../test/support/database/database.ts'
+import { silentLog, type TestDatabase } from '../test/support/database/database.ts'
+import { placesOf, type ServerConnection } from '../test/support/database/places.ts'
 import { assertNoSecretPrinted } from '../test/support/leaks.ts'
 import { type ProcessEnd, startProcess, stopProcess } from './launch.ts'
 
@@ -264,7 +265,7 @@ export async function openBooks(t: Cleaner, dataDir: string): Promise<TestDataba
     connection,
     pool,
     drop,
-    queryUnguarded: unguardedBy(pool),
+    ...placesOf(pool, { owner: connection, serving: connection }, false),
     query: async (text, values = []) => (await pool.query(text, values)).rows,
   }
 }

@@ -39,7 +39,7 @@ async function adjustedOf(customerId: string): Promise<number | undefined> {
 
 async function areWaiting(count: number): Promise<boolean> {
   const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  return (await cluster.database.query(text)).length >= count
+  return (await cluster.database.queryServers(text)).length >= count
 }
 
 const refusedAs =
@@ -170,9 +170,8 @@ test('an adjustment and a request with one id at once: one of them is made, and 
   const small = adjustmentOf(customer.customerId, 10)
   const large = { ...small, credits: 11 }
   const own = { perDay: 100, approvalAbove: 10 }
-  const client = await cluster.database.pool.connect()
-  await client.query('begin')
-  await client.query('select from accounts where customer_id = $1 for no key update', [customer.customerId])
+  const other = await cluster.database.begin(customer.customerId)
+  await other.query('select from accounts where customer_id = $1 for no key update', [customer.customerId])
   const adjusting = adjust(databaseAt(0), small, own)
   await until('the adjustment waits', () => areWaiting(1))
   let isStored = false
@@ -181,8 +180,7 @@ test('an adjustment and a request with one id at once: one of them is made, and 
   })
   const outcomes = Promise.allSettled([adjusting, requesting])
   await until('the request waits or is stored', async () => isStored || (await areWaiting(2)))
-  await client.query('rollback')
-  client.release()
+  await other.rollback()
 
   const [adjusted, requested] = await outcomes
   assert.deepEqual([adjusted.status, requested.status], ['fulfilled', 'rejected'])

@@ -16,7 +16,8 @@ after(() => service.close())
 
 /** A spend as the version before writes it. */
 async function spendOfBefore(customerId: string, credits: number): Promise<void> {
-  await service.database.query(
+  await service.database.queryOf(
+    customerId,
     `with account as (
       select *, greatest(moved_at, clock_timestamp()) as now_moved from accounts where customer_id = $1 for no key update
     ),

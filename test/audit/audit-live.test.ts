@@ -74,16 +74,17 @@ test('during live traffic no audit finds a violation', async () => {
   const ids = await Promise.all(Array.from({ length: customers }, () => newCustomer(first)))
   const end = performance.now() + trafficMs
   let orders = 0
+  let isTraffic = true
 
   async function runBuyer(customerId: string, number: number): Promise<void> {
-    for (let round = number; performance.now() < end; round += 1) {
+    for (let round = number; performance.now() < end || round < number + scenarios.length; round += 1) {
       await buy(contexts[round % contexts.length] ?? first, customerId, round)
       orders += 1
     }
   }
   async function runAuditor(chunkRows: number): Promise<number> {
     let audits = 0
-    for (; performance.now() < end; audits += 1) {
+    for (; isTraffic || audits <= 2; audits += 1) {
       const { violations } = await audit(createDatabase(database.pool, silentLog), { chunkRows })
       assert.deepEqual(violations, [])
       await sleep(5)
@@ -91,8 +92,10 @@ test('during live traffic no audit finds a violation', async () => {
     return audits
   }
   const buyers = ids.flatMap((id) => Array.from({ length: buyersPerCustomer }, (_, number) => runBuyer(id, number)))
-  const audits = await Promise.all([runAuditor(40), runAuditor(10_000)])
+  const auditors = Promise.all([runAuditor(40), runAuditor(10_000)])
   await Promise.all(buyers)
+  isTraffic = false
+  const audits = await auditors
 
   const { violations, checked } = await audit(createDatabase(database.pool, silentLog), { chunkRows: 50 })
   assert.deepEqual(violations, [])

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { createDailyAudit } from '../../src/payments/audit/daily-audit.ts'
 import { closeDay } from '../../src/payments/books/close-day.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
+import { wrapDatabase } from '../support/database/connections.ts'
 import { createOverrides, openContexts } from '../support/service/recovery.ts'
 import { startTestService, type TestService } from '../support/service/service.ts'
 
@@ -14,7 +15,7 @@ let service: TestService
 beforeEach(async () => {
   service = await startTestService({ wrapGateway })
   await service.newCustomer()
-  await service.database.query(`update customers set created_at = created_at - interval '3 days'`)
+  await service.database.query(`update customers set created_at = now() - interval '3 days'`)
 })
 afterEach(async () => {
   clear()
@@ -44,7 +45,7 @@ test('the day is audited once although one of its payments cannot be compared', 
     return { kind: 'page', movements: [{ ...movement, direction: 'CAPTURE' as const }], next: null }
   }
   overrides.fetchPayment = async () => ({ kind: 'unknown', code: 'SOMETHING_NEW' })
-  await service.database.query(`update customers set created_at = created_at - interval '3 days'`)
+  await service.database.query(`update customers set created_at = now() - interval '3 days'`)
   const dailyAudit = createDailyAudit(service.payments)
   for (let round = 0; round < 2; round += 1) {
     await assert.rejects(closeDay(service.payments, stopping), /could not be compared yet/)
@@ -67,12 +68,11 @@ test('of six workers one audits the day, and the day is not audited again', asyn
 })
 
 test('an audit that failed or could not be stored is repeated, and not repeated after it succeeded', async () => {
-  const { database } = service.payments
   let fails: RegExp | undefined = /^payments\.auditOrders$/
-  const failing: typeof database = {
-    run: (statement, values) =>
-      fails?.test(statement.name) ? Promise.reject(new Error('away')) : database.run(statement, values),
-  }
+  const failing = wrapDatabase(service.payments.database, async (statement, send) => {
+    if (fails?.test(statement.name)) throw new Error('away')
+    return send()
+  })
   const dailyAudit = createDailyAudit({ ...service.payments, database: failing })
   await assert.rejects(dailyAudit(stopping), /away/)
   await dailyAudit(stopping)
@@ -91,30 +91,24 @@ test('an audit that failed or could not be stored is repeated, and not repeated 
 })
 
 test('an audit that another process has taken over stores no second row', async () => {
-  const { database } = service.payments
   let slept = false
-  const sleeping: typeof database = {
-    async run(statement, values) {
-      if (statement.name === 'payments.insertDailyAudit' && !slept) {
-        slept = true
-        await expireClaim()
-        await createDailyAudit(service.payments)(stopping)
-      }
-      return database.run(statement, values)
-    },
-  }
+  const sleeping = wrapDatabase(service.payments.database, async (statement, send) => {
+    if (statement.name === 'payments.insertDailyAudit' && !slept) {
+      slept = true
+      await expireClaim()
+      await createDailyAudit(service.payments)(stopping)
+    }
+    return send()
+  })
   await assert.rejects(createDailyAudit({ ...service.payments, database: sleeping })(stopping), /not on record/)
   assert.deepEqual(await auditRows(), [clean])
 })
 
 test('a statement whose answer is lost after its commit is repeated: the audit is claimed and stored once', async () => {
-  const { database } = service.payments
-  const repeating: typeof database = {
-    async run(statement, values) {
-      if (/^payments\.(claim|insert)DailyAudit$/.test(statement.name)) await database.run(statement, values)
-      return database.run(statement, values)
-    },
-  }
+  const repeating = wrapDatabase(service.payments.database, async (statement, send) => {
+    if (/^payments\.(claim|insert)DailyAudit$/.test(statement.name)) await send()
+    return send()
+  })
   await createDailyAudit({ ...service.payments, database: repeating })(stopping)
   assert.deepEqual(await auditRows(), [clean])
 })
@@ -142,13 +136,13 @@ test('books whose first customer was created today are not audited yet', async (
 
 test('a broken rule is logged as an error and stored', async () => {
   const { customerId } = await service.newCustomer()
-  const byHand = (balance: number) => `set session_replication_role = replica;
-    update accounts set balance = ${balance} where customer_id = '${customerId}'; reset session_replication_role`
+  const setBalance = (balance: number) =>
+    service.database.queryUnguarded('update accounts set balance = $2 where customer_id = $1', [customerId, balance])
   const logged: string[] = []
   const log = { warn: () => undefined, error: (_fields: object, message: string) => logged.push(message) as never }
-  await service.database.query(byHand(5))
+  await setBalance(5)
   await createDailyAudit({ ...service.payments, log })(stopping)
-  await service.database.query(byHand(0))
+  await setBalance(0)
   assert.deepEqual(logged, ['the books break their own rules'])
   const [row] = await service.database.query(
     `select violation_count as count, findings #> '{0,subjects,0}' as subject from audits`,
@@ -160,14 +154,13 @@ test('a broken rule is logged as an error and stored', async () => {
 async function auditedAfter(minutes: number[]): Promise<AuditRow[]> {
   let now = Date.now()
   const dailyAudit = createDailyAudit(service.payments, () => now)
-  const due = 'update customers set created_at = created_at - $1::interval'
   await service.database.query('update customers set created_at = now()')
   for (const pause of minutes) {
     now += pause * minuteMs
     await dailyAudit(stopping)
   }
   assert.deepEqual(await auditRows(), [])
-  await service.database.query(due, ['3 days'])
+  await service.database.query(`update customers set created_at = now() - interval '3 days'`)
   now += minuteMs
   await dailyAudit(stopping)
   return auditRows()

@@ -7,7 +7,8 @@ import { type Citus, type CitusNode, startCitus } from '../../harness/citus/citu
 import { defer, newDirectory } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { prepare } from '../../src/db/prepare.ts'
-import { clusterVariable, type ServerConnection } from '../support/database/database.ts'
+import { clusterVariable } from '../support/database/database.ts'
+import type { ServerConnection } from '../support/database/places.ts'
 import { type Service, startSales } from '../support/service/sales.ts'
 
 const skip = process.env[clusterVariable] ? false : 'it needs a cluster: npm run test:cluster'

@@ -10,10 +10,10 @@ import {
   clusterVariable,
   createTestDatabase,
   openTestPool,
-  type ServerConnection,
   serverVariable,
   type TestServer,
 } from '../support/database/database.ts'
+import type { ServerConnection } from '../support/database/places.ts'
 import { startTestSandbox, startTestService } from '../support/service/service.ts'
 
 const skip = process.env[clusterVariable] ? false : 'it needs a cluster: npm run test:cluster'

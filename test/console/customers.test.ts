@@ -45,12 +45,8 @@ async function pagesOf(query: Query<'customers'>): Promise<Data<'customers'>['cu
 }
 
 test('customers are listed newest first, each once, although many were created at the same time; or by a prefix of the name', async () => {
-  await service.database.query(
-    `with made as (
-       insert into customers (customer_id, name) select gen_random_uuid(), 'Twin ' || i from generate_series(1, 7) i
-       returning customer_id)
-     insert into accounts (customer_id) select customer_id from made`,
-  )
+  const twins = [1, 2, 3, 4, 5, 6, 7].map((number) => `(gen_random_uuid(), 'Twin ${number}')`)
+  await service.database.query(`insert into customers (customer_id, name) values ${twins.join(', ')}`)
   await issueKey(service.payments.database, testPeppers, 'the newest')
   const pages = await pagesOf({ limit: '3' })
   assert.ok(pages.every((page) => page.length <= 3))
@@ -61,12 +57,12 @@ test('customers are listed newest first, each once, although many were created a
   assert.equal(listed.length, Number(count?.count))
   // Two names that differ by their case are two customers.
   await issueKey(service.payments.database, testPeppers, 'TWIN 3')
-  const twins = (await pagesOf({ limit: '3', q: 'tWin' })).flat().map(({ name }) => name)
+  const found = (await pagesOf({ limit: '3', q: 'tWin' })).flat().map(({ name }) => name)
   assert.deepEqual(
-    twins.map((name) => name?.toLowerCase()),
+    found.map((name) => name?.toLowerCase()),
     ['twin 1', 'twin 2', 'twin 3', 'twin 3', 'twin 4', 'twin 5', 'twin 6', 'twin 7'],
   )
-  assert.equal(new Set(twins).size, 8)
+  assert.equal(new Set(found).size, 8)
   assertRefused(await viewer.request('customers', { query: { cursor: '7' } }), 'VAL003')
 })
 

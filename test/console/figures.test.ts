@@ -7,8 +7,9 @@ import { generate } from '../../bench/books/generate.ts'
 import { createRandom, forSeeds } from '../../harness/random.ts'
 import { homeHandlers } from '../../src/console/home/home.ts'
 import type { Handler } from '../../src/console/routes.ts'
+import { groupsOf } from '../../src/db/cluster/groups.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
-import { addSlice } from '../../src/payments/books/figures.sql.ts'
+import { addSlice, findPlace } from '../../src/payments/books/figures.sql.ts'
 import { createAddUp } from '../../src/payments/books/figures.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
@@ -145,15 +146,16 @@ test('the home page equals a count of all rows, whenever the figures were aggreg
 test('the same slice is added once, however often it is requested', async () => {
   const { database } = service.payments
   await service.newCustomer().then((customer) => customer.confirmedOrder('BASIC'))
-  const [{ reached } = { reached: new Date() }] = await service.database.query<{ reached: Date }>(
-    'select reached from figures_reached',
-  )
-  const before = await service.database.query('select * from hourly_figures order by hour, figure')
+  const figures = () => service.database.query('select * from hourly_figures order by customer_id, hour, figure')
+  const marks = await Promise.all(groupsOf(database).map((group) => findPlace(group, 0)))
+  const before = await figures()
   await addAllUp(database)
-  const added = await service.database.query('select * from hourly_figures order by hour, figure')
+  const added = await figures()
   assert.notDeepEqual(added, before)
-  await addSlice(database, reached, new Date())
-  assert.deepEqual(await service.database.query('select * from hourly_figures order by hour, figure'), added)
+  for (const [number, group] of groupsOf(database).entries()) {
+    await addSlice(group, marks[number]?.reached ?? assert.fail('no figures'), new Date())
+  }
+  assert.deepEqual(await figures(), added)
 })
 
 test('a slice that exceeds the statement timeout is shortened until it fits', async () => {
@@ -204,21 +206,15 @@ test('short slices without a backlog do not lengthen the next slice: after a sto
 test('the aggregation waits for rows of uncommitted transactions, however long the commit takes', async () => {
   const { database } = service.payments
   const customer = await service.newCustomer()
-  const slow = new pg.Client(service.database.connection)
-  await slow.connect()
-  try {
-    await slow.query('begin')
-    await slow.query(
-      `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits)
-       values ($1, 'ord_000000000000000000000000000000000000', 'BASIC', 'CARD', 1000, 1)`,
-      [customer.customerId],
-    )
-    await customer.purchase('BASIC')
-    await addAllUp(database)
-    await slow.query('commit')
-  } finally {
-    await slow.end()
-  }
+  const slow = await service.database.begin(customer.customerId)
+  await slow.query(
+    `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits)
+     values ($1, 'ord_000000000000000000000000000000000000', 'BASIC', 'CARD', 1000, 1)`,
+    [customer.customerId],
+  )
+  await customer.purchase('BASIC')
+  await addAllUp(database)
+  await slow.commit()
   await addAllUp(database)
   await assertComplete()
 })

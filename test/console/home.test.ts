@@ -98,12 +98,12 @@ test('the home page shows the last audit; an audit with violations lists them, a
     audit?.rows,
     Object.values(checked).reduce((sum, rows) => sum + rows, 0),
   )
-  const customer = await service.newCustomer()
-  const byHand = (balance: number) => `set session_replication_role = replica;
-    update accounts set balance = ${balance} where customer_id = '${customer.customerId}'; reset session_replication_role`
-  await service.database.query(byHand(5))
+  const { customerId } = await service.newCustomer()
+  const setBalance = (balance: number) =>
+    service.database.queryUnguarded('update accounts set balance = $2 where customer_id = $1', [customerId, balance])
+  await setBalance(5)
   await recordedAudit(database, 'COMMAND', { onUnwritten: assert.fail })
-  await service.database.query(byHand(0))
+  await setBalance(0)
   const broken = (await viewer.get('home')).audit
   assert.deepEqual([broken?.cause, broken?.violationCount, broken?.isOnlyUnread], ['COMMAND', 1, false])
   const first = await viewer.get('audits', { query: { limit: '1' } })
@@ -119,7 +119,7 @@ test('the home page shows the last audit; an audit with violations lists them, a
       invariant: 'I-1',
       rule: 'the balance is what the last entry of the ledger left',
       count: 1,
-      subjects: [{ customerId: customer.customerId }],
+      subjects: [{ customerId }],
     },
   ])
   assert.equal(found.checked.accounts, checked.accounts + 1)

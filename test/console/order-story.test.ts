@@ -118,7 +118,7 @@ test('a reason with bidirectional controls is accepted, stored and returned as i
 test('an attempt is stored once although its statement is repeated, and at most 200 are stored per operation', async () => {
   const customer = await service.newCustomer()
   const { orderId, confirm } = await customer.paidOrder()
-  const text = `select from payment_attempts join payment_operations using (operation_id) where order_id = '${orderId}'`
+  const text = `select from payment_attempts join payment_operations using (customer_id, operation_id) where order_id = '${orderId}'`
   const kept = async () => (await service.database.query(text)).length
   await service.sandbox.setFaults([
     { on: 'confirm', kind: 'error-before', times: 1 },
@@ -131,7 +131,8 @@ test('an attempt is stored once although its statement is repeated, and at most 
   await recover(contextOver(service.payments, connections))
   assert.ok(connections.lost())
   assert.equal(await kept(), 2)
-  await service.database.query(
+  await service.database.queryOf(
+    customer.customerId,
     `insert into payment_attempts (customer_id, operation_id, holder_id, gateway_code)
      select customer_id, operation_id, gen_random_uuid(), 'ONE_OF_MANY'
      from payment_operations cross join generate_series(1, 198) where order_id = $1`,
@@ -312,7 +313,8 @@ test('an event is found among thousands of one customer, and the events of other
   const order = await customer.confirmedOrder()
   await customer.confirmedOrder('BASIC')
   // As if thousands of events had come before and after, one second apart.
-  await service.database.query(
+  await service.database.queryOf(
+    customerId,
     `with shifted as (
        update events set event_number = event_number + 5000 where customer_id = $1 returning event_number, created_at
      ),

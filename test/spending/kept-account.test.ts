@@ -15,14 +15,12 @@ after(() => service.close())
 
 /** Locks the account until the work has ended or failed. */
 async function whileLocked<Result>(customerId: string, work: () => Promise<Result>): Promise<Result> {
-  const client = await service.database.pool.connect()
+  const forgotten = await service.database.begin(customerId)
   try {
-    await client.query('begin')
-    await client.query('select from accounts where customer_id = $1 for update', [customerId])
+    await forgotten.query('select from accounts where customer_id = $1 for update', [customerId])
     return await work()
   } finally {
-    await client.query('rollback')
-    client.release()
+    await forgotten.rollback()
   }
 }
 
@@ -74,12 +72,12 @@ test('a hold that the books do not cover does not prevent the expiry of other ho
   const [row] = await service.database.query<{ held: number }>('select held from accounts where customer_id = $1', [
     damaged.customerId,
   ])
-  const withHeld = (held: number) => `set session_replication_role = replica;
-    update accounts set held = ${held} where customer_id = '${damaged.customerId}'; reset session_replication_role`
-  await service.database.query(withHeld(0))
+  const setHeld = (held = 0) =>
+    service.database.queryUnguarded('update accounts set held = $2 where customer_id = $1', [damaged.customerId, held])
+  await setHeld()
   await assert.rejects(expireHolds(service.payments.database), { constraint: 'ledger_entries_held_is_covered' })
   assert.equal(await sound.credits(), 20)
-  await service.database.query(withHeld(row?.held ?? 0))
+  await setHeld(row?.held)
   assert.deepEqual(await expireHolds(service.payments.database), { expired: 1, more: false })
 })
 

@@ -7,6 +7,7 @@ import { createCredits } from '../../src/credits/credits.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { wrapConnections } from '../support/database/connections.ts'
 import { silentLog } from '../support/database/database.ts'
+import { makeBeside } from '../support/database/places.ts'
 import { countCodes } from '../support/service/cluster.ts'
 import { movements } from '../support/service/orders.ts'
 import { assertRefused, assertSuccess, type TestCustomer } from '../support/service/service.ts'
@@ -255,7 +256,10 @@ function watchedCredits() {
 
 test('spends of one customer in one statement are applied in order: a refused one leaves its credits to the next', async () => {
   const customer = await service.customerWith(10)
-  const [blocking, other] = [await newCustomer(), await newCustomer('BASIC')]
+  const beside = <Made extends { customerId: string }>(make: () => Promise<Made> | Made) =>
+    makeBeside(service.payments.database, customer.customerId, make)
+  const [blocking, other] = [await beside(() => newCustomer()), await beside(() => newCustomer('BASIC'))]
+  const nobody = await beside(() => ({ customerId: crypto.randomUUID() }))
   const { credits, sizes } = watchedCredits()
   const spend = (customerId: string, amount: number, reference: string = crypto.randomUUID()) =>
     credits.spend({ customerId, credits: amount, reference, serviceId: internal.issued.serviceId })
@@ -276,7 +280,7 @@ test('spends of one customer in one statement are applied in order: a refused on
     spend(blocking.customerId, 1),
     spend(customer.customerId, 1, 'known'),
     spend(other.customerId, 2),
-    spend(unknownCustomer, 1),
+    spend(nobody.customerId, 1),
     ...amounts.map((amount) => spend(customer.customerId, amount)),
   ])
   assert.deepEqual(sizes, [1, amounts.length + 4])

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pino } from 'pino'
+import { databaseUrl } from '../../harness/processes.ts'
 import { readConfig } from '../../src/config.ts'
 import { startDevelopment } from '../../src/dev/start.ts'
 import { createTestDatabase } from '../support/database/database.ts'
@@ -22,8 +23,7 @@ const free = {
 /** The page from which the payment window is opened, after a click on Buy. */
 async function payPage(environment: Record<string, string>): Promise<{ html: string; policy: string; shop: string }> {
   const database = await createTestDatabase()
-  const { user, password, host, database: name } = database.connection
-  const DATABASE_URL = `postgres:///${name}?${new URLSearchParams({ host, user, password })}`
+  const DATABASE_URL = databaseUrl(database.connection)
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'prepaid-credits-shop-'))
   const config = readConfig({ ...free, DATABASE_URL, DATA_DIR, ...environment })
   const service = await startDevelopment(config, pino({ level: 'silent' }))

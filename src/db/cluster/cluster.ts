@@ -111,10 +111,20 @@ async function runInGroup(
   } catch (error) {
     // A statement that was refused has been rolled back: the connection can be used again.
     client.release(isRefusal(error) ? undefined : (error as Error))
-    throw error
+    throw withoutShard(error)
   } finally {
     client.off('error', onError)
   }
+}
+
+/** The names of a shard, of its indexes and its triggers end with its id: those of the tables are what is looked for. */
+function withoutShard(error: unknown): unknown {
+  const named = error as { table?: string; constraint?: string }
+  for (const field of ['table', 'constraint'] as const) {
+    const name = named[field]
+    if (name) named[field] = name.replace(/_\d+$/, '')
+  }
+  return error
 }
 
 const sqlstate = /^[0-9A-Z]{5}$/

@@ -2,7 +2,6 @@
 // in another one on the same database. There is one gateway call in all.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import pg from 'pg'
 import { until } from '../../../harness/until.ts'
 import { closeAll } from '../../support/closing.ts'
 import { movements } from '../../support/service/orders.ts'
@@ -148,15 +147,12 @@ test('4.2: one paymentKey for two orders at the same moment: only the order that
   }
 })
 
-test('4.2: a confirm that began while its paymentKey was in use for another order is VAL003 without a call, also when the other one is refused meanwhile', async (t) => {
+test('4.2: a confirm that began while its paymentKey was in use for another order is VAL003 without a call, also when the other one is refused meanwhile', async () => {
   const customer = await service.newCustomer()
   const refused = await customer.paidOrder('STANDARD', 'decline')
   const order = await customer.paidOrder()
-  const owner = new pg.Client(service.database.connection)
-  await owner.connect()
-  t.after(() => owner.end())
   const { first } = await startSlowly(400, refused.confirm)
-  await owner.query('begin')
+  const owner = await service.database.begin(customer.customerId)
   await owner.query('select from orders where order_id = $1 for update', [order.orderId])
   // Its statement begins before the other confirm is refused, and may end after that.
   const second = sibling.call('/public/v1/payments/confirm', {
@@ -171,11 +167,11 @@ test('4.2: a confirm that began while its paymentKey was in use for another orde
   })
   await until(
     'the second is refused or waits for its order',
-    async () => isAnswered || (await service.database.query(isWaiting)).length === 1,
+    async () => isAnswered || (await service.database.queryServers(isWaiting)).length === 1,
   )
   assertRefused(await first, 'VAL003')
   const sent = confirmsSent()
-  await owner.query('rollback')
+  await owner.rollback()
   assertRefused(await second, 'VAL003')
   assert.equal(confirmsSent(), sent)
   assert.equal(await customer.status(order.orderId), 'PENDING')

@@ -193,42 +193,46 @@ test('more than is available is refused by the balance, and counts in no budget'
   assert.deepEqual(await usesOf(customerId), ['null 0'])
 })
 
+/** Runs the statement while the spend waits for the account. */
+async function overtakenBy<Result>(customerId: string, sql: string, spend: () => Promise<Result>): Promise<Result> {
+  const change = await service.database.begin(customerId)
+  await change.query('select from accounts where customer_id = $1 for no key update', [customerId])
+  const waiting = spend()
+  await until('the spend waits', async () => {
+    const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    return (await service.database.queryServers(text)).length > 0
+  })
+  await change.query(sql, [customerId])
+  await change.commit()
+  return waiting
+}
+
+test('a spend that waited for the account while others used its budget is refused with what they have left', async () => {
+  const { customerId } = await service.customerWith(50)
+  const budgetId = await setLimit(customerId, { credits: 40 })
+  assertSuccess(await spend(customerId, 1), 200)
+  const use = 'update budget_usage set used = 38 where customer_id = $1'
+  assertOver(await overtakenBy(customerId, use, () => spend(customerId, 5)), { budgetId, value: null, left: 2 })
+})
+
 test('a spend that waited for the account while a budget was set, or the customer suspended, moves nothing and runs again', async () => {
   const { customerId } = await service.customerWith(50)
   const { database } = service.payments
   await setLimit(customerId, { credits: 40 })
-  const client = await service.database.pool.connect()
   async function isStaleAfter(sql: string): Promise<boolean> {
-    await client.query('begin')
-    try {
-      await client.query('select from accounts where customer_id = $1 for no key update', [customerId])
-      const { serviceId } = internal.issued
-      const input = { customerId, credits: 5, reference: crypto.randomUUID(), serviceId, keyId: 'a' }
-      const waiting = spendRestricted(database, input)
-      await until('the spend waits', async () => {
-        const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-        return (await service.database.query(text)).length > 0
-      })
-      await client.query(sql, [customerId])
-      await client.query('commit')
-      const { isStale, spent, available } = await waiting
-      assert.deepEqual([spent, available], [0, 50])
-      return isStale
-    } finally {
-      await client.query('rollback')
-    }
+    const { serviceId } = internal.issued
+    const input = { customerId, credits: 5, reference: crypto.randomUUID(), serviceId, keyId: 'a' }
+    const { isStale, spent, available } = await overtakenBy(customerId, sql, () => spendRestricted(database, input))
+    assert.deepEqual([spent, available], [0, 50])
+    return isStale
   }
-  try {
-    const budgetId = crypto.randomUUID()
-    const setNew = `insert into budgets (customer_id, budget_id, scope, period, credits, warn_at)
-      values ($1, '${budgetId}', 'KEY', 'DAY', 4, 4)`
-    assert.equal(await isStaleAfter(setNew), true)
-    assertOver(await spend(customerId, 5, { keyId: 'a' }), { budgetId, value: 'a', left: 4 })
-    assert.equal(await isStaleAfter('update customers set suspended_at = now() where customer_id = $1'), true)
-    assertFieldRefused(await spend(customerId, 1), 'VAL003', 'customerId')
-  } finally {
-    client.release()
-  }
+  const budgetId = crypto.randomUUID()
+  const setNew = `insert into budgets (customer_id, budget_id, scope, period, credits, warn_at)
+    values ($1, '${budgetId}', 'KEY', 'DAY', 4, 4)`
+  assert.equal(await isStaleAfter(setNew), true)
+  assertOver(await spend(customerId, 5, { keyId: 'a' }), { budgetId, value: 'a', left: 4 })
+  assert.equal(await isStaleAfter('update customers set suspended_at = now() where customer_id = $1'), true)
+  assertFieldRefused(await spend(customerId, 1), 'VAL003', 'customerId')
 })
 
 test('all keys of a suspended customer are refused within a second and it spends nothing; holds that are open end as ever', async () => {

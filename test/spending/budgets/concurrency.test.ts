@@ -18,7 +18,7 @@ before(async () => {
 after(() => closeAll(...listeners, cluster))
 
 const count = isLong ? 2_000 : 1_000
-test(`${count} spends and holds at two services under eleven budgets: none is exceeded, and the counts are exact`, async (t) => {
+test(`${count} spends and holds at two services under budgets of all scopes: none is exceeded, and the counts are exact`, async (t) => {
   const random = createRandom(count)
   const customers = [await cluster.newCustomer(), await cluster.newCustomer()]
   for (const customer of customers) for (let bought = 0; bought < 3; bought += 1) await customer.confirmedOrder('PRO')

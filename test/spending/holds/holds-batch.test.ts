@@ -12,6 +12,7 @@ import {
   type HoldOpening,
   openHolds,
 } from '../../../src/credits/holds/holds.sql.ts'
+import { makeBeside } from '../../support/database/places.ts'
 import { assertSuccess } from '../../support/service/service.ts'
 import { type SpendingService, startSpendingService } from '../../support/spending/spending.ts'
 
@@ -40,6 +41,7 @@ test('each of several openings returns its own hold, credits, time and balance, 
   assertSuccess(await service.internal.spend(customerId, 2, 'spent-before'), 200)
   const [known] = await openHolds(database(), [opening(customerId, 3, { reference: 'held-before' })])
   const [five, one, seven] = openingsOf(customerId, [5, 1, 7]) as [HoldOpening, HoldOpening, HoldOpening]
+  const nobody = await makeBeside(database(), customerId, () => ({ customerId: crypto.randomUUID() }))
   const startedAt = Date.now()
   const opened = await openHolds(database(), [
     five,
@@ -48,7 +50,7 @@ test('each of several openings returns its own hold, credits, time and balance, 
     one,
     opening(customerId, 2, { reference: 'spent-before' }),
     seven,
-    opening('00000000-0000-4000-8000-000000000000', 1),
+    opening(nobody.customerId, 1),
   ])
   assert.deepEqual(
     opened.map(({ holdId, credits, available, usedFor, isNew }) => ({ holdId, credits, available, usedFor, isNew })),
@@ -69,7 +71,7 @@ test('each of several openings returns its own hold, credits, time and balance, 
 
 test('each of several endings returns its own hold, captured credits and balance; those that cannot end return none', async () => {
   const { customerId } = await service.customerWith(30)
-  const { customerId: otherId } = await service.customerWith(30)
+  const { customerId: otherId } = await makeBeside(database(), customerId, () => service.customerWith(30))
   const openings = openingsOf(customerId, [5, 1, 7, 2])
   const [five, one, seven, two] = openings as [HoldOpening, HoldOpening, HoldOpening, HoldOpening]
   await openHolds(database(), openings)

@@ -165,19 +165,17 @@ test('simultaneous sweeps expire each of many holds of several customers once, i
 
 test('no caller gets EXPIRED while a capture that came in time is still running', async () => {
   const { customer, id, holdId, opened } = await heldCustomer(10, 1)
-  const client = await service.database.pool.connect()
-  await client.query('begin')
-  await client.query('select from accounts where customer_id = $1 for update', [id])
+  const other = await service.database.begin(id)
+  await other.query('select from accounts where customer_id = $1 for update', [id])
   // In time, but blocked by the lock of the account until after the expiry of the hold.
   const first = internal.capture(id, holdId, 4)
   await setTimeout(Math.max(0, Date.parse(opened.body.data.expiresAt) - Date.now()) + 50)
   const late = [internal.capture(id, holdId, 4), internal.capture(id, holdId, 5), internal.release(id, holdId)]
   await setTimeout(100)
-  await client.query('rollback')
-  client.release()
+  await other.rollback()
   assertSuccess(await first, 200)
-  const [same, other, release] = await Promise.all(late)
+  const [same, different, release] = await Promise.all(late)
   assert.equal(same?.text, (await first).text)
-  for (const answer of [other, release]) assert.match(answer?.text ?? '', /the hold is CAPTURED, 4 of 10/)
+  for (const answer of [different, release]) assert.match(answer?.text ?? '', /the hold is CAPTURED, 4 of 10/)
   assert.equal(await customer.credits(), 17)
 })

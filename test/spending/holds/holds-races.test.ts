@@ -267,18 +267,13 @@ test('an extension that races the expiry: an extended hold is captured in the en
 test('an extension that waited for the hold until its time was over is refused: another request may have found it expired', async () => {
   const { id, holdId } = await heldCustomer(5)
   await expiresIn(holdId, 400)
-  const client = await cluster.database.pool.connect()
-  try {
-    await client.query('begin')
-    await client.query('select from holds where hold_id = $1 for update', [holdId])
-    const extending = at(0).extend(id, holdId, 600)
-    await sleep(600)
-    await client.query('rollback')
-    const refused = await extending
-    assert.match(refused.text, /the hold is EXPIRED/)
-  } finally {
-    client.release()
-  }
+  const other = await cluster.database.begin(id)
+  await other.query('select from holds where hold_id = $1 for update', [holdId])
+  const extending = at(0).extend(id, holdId, 600)
+  await sleep(600)
+  await other.rollback()
+  const refused = await extending
+  assert.match(refused.text, /the hold is EXPIRED/)
 })
 
 test('64 simultaneous requests to hold at most 5 among spends hold what there is and no more', async () => {

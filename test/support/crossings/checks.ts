@@ -44,7 +44,8 @@ export type Found = {
 
 /** The order, the movements of credits, the holds, the open operations, and the payment at the gateway. */
 export async function readBooks(world: World, { call }: Scenario, subject: Subject): Promise<Found> {
-  const [row] = await world.database.query<Found['books'] & { begun: boolean; overdue: boolean }>(
+  const [row] = await world.database.queryOf<Found['books'] & { begun: boolean; overdue: boolean }>(
+    subject.customerId,
     `select (select array_agg(status) from orders o where o.customer_id = a.customer_id) as orders,
        (select coalesce(array_agg(kind || ' ' || delta order by entry_number), '{}')
         from ledger_entries e where e.customer_id = a.customer_id and e.delta <> 0) as movements,
@@ -55,23 +56,27 @@ export async function readBooks(world: World, { call }: Scenario, subject: Subje
        (select coalesce(array_agg(concat_ws(' ', state, captured) order by opening_entry), '{}')
         from holds h where h.customer_id = a.customer_id) as holds,
        (select max(refund_shortfall) from orders o where o.customer_id = a.customer_id) as shortfall,
-       (select coalesce(array_agg(kind), '{}')
-        from discrepancies d where d.customer_id = a.customer_id and resolved_at is null) as discrepancies,
-       (select coalesce(array_agg(distinct kind), '{}')
-        from discrepancies d where d.customer_id = a.customer_id and resolved_at is not null) as resolved,
-       (select array_agg(outcome) from webhook_notifications n where n.order_id = $2) as notifications,
        exists (select from payment_operations p
-               where p.customer_id = a.customer_id and p.kind = $3 and p.state <> 'EXPIRED') as begun,
+               where p.customer_id = a.customer_id and p.kind = $2 and p.state <> 'EXPIRED') as begun,
        exists (select from orders o
                where o.customer_id = a.customer_id and o.status = 'PENDING'
                  and o.created_at < now() - interval '1 day')
          or exists (select from holds h
                     where h.customer_id = a.customer_id and h.state = 'ACTIVE' and h.expires_at <= now()) as overdue
      from accounts a where a.customer_id = $1`,
-    [subject.customerId, subject.orderId, firstKind[call] ?? ''],
+    [subject.customerId, firstKind[call] ?? ''],
   )
-  assert.ok(row)
-  const { begun, overdue, ...books } = row
+  const [found] = await world.database.query<Pick<Found['books'], 'notifications'>>(
+    `select (select coalesce(array_agg(kind), '{}')
+        from discrepancies d where d.customer_id = $1 and resolved_at is null) as discrepancies,
+       (select coalesce(array_agg(distinct kind), '{}')
+        from discrepancies d where d.customer_id = $1 and resolved_at is not null) as resolved,
+       (select array_agg(outcome) from webhook_notifications n where n.order_id = $2) as notifications`,
+    [subject.customerId, subject.orderId],
+  )
+  assert.ok(row && found)
+  const { begun, overdue, ...rest } = row
+  const books = { ...rest, ...found }
   const payment = world.sandbox.payment(subject.paymentKey)
   const { status = null, balanceAmount: left = 0, cancels = null } = payment ?? {}
   return {

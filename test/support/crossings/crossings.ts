@@ -4,6 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connections } from '../../../src/db/database.ts'
 import type { FetchedPayment, Gateway, MovementPage, Unknown } from '../../../src/gateway/gateway.ts'
+import { wrapConnections } from '../database/connections.ts'
 
 /**
  * crash-before   the process dies before the call
@@ -93,14 +94,13 @@ export function createCrossings(strike: Strike | null, openedAt: Date) {
       return first
     },
 
-    connections: (connections: Connections): Connections => ({
-      async query(query) {
+    connections: (connections: Connections): Connections =>
+      wrapConnections(connections, async (query, send) => {
         const isStruck = condition !== 'well' || crossed.length + 1 === strike?.at
-        if (isStruck || !findsNothing(query)) return cross(query.name, () => connections.query(query), loseConnection)
+        if (isStruck || !findsNothing(query)) return cross(query.name, send, loseConnection)
         crossed.push(query.name)
         return { rows: [] }
-      },
-    }),
+      }),
     gateway: (gateway: Gateway): Gateway => ({
       ...gateway,
       confirm: (intent) => cross('gateway.confirm', () => gateway.confirm(intent), noAnswer),

@@ -4,7 +4,7 @@ import './clock.ts'
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { createDatabase } from '../../../src/db/database.ts'
+import { createDatabase, definedStatements } from '../../../src/db/database.ts'
 import { audit } from '../../../src/payments/audit/audit.ts'
 import { silentLog, testServer } from '../database/database.ts'
 import { isLong } from '../long.ts'
@@ -31,10 +31,8 @@ const withEffectOnly: Mode[] = ['crash-after', 'error']
 
 /** Each crossing in each of the modes that matter there. */
 function strikesAt(crossings: string[], chosen: Mode[]): Strike[] {
-  return crossings.flatMap((crossing, place) =>
-    chosen
-      .filter((mode) => !reads.test(crossing) || !withEffectOnly.includes(mode))
-      .map((mode) => ({ at: place + 1, mode })),
+  return placesOf(crossings).places.flatMap(({ crossing, at }) =>
+    chosen.filter((mode) => !reads.test(crossing) || !withEffectOnly.includes(mode)).map((mode) => ({ at, mode })),
   )
 }
 
@@ -45,6 +43,13 @@ export function crossingTable() {
     worlds = await Promise.all(Array.from({ length: worldCount }, openWorld))
   })
   after(() => Promise.all(worlds.map((world) => world.close())))
+
+  /** On a cluster a statement about every group is a crossing for each of them. */
+  function spread(crossings: string[]): string[] {
+    const groups = worlds[0]?.connections.cluster?.anchors.length
+    if (groups === undefined) return crossings
+    return crossings.map((name) => (definedStatements.get(name)?.about === 'groups' ? `${name} × ${groups}` : name))
+  }
 
   async function report(t: TestContext, cells: Cell[]): Promise<void> {
     const struck = cells.filter((cell) => cell.fired).length
@@ -59,14 +64,15 @@ export function crossingTable() {
     const possible = endings.filter((one) => one === 'called again' || scenario.background)
     for (const ending of scenario.ending ? [scenario.ending] : possible) {
       test(`${scenario.title}, with a fault at each crossing, ${ending}`, async (t) => {
-        const { places, past } = placesOf(scenario)
-        const plans = modes.flatMap((mode) => places.map((at) => planOf(ending, [scenario.call], [{ at, mode }])))
+        const crossings = spread(scenario.crossings)
+        const { places, past } = placesOf(crossings)
+        const plans = modes.flatMap((mode) => places.map(({ at }) => planOf(ending, [scenario.call], [{ at, mode }])))
         const unstruck = planOf(ending, [scenario.call], [{ at: past, mode: 'error' }])
         const cells = await inWorlds(
           worlds,
           [unstruck, ...plans].map((plan) => (world) => runCell(world, scenario, plan)),
         )
-        assert.deepEqual(shortened(cells[0]?.crossed[0] ?? []), scenario.crossings)
+        assert.deepEqual(shortened(cells[0]?.crossed[0] ?? []), crossings)
         assert.deepEqual([...new Set(cells.slice(1).map((cell) => cell.fired))], [true])
         await report(t, cells)
       })
@@ -92,7 +98,11 @@ export function crossingTable() {
         const plan = (strike: Strike) => planOf(ending, calls, [first, strike])
         const unstruck = await runCell(world, scenario, plan({ at: neverReached, mode: 'error' }))
         const cells = [unstruck]
-        const strikes = strikesAt(unstruck.crossed[1] ?? [], isWorker ? workerModes : secondModes)
+        const crossed = unstruck.crossed[1] ?? []
+        const strikes = strikesAt(
+          world.connections.cluster ? shortened(crossed) : crossed,
+          isWorker ? workerModes : secondModes,
+        )
         for (const strike of strikes.filter((_, place) => (place + offset) % onePairIn === 0)) {
           cells.push(await runCell(world, scenario, plan(strike)))
           const mayWake = isWorker && first.mode === 'stall-after'
@@ -100,7 +110,7 @@ export function crossingTable() {
         }
         return cells
       }
-      const tasks = strikesAt(crossings, firstModes).map(
+      const tasks = strikesAt(spread(crossings), firstModes).map(
         (first, offset) => (world: World) => strikeSecond(world, first, offset),
       )
       await report(t, (await inWorlds(worlds, tasks)).flat())
@@ -160,12 +170,13 @@ function shortened(crossed: string[]): string[] {
 }
 
 /** The numbers of the crossings to strike: for a repetition the first, the second and the last. */
-function placesOf({ crossings }: Scenario): { places: number[]; past: number } {
-  const places: number[] = []
+function placesOf(crossings: string[]): { places: { crossing: string; at: number }[]; past: number } {
+  const places: { crossing: string; at: number }[] = []
   let past = 1
   for (const crossing of crossings) {
     const times = Number(repeated.exec(crossing)?.[1] ?? 1)
-    places.push(...(times > 2 ? [past, past + 1, past + times - 1] : [past]))
+    const struck = times > 2 ? [past, past + 1, past + times - 1] : [past]
+    places.push(...struck.map((at) => ({ crossing, at })))
     past += times
   }
   return { places, past }

@@ -1,50 +1,36 @@
 // The environment of the cells of the fault table: a database and a gateway, for one cell after the other. The worker's
 // jobs claim everything that is due, for any customer, so no two cells share a world at the same time, and subjects that
 // wait for their cell are not due. Time in a world only passes when a test moves it past every lease and pause.
-import type pg from 'pg'
-import { type Connections, createPool } from '../../../src/db/database.ts'
 import { closeAll } from '../closing.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../database/database.ts'
+import { wrapConnections } from '../database/connections.ts'
+import { createTestDatabase, type TestDatabase } from '../database/database.ts'
 import { openCrossingSandbox } from './sandbox.ts'
 import type { Given, Subject } from './scenario.ts'
 
 export type World = Awaited<ReturnType<typeof openWorld>>
 
 export async function openWorld() {
-  const { connection, ownerConnection, pool: first, ownerPool: owner } = await createTestDatabase()
+  // One connection for the service and one for the test, to each server: one cell at a time needs no more, and each connection
+  // plans every statement itself.
+  const books = await createTestDatabase({ maxConnections: 1 })
   // Only processes of the service crash here, never the database server.
-  const settings = ['synchronous_commit = off', 'plan_cache_mode = force_generic_plan', 'jit = off']
-  for (const setting of settings) await owner.query(`alter database ${connection.database} set ${setting}`)
-  await Promise.all([first.end(), owner.end()])
-  // One connection for the service and one for the test: one cell at a time needs no more, and each connection plans
-  // every statement itself.
-  const pools = [connection, ownerConnection].map((each) =>
-    createPool({ connection: each, maxConnections: 1, log: silentLog }),
-  )
-  const [serving, operating] = (await Promise.all(pools.map((pool) => pool.connect()))) as [
-    pg.PoolClient,
-    pg.PoolClient,
-  ]
-  const names = new Map<string, string>()
+  await books.queryServers(`alter database ${books.connection.database} set synchronous_commit = off`)
   let last: Promise<unknown> = Promise.resolve()
-  const oneByOne = (client: pg.PoolClient) =>
-    function runQuery<Row extends object>(query: Parameters<Connections['query']>[0]): Promise<{ rows: Row[] }> {
-      const answer = last.then(() => client.query<Row>(query))
-      last = answer.catch(() => undefined)
-      return answer
-    }
-  const operate = oneByOne(operating)
-  const database: Pick<TestDatabase, 'query'> = {
-    async query<Row extends object>(text: string, values: unknown[] = []) {
-      const name = names.get(text) ?? `crossings.${names.size}`
-      names.set(text, name)
-      return (await operate<Row>({ name, text, values })).rows
-    },
+  function oneByOne<Value>(run: () => Promise<Value>): Promise<Value> {
+    const answer = last.then(run)
+    last = answer.catch(() => undefined)
+    return answer
+  }
+  const database: Pick<TestDatabase, 'query' | 'queryOf' | 'queryUnguarded'> = {
+    query: <Row extends object>(...query: [string, unknown[]?]) => oneByOne(() => books.query<Row>(...query)),
+    queryOf: <Row extends object>(...query: [string, string, unknown[]?]) =>
+      oneByOne(() => books.queryOf<Row>(...query)),
+    queryUnguarded: (...query) => oneByOne(() => books.queryUnguarded(...query)),
   }
   const sandbox = openCrossingSandbox()
   return {
     database,
-    connections: { query: oneByOne(serving) } satisfies Connections,
+    connections: wrapConnections(books.pool, (_query, send) => oneByOne(send)),
     sandbox,
     openedAt: new Date(),
     /** Subjects that wait for their cell. */
@@ -53,8 +39,7 @@ export async function openWorld() {
     retired: new Set<string>(),
     async close(): Promise<void> {
       // The database is removed with the server: dropping it now would cost half a second.
-      for (const client of [serving, operating]) client.release()
-      await closeAll(sandbox, ...pools.map((pool) => ({ close: () => pool.end() })))
+      await closeAll(sandbox, ...[books.pool, books.ownerPool].map((pool) => ({ close: () => pool.end() })))
     },
   }
 }
@@ -78,13 +63,15 @@ export async function retire(world: World, { customerId, orderId }: Subject): Pr
     ),
     movement as (
       delete from gateway_movements where order_id = $2
-    ),
-    discrepancy as (
-      update discrepancies set resolved_at = now(), resolution = 'the cell is over'
-      where customer_id = $1 and resolved_at is null
     )
-    update orders set created_at = now() where customer_id = $1 and status = 'PENDING'`,
+    update discrepancies set resolved_at = now(), resolution = 'the cell is over'
+    where customer_id = $1 and resolved_at is null`,
     [customerId, orderId],
+  )
+  await world.database.queryOf(
+    customerId,
+    `update orders set created_at = now() where customer_id = $1 and status = 'PENDING'`,
+    [customerId],
   )
 }
 
@@ -92,15 +79,17 @@ export async function retire(world: World, { customerId, orderId }: Subject): Pr
 export async function moveClock({ database }: World, { customerId, orderId }: Subject): Promise<void> {
   await database.query(
     `with notification as (
-      update webhook_notifications set process_at = now() where order_id = $2 and processed_at is null
-    ),
-    reconciliation as (
-      update reconciliations set lease_until = now() where finished_at is null
+      update webhook_notifications set process_at = now() where order_id = $1 and processed_at is null
     )
-    update payment_operations
+    update reconciliations set lease_until = now() where finished_at is null`,
+    [orderId],
+  )
+  await database.queryOf(
+    customerId,
+    `update payment_operations
     set lease_until = now(), settle_at = now(), sent_at = sent_at - interval '1 minute'
     where customer_id = $1 and state = 'OPEN'`,
-    [customerId, orderId],
+    [customerId],
   )
 }
 

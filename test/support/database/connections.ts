@@ -1,5 +1,5 @@
-// Connections with something in between: a fault, a record. Also those to the groups of a cluster.
-import type { Connections, NamedQuery } from '../../../src/db/database.ts'
+// Connections and databases with something in between: a fault, a record. Also those of the groups of a cluster.
+import type { Connections, Database, NamedQuery, Statement } from '../../../src/db/database.ts'
 
 type Rows = { rows: unknown[] }
 
@@ -14,5 +14,19 @@ export function wrapConnections(
   return {
     ...wrapped(connections),
     cluster: { ...cluster, connectionsOf: (group) => wrapped(cluster.connectionsOf(group)) },
+  }
+}
+
+/** `between` gets every statement, and runs it by calling `send`. */
+export function wrapDatabase(
+  database: Database,
+  between: <Row>(statement: Statement, send: () => Promise<Row[]>) => Promise<Row[]>,
+): Database {
+  const { groups } = database
+  return {
+    ...database,
+    run: <Row extends object>(statement: Statement, values?: unknown[]) =>
+      between<Row>(statement, () => database.run<Row>(statement, values)),
+    ...(groups && { groups: groups.map((group) => wrapDatabase(group, between)) }),
   }
 }

@@ -6,7 +6,8 @@ import { formCluster } from '../../../harness/citus/citus.ts'
 import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
 import type { StandaloneCall, Values } from '../../../src/commands/command.ts'
 import { testPeppers } from '../service/service.ts'
-import { clusterOwner, createTestDatabase, type ServerConnection, silentLog, testServers } from './database.ts'
+import { clusterOwner, createTestDatabase, silentLog, testServers } from './database.ts'
+import type { ServerConnection } from './places.ts'
 
 export type CallOptions = {
   to: ServerConnection | undefined

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { queryOrEveryGroup } from '../../../harness/citus/every-group.ts'
 import { connectWorkers } from '../../../src/db/cluster/cluster.ts'
 import { createPool, type PoolSettings } from '../../../src/db/database.ts'
+import { type Places, placesOf, type ServerConnection } from './places.ts'
 
 export const serverVariable = 'TEST_POSTGRES_SERVER'
 /** Set: the tests run on a cluster of servers. */
@@ -14,7 +15,6 @@ export const clusterVariable = 'TEST_CLUSTER'
 export const clusterOwner = 'credits_owner'
 export const templateName = 'credits_template'
 
-export type ServerConnection = { host: string; port: number; user: string; password: string; database: string }
 export type TestServer = {
   owner: ServerConnection
   /** Of a cluster, whose coordinator is the server of the owner. */
@@ -42,14 +42,12 @@ export function testServers(): ServerConnection[] {
   return [owner, ...workers]
 }
 
-export type TestDatabase = {
+export type TestDatabase = Places & {
   /** Of the service role. */
   connection: ServerConnection
   pool: pg.Pool
   /** Runs one statement as the owner, for data that no endpoint returns. */
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
-  /** Runs one statement without triggers and foreign keys, for rows that no statement of the service writes. */
-  queryUnguarded(text: string, values?: unknown[]): Promise<void>
   drop(): Promise<void>
 }
 
@@ -69,24 +67,6 @@ async function runOn(server: ServerConnection, texts: string[]): Promise<void> {
     for (const text of texts) await client.query(text)
   } finally {
     await client.end()
-  }
-}
-
-export function unguardedBy(ownerPool: pg.Pool): TestDatabase['queryUnguarded'] {
-  return async (text, values = []) => {
-    const client = await ownerPool.connect()
-    try {
-      // On a cluster the second setting sends the first one to the workers; elsewhere it has no meaning.
-      await client.query(`begin; set local citus.propagate_set_commands = 'local'`)
-      await client.query('set local session_replication_role = replica')
-      await client.query(text, values)
-      await client.query('commit')
-    } catch (error) {
-      await client.query('rollback')
-      throw error
-    } finally {
-      client.release()
-    }
   }
 }
 
@@ -137,7 +117,7 @@ export async function createTestDatabase({
       isCluster
         ? queryOrEveryGroup<Row>(ownerPool, text, values)
         : ownerPool.query(text, values).then(({ rows }) => rows as Row[]),
-    queryUnguarded: unguardedBy(ownerPool),
+    ...placesOf(ownerPool, { owner: ownerConnection, serving: connection }, isCluster),
     async drop() {
       await Promise.allSettled([pool.end(), ownerPool.end()])
       await onServer(`drop database ${database} with (force)`)

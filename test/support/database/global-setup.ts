@@ -5,13 +5,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type Citus, startCitus } from '../../../harness/citus/citus.ts'
+import { queryEveryGroup } from '../../../harness/citus/every-group.ts'
 import { diskVariable } from '../../../harness/processes.ts'
 import { ownName } from '../../../src/db/embedded/files.ts'
 import { isAlive, stopPostmaster } from '../../../src/db/embedded/postmaster.ts'
 import { serviceLogin } from '../../../src/db/embedded/role.ts'
 import { type EmbeddedServer, startEmbedded } from '../../../src/db/embedded/server.ts'
 import { prepare } from '../../../src/db/prepare.ts'
-import { clusterOwner, clusterVariable, serverVariable, type TestServer, templateName } from './database.ts'
+import {
+  clusterOwner,
+  clusterVariable,
+  openTestPool,
+  serverVariable,
+  type TestServer,
+  templateName,
+} from './database.ts'
 
 const memory = '/dev/shm'
 /** Short, since the paths of sockets in it are limited; the process id follows. */
@@ -91,6 +99,10 @@ async function setUpCluster(place: string): Promise<void> {
   await citus.createDatabase(templateName)
   const owner = { ...citus.coordinator, database: templateName }
   await prepare({ place: 'of the tests', owner, serving: { ...owner, ...serving } })
+  // The first transaction in a group makes its views: once here, not in every clone.
+  const pool = await openTestPool(owner, { isCluster: true })
+  await queryEveryGroup(pool, 'select 1')
+  await pool.end()
   // Citus looks after every database that accepts connections, and one that is in use cannot be cloned.
   await citus.onEveryNode(
     `alter database ${templateName} allow_connections false`,

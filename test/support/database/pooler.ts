@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { type Cleaner, databaseUrl, defer } from '../../../harness/processes.ts'
-import type { ServerConnection } from './database.ts'
+import type { ServerConnection } from './places.ts'
 
 export type PoolerOptions = {
   mode: 'session' | 'transaction'

@@ -72,6 +72,7 @@ export async function createEventWorld() {
     database,
     pool: testDatabase.pool,
     query: testDatabase.query,
+    begin: testDatabase.begin,
     context,
     /** The context of another process, with its own connections. */
     async contextOfOtherProcess(settings: DeliverySettings): Promise<DeliveryContext> {

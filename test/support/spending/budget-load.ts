@@ -14,7 +14,7 @@ const labels = ['a', 'b', 'c'] as const
 
 export type SetBudget = BudgetSetting & { budgetId: string }
 
-/** Five budgets of each customer, all of which can be reached, and one of the service over all customers. */
+/** Five budgets of each customer, all of which can be reached, and one of the service over all customers, which a cluster cannot have. */
 export async function setBudgets(
   database: Database,
   customerIds: string[],
@@ -30,7 +30,9 @@ export async function setBudgets(
     { ...common, customerId, scope: 'USER', value: 'a', credits: Math.ceil(credits * 0.3) },
   ])
   const ofAll = Math.ceil(credits * customerIds.length * 0.8)
-  settings.push({ ...common, customerId: allCustomers, scope: 'SERVICE', value: service, credits: ofAll })
+  const isCluster = database.groups !== undefined
+  if (!isCluster)
+    settings.push({ ...common, customerId: allCustomers, scope: 'SERVICE', value: service, credits: ofAll })
   const set: SetBudget[] = []
   for (const setting of settings) {
     set.push({ ...setting, budgetId: (await setBudget(database, setting))?.budgetId ?? assert.fail('too many') })
