@@ -101,16 +101,18 @@ function unrequested({ adjustments, adjustmentCalls, shop }: Evidence): string[]
 }
 
 function wronglyCharged({ adjustmentDays, adjustmentCalls, shop }: Evidence): string[] {
+  const keyOf = ({ customer, adjustment }: AdjustmentCall) =>
+    `${shop.customers[customer]?.customerId}/${adjustment.adjustmentId}`
+  const mayCharge = adjustmentCalls.filter(({ by }) => by !== 'reject')
+  const actors = new Set(mayCharge.map((call) => `${call.actor}/${keyOf(call)}`))
+  // One id may be requested with different credits: an approval is charged with those that were stored.
   const requested = new Set(
-    adjustmentCalls
-      .filter(({ by }) => by !== 'reject')
-      .map(({ actor, customer, adjustment: { adjustmentId, kind, credits } }) =>
-        [actor, shop.customers[customer]?.customerId, adjustmentId, kind, credits].join('/'),
-      ),
+    mayCharge.map((call) => `${keyOf(call)}/${call.adjustment.kind}/${call.adjustment.credits}`),
   )
   return adjustmentDays.flatMap(({ actor, day, credits, charges }) => {
     const sum = charges.reduce((total, charge) => total + Math.abs(Number(charge.split('/').at(-1))), 0)
-    const isRight = sum === credits && charges.every((charge) => requested.has(`${actor}/${charge}`))
+    const isOwn = (charge: string) => actors.has(`${actor}/${charge.split('/').slice(0, 2).join('/')}`)
+    const isRight = sum === credits && charges.every((charge) => requested.has(charge) && isOwn(charge))
     return isRight ? [] : [`${actor} on ${day}: ${credits} for ${charges.join(', ')}`]
   })
 }
