@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { createPool } from '../../../src/db/database.ts'
 import { closeAll } from '../../support/closing.ts'
+import { wrapConnections } from '../../support/database/connections.ts'
 import { silentLog } from '../../support/database/database.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../../support/service/service.ts'
 import { startInternal } from '../../support/spending/spending.ts'
@@ -21,13 +22,11 @@ before(async () => {
     beside: { database, sandboxUrl },
     wrapGateway: (gateway) => ({ ...gateway, confirm: async (intent) => gatewayBug?.() ?? gateway.confirm(intent) }),
   })
-  const pool = {
-    async query(query: { name: string }) {
-      const fault = connectionFault?.(query.name)
-      if (fault) throw fault
-      return database.pool.query(query as never)
-    },
-  } as never
+  const pool = wrapConnections(database.pool, async ({ name }, send) => {
+    const fault = connectionFault?.(name)
+    if (fault) throw fault
+    return send()
+  }) as never
   cut = await startTestService({ beside: { database: { ...database, pool }, sandboxUrl } })
 })
 after(() => closeAll(cut, faulty, service))

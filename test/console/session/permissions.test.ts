@@ -44,7 +44,8 @@ async function createSubjects() {
     'select discrepancy_id as "discrepancyId" from discrepancies',
   )
   const adjustmentId = crypto.randomUUID()
-  await service.database.query(
+  await service.database.queryOf(
+    customerId,
     `insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
     values ($1, $2, 'GOODWILL', 3, 'slow answers', 'another operator')`,
     [customerId, adjustmentId],
