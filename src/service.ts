@@ -119,6 +119,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
       breakerState,
       pools,
       connection,
+      workers: opened.database.workers,
       plans,
       version: readVersion(),
       log,

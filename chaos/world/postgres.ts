@@ -91,7 +91,7 @@ export type Books = Awaited<ReturnType<typeof openBooks>>
 
 const silentLog = { warn: () => undefined, error: () => undefined }
 
-/** The connection of a read may be one that a fault has ended. */
+/** The connection may be one that a fault has ended; what is asked is harmless when it is repeated. */
 const patiently = <Value>(read: () => Promise<Value>) =>
   repeatWhileAway('of the campaign', { databaseWaitMs: 30_000 }, read)
 

@@ -37,7 +37,7 @@ export type CitusNode = {
 }
 
 export type CitusStandby = CitusNode & {
-  /** It takes writes, and waits for no standby. Citus has to be told. */
+  /** It takes writes, and waits for no standby. Call citus_update_node afterwards. */
   promote(): Promise<void>
 }
 

@@ -19,7 +19,7 @@ export async function queryOrEveryGroup<Row extends object>(
   text: string,
   values: unknown[] = [],
 ): Promise<Row[]> {
-  // Citus has to be told that a trigger of a shard is meant.
+  // Citus refuses to change triggers of shards without this setting.
   const isTrigger = /^(create|drop) trigger\b/.test(text)
   const whole = isTrigger ? `do $$ begin set local citus.enable_unsafe_triggers = on; ${text}; end $$` : text
   try {

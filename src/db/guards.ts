@@ -5,7 +5,7 @@
 // that the serving role does not need.
 import { readFileSync } from 'node:fs'
 import { clusterFunctions } from './cluster/prepare-cluster.ts'
-import { tablesInGroups } from './cluster/tables.ts'
+import { shardSuffix, tablesInGroups } from './cluster/tables.ts'
 import { type Database, statement } from './database.ts'
 import { listSurplusRights, rights } from './rights.ts'
 
@@ -202,9 +202,6 @@ const notOnClusters = [
 ]
 
 const distributedGuards = guards.filter(({ name }) => !notOnClusters.includes(name))
-
-/** The end of a shard's name, and of the names of its constraints, indexes and triggers. */
-const shardSuffix = /_[0-9]{6,}(?![0-9A-Za-z_])/g
 
 /** On the workers: of the tables that are there, and with functions that find the tables of the group. */
 const groupGuards = distributedGuards

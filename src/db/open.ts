@@ -72,12 +72,17 @@ export type OpenOptions = {
 }
 
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
+  let isReported = false
+  const onWait = (line: string) => {
+    if (!isReported) options.onWait?.(line)
+    isReported = true
+  }
   async function open(databaseWaitMs = options.databaseWaitMs ?? 0): Promise<OpenDatabase> {
-    const { places, leave } = await reach({ ...options, databaseWaitMs })
+    const { places, leave } = await reach({ ...options, databaseWaitMs, onWait })
     return connectTo(options, places, leave)
   }
   // A primary that was found can be lost before everything is prepared.
-  return options.databaseUrl ? repeatWhileAway(placeOf(options.databaseUrl), options, open) : open()
+  return options.databaseUrl ? repeatWhileAway(placeOf(options.databaseUrl), { ...options, onWait }, open) : open()
 }
 
 export type Reached = { places: Places; leave(): Promise<void> }

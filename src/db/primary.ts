@@ -28,13 +28,18 @@ export type WaitOptions = {
 export async function waitForPrimary(connection: Connection, place: string, options: WaitOptions): Promise<void> {
   const { standbys = 'optional' } = options
   const use = options.use === 'service' ? 'service' : 'command'
-  await repeatWhileAway(place, options, async () => {
-    const workers = await requireServer(connection, place, use, standbys)
-    for (const worker of use === 'service' ? workers : []) {
-      const name = `of the worker ${worker.host}:${worker.port}`
-      await requireServer(connectionAt(connection, worker), name, use, standbys)
-    }
-  })
+  await repeatWhileAway(
+    place,
+    options,
+    async () => {
+      const workers = await requireServer(connection, place, use, standbys)
+      for (const worker of use === 'service' ? workers : []) {
+        const name = `of the worker ${worker.host}:${worker.port}`
+        await requireServer(connectionAt(connection, worker), name, use, standbys)
+      }
+    },
+    isPassing,
+  )
 }
 
 /** What is attempted has to be harmless when it is repeated. It is called with the time that is left. */
@@ -42,6 +47,7 @@ export async function repeatWhileAway<Value>(
   place: string,
   { databaseWaitMs = 0, onWait }: Pick<WaitOptions, 'databaseWaitMs' | 'onWait'>,
   attempt: (leftMs: number) => Promise<Value>,
+  mayPass = isLost,
 ): Promise<Value> {
   const endsAt = performance.now() + databaseWaitMs
   for (let isFirst = true; ; isFirst = false) {
@@ -49,8 +55,9 @@ export async function repeatWhileAway<Value>(
       return await attempt(Math.max(0, endsAt - performance.now()))
     } catch (error) {
       const { message, cause } = error as Error
-      if (!isPassing(cause ?? error) || performance.now() >= endsAt) throw error
-      const reason = cause ? message : `The database ${place} is away: ${message}`
+      if (!mayPass(cause ?? error) || performance.now() >= endsAt) throw error
+      const isNamed = message.startsWith('The database ')
+      const reason = isNamed ? message : `The database ${place} is away: ${((cause ?? error) as Error).message}`
       if (isFirst) onWait?.(waitLine(reason, databaseWaitMs))
       await sleep(pauseMs)
     }
@@ -71,10 +78,16 @@ async function requireServer(connection: Connection, place: string, use: Use, st
 }
 
 export function waitLine(reason: string, waitMs: number): string {
-  return `${reason}. Waiting for up to ${waitMs / 1_000} s.`
+  return `${reason}. Waiting for up to ${Math.round(waitMs / 1_000)} s.`
 }
 
-/** Not a wrong password, database, setting or name of a host; of several hosts one may be the primary soon. */
+/** The connection was lost, or not made in time. A server that refuses a statement is not away: its migration is not repeated. */
+function isLost(error: unknown): boolean {
+  const kind = failureKind(error)
+  return kind === 'away' || (kind === 'busy' && !('code' in (error as object)))
+}
+
+/** For a connection. Not a wrong password, database, setting or name of a host; of several hosts one may be the primary soon. */
 function isPassing(error: unknown): boolean {
   if (error instanceof Misconfigured) return false
   if (error instanceof AggregateError && !('code' in error)) return error.errors.some(isPassing)

@@ -216,7 +216,7 @@ async function storeVersion(client: pg.ClientBase): Promise<void> {
   await client.query(`comment on table schema_migrations is ${quotedNote}`)
 }
 
-/** An older version leaves what a newer one has granted. */
+/** Whether no newer version has migrated it or granted rights. */
 export async function isNewest(client: pg.ClientBase): Promise<boolean> {
   return (await grantedVersion(client)) <= rightsVersion && !(await isAhead(client))
 }

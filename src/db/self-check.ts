@@ -96,6 +96,11 @@ async function findFacts(server: Database): Promise<Facts> {
   return facts
 }
 
+/** For the log: which of a cluster's workers it is. */
+async function serverOf(server: Database): Promise<{ worker?: string | null }> {
+  return server.anchor === undefined ? {} : { worker: (await findFacts(server)).address }
+}
+
 async function faultsOfServer(server: Database, { durability = 'server', log }: SelfCheckOptions): Promise<string[]> {
   const facts = await findFacts(server)
   const broken = rules.filter(({ isWrong }) => isWrong(facts))
@@ -201,7 +206,10 @@ async function clockDifferenceMs(database: Database): Promise<number> {
 async function warnOfClock(database: Database, log: Log): Promise<void> {
   const differenceMs = await clockDifferenceMs(database)
   if (Math.abs(differenceMs) < clockWarnMs) return
-  log.warn({ differenceMs }, 'the clocks of the database and of this machine differ: set both by NTP')
+  log.warn(
+    { differenceMs, ...(await serverOf(database)) },
+    'the clocks of the database and of this machine differ: set both by NTP',
+  )
 }
 
 // A temporary table, or one in an earlier schema of the search path, would hide one of our tables from its session.
@@ -239,7 +247,7 @@ async function warnOfPrivileges(servers: Database[], log: Log): Promise<void> {
     const [privileges] = await server.run<Privileges>(findPrivilegesStatement)
     if (!privileges) continue
     for (const { has, message } of surplusPrivileges) {
-      if (has(privileges)) log.warn({ role: privileges.role }, message(privileges))
+      if (has(privileges)) log.warn({ role: privileges.role, ...(await serverOf(server)) }, message(privileges))
     }
   }
 }

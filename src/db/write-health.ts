@@ -23,7 +23,7 @@ const probeRoomStatement = statement('db.probeRoom', 'select pg_export_snapshot(
 const answerLimitMs = 2_000
 
 /** One at a time, however often readiness is queried: where commits wait, each would hold a connection. */
-function oneAtATime<Value>(work: () => Promise<Value>, late: Value): () => Promise<Value> {
+function oneAtATime<Value>(work: () => Promise<Value>, late: NoInfer<Value>): () => Promise<Value> {
   let running: Promise<Value> | undefined
   return () => {
     running ??= work().finally(() => {
@@ -36,7 +36,20 @@ function oneAtATime<Value>(work: () => Promise<Value>, late: Value): () => Promi
 /** The function returns why nothing can be written now; undefined when writes are accepted. */
 export function createWriteHealth(database: Database, standbys: Standbys) {
   const confirmsCommits = oneAtATime(() => database.run(confirmCommits).then(() => true), false)
-  const findWorkerFault = oneAtATime(() => faultOfWorkers(database.workers?.() ?? [], standbys), undefined)
+  const faultsOfWorkers = new Map<Database, () => Promise<string | undefined>>()
+
+  /** One that hangs does not hide the faults of the others. */
+  function faultOf(worker: Database): Promise<string | undefined> {
+    const find = faultsOfWorkers.get(worker) ?? oneAtATime(() => faultOfWorker(worker, standbys), 'away')
+    faultsOfWorkers.set(worker, find)
+    return find()
+  }
+
+  async function findWorkerFault(): Promise<string | undefined> {
+    const faults = await Promise.all((database.workers?.() ?? []).map(faultOf))
+    if (faults.length > 0 && faults.every((fault) => fault === 'away')) return 'no worker answers'
+    return faults.find((fault) => fault !== undefined && fault !== 'away')
+  }
 
   return async function findFault(): Promise<string | undefined> {
     const [mode] = await database.run<Mode>(findWriteModeStatement)
@@ -47,12 +60,6 @@ export function createWriteHealth(database: Database, standbys: Standbys) {
     if (!(await confirmsCommits())) return 'the database does not confirm commits'
     return (await findWorkerFault()) ?? findRoomFault(database)
   }
-}
-
-async function faultOfWorkers(workers: Database[], standbys: Standbys): Promise<string | undefined> {
-  const faults = await Promise.all(workers.map((worker) => faultOfWorker(worker, standbys)))
-  if (workers.length > 0 && faults.every((fault) => fault === 'away')) return 'no worker answers'
-  return faults.find((fault) => fault !== undefined && fault !== 'away')
 }
 
 async function faultOfWorker(worker: Database, standbys: Standbys): Promise<string | undefined> {

@@ -2,7 +2,7 @@
 // from the database and the same in every process. No label has a value that a caller can choose.
 import { Registry } from 'prom-client'
 import { createTallies, type Tallies } from '../core/tallies.ts'
-import { createDatabase, createPool, type Log, type Plans, type PoolSettings } from '../db/database.ts'
+import { createDatabase, createPool, type Database, type Log, type Plans, type PoolSettings } from '../db/database.ts'
 import { createRequestCounts } from '../http/request-counts.ts'
 import { readBacklog } from '../payments/books/backlog.sql.ts'
 import { addBacklogMetrics, createBacklogReader } from './backlog.ts'
@@ -25,6 +25,8 @@ export type MetricsParts = Omit<GatewayParts, 'counts'> & {
   measures: Measures
   pools: Record<string, PoolCounts>
   connection: PoolSettings['connection']
+  /** Of a cluster: one group of each server. */
+  workers?: (() => Database[]) | undefined
   plans: Plans
   version: string
   log: Log
@@ -35,7 +37,16 @@ export type Metrics = { contentType: string; text(): Promise<string>; close(): P
 /** Limits what a scrape may cost the database. */
 const statementLimitMs = 1_000
 
-export function openMetrics({ measures, pools, connection, plans, version, log, ...gateway }: MetricsParts): Metrics {
+export function openMetrics({
+  measures,
+  pools,
+  connection,
+  workers,
+  plans,
+  version,
+  log,
+  ...gateway
+}: MetricsParts): Metrics {
   const { tallies, listeners, gatewayCounts: counts } = measures
   // A connection of its own, so that requests and scrapes do not wait for each other. The first scrape opens it.
   const pool = createPool({ connection, maxConnections: 1, plans, statementLimitMs, log })
@@ -47,7 +58,7 @@ export function openMetrics({ measures, pools, connection, plans, version, log, 
   addGatewayMetrics(registry, { ...gateway, counts })
   addBacklogMetrics(
     registry,
-    createBacklogReader({ ping: () => pingDatabase(database), read: () => readBacklog(database) }),
+    createBacklogReader({ ping: () => pingDatabase(database, workers?.()), read: () => readBacklog(database) }),
   )
   addPoolMetrics(registry, pools)
   addGauge(registry, 'credits_build_info', 'Always 1; the version is its label.', () => [[{ version }, 1]])

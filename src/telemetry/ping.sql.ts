@@ -1,5 +1,4 @@
 // Whether the database answers at all, apart from whether it counts the backlog in time, and on how many servers its commits are.
-import { serversOf } from '../db/cluster/groups.ts'
 import { type Database, statement } from '../db/database.ts'
 
 // A role without the right to read statistics sees how many standbys are connected, and not which of them are synchronous.
@@ -12,7 +11,12 @@ const pingStatement = statement(
 /** `standbys`: that are connected where commits wait for one; on a cluster, of the server that has the fewest. */
 export type Ping = { standbys: number }
 
-export async function pingDatabase(database: Database): Promise<Ping> {
-  const pings = await Promise.all(serversOf(database).map((server) => server.run<Ping>(pingStatement)))
-  return { standbys: Math.min(...pings.map(([ping]) => ping?.standbys ?? 0)) }
+/** A worker that is away has no number of standbys, and the others are served. */
+export async function pingDatabase(database: Database, workers: Database[] = []): Promise<Ping> {
+  const ping = async (server: Database) => (await server.run<Ping>(pingStatement))[0]?.standbys ?? 0
+  const [standbys, ...ofWorkers] = await Promise.all([
+    ping(database),
+    ...workers.map((worker) => ping(worker).catch(() => Number.POSITIVE_INFINITY)),
+  ])
+  return { standbys: Math.min(standbys, ...ofWorkers) }
 }

@@ -10,12 +10,13 @@ import { refuse } from '../../src/core/errors.ts'
 import { takeFromGroups } from '../../src/db/cluster/groups.ts'
 import { hashOfUuid } from '../../src/db/cluster/hash.ts'
 import { routeByGroup } from '../../src/db/cluster/route.ts'
-import { distributedTables, referenceTables } from '../../src/db/cluster/tables.ts'
+import { distributedTables, tablesInGroups } from '../../src/db/cluster/tables.ts'
 import { connectionAt, NoStandby } from '../../src/db/connect.ts'
 import { mergeByCustomer } from '../../src/db/copy/merge.ts'
 import type { About, Database, Statement } from '../../src/db/database.ts'
 import { rights } from '../../src/db/rights.ts'
 import { createWriteHealth } from '../../src/db/write-health.ts'
+import { pingDatabase } from '../../src/telemetry/ping.sql.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { filesOnClusters, skippedOnClusters } from '../support/on-clusters.ts'
 import { listStatements } from '../support/written/statements.ts'
@@ -177,11 +178,14 @@ test('inputs about customers of different groups share no statement, and do not 
 
 type Mode = { standby: boolean; readOnly: boolean; alone: boolean; isSpread: boolean }
 
+type Answer = Partial<Mode> | Error | 'never'
+
 /** Answers every statement with its mode, or fails. */
-const serverWith = (answer: Partial<Mode> | Error, anchor?: string): Database => ({
+const serverWith = (answer: Answer, anchor?: string): Database => ({
   ...(anchor && { anchor }),
   run: async <Row extends object>() => {
     if (answer instanceof Error) throw answer
+    if (answer === 'never') return new Promise<Row[]>(() => undefined)
     return [{ standby: false, readOnly: false, alone: false, isSpread: true, ...answer }] as Row[]
   },
 })
@@ -189,10 +193,12 @@ const serverWith = (answer: Partial<Mode> | Error, anchor?: string): Database =>
 test('a worker that is away leaves a service ready, one without a standby or without functions does not', async () => {
   const refused = (cause: Error) => Object.assign(refuse('SVC001'), { cause })
   const away = refused(new Error('connect ECONNREFUSED'))
-  const cases: [fault: string | undefined, ...workers: (Partial<Mode> | Error)[]][] = [
+  const cases: [fault: string | undefined, ...workers: Answer[]][] = [
     [undefined, {}, {}],
     [undefined, {}, away],
     ['no worker answers', away, away],
+    ['no worker answers', 'never', away],
+    ['a worker has no synchronous standby', 'never', { alone: true }],
     ['a worker has no synchronous standby', {}, { alone: true }],
     ['a worker has no synchronous standby', refused(new NoStandby('has none')), {}],
     ['a worker fails every statement (SQLSTATE 42883)', {}, Object.assign(new Error('no function'), { code: '42883' })],
@@ -206,11 +212,16 @@ test('a worker that is away leaves a service ready, one without a standby or wit
   assert.equal(await createWriteHealth(serverWith({ isSpread: false }), 'required')(), undefined)
 })
 
+test('the number of standbys is that of the server with the fewest; a worker that is away does not count', async () => {
+  const withStandbys = (standbys: number) => ({ run: async () => [{ standbys }] as never[] })
+  const away = serverWith(new Error('connect ECONNREFUSED'))
+  assert.deepEqual(await pingDatabase(withStandbys(2), [withStandbys(1), away]), { standbys: 1 })
+  await assert.rejects(pingDatabase(away, [withStandbys(1)]))
+})
+
 const tables = Object.keys(rights)
 const tablesIn = (text: string) =>
   tables.filter((table) => new RegExp(`\\b(from|join|into|update|using)\\s+${table}\\b`).test(text))
-
-const inGroups = [...distributedTables, ...referenceTables]
 
 test('a statement in a group names tables of customers, and what is copied to every server, and no other', async () => {
   const statements = await listStatements()
@@ -219,7 +230,7 @@ test('a statement in a group names tables of customers, and what is copied to ev
   assert.deepEqual(
     ofGroups.flatMap(({ name, text }) =>
       tablesIn(text)
-        .filter((table) => !inGroups.includes(table))
+        .filter((table) => !tablesInGroups.includes(table))
         .map((table) => `${name}: ${table}`),
     ),
     [],
@@ -231,7 +242,7 @@ test('a statement on the coordinator reads tables of customers alone, and does n
   const breaches = statements.flatMap(({ name, text }) => {
     const named = tablesIn(text)
     const ofCustomers = named.filter((table) => distributedTables.includes(table))
-    const others = named.filter((table) => !inGroups.includes(table))
+    const others = named.filter((table) => !tablesInGroups.includes(table))
     const written = ofCustomers.filter((table) => new RegExp(`\\b(into|update|delete from)\\s+${table}\\b`).test(text))
     return [
       ...(ofCustomers.length > 0 && others.length > 0

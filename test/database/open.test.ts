@@ -84,8 +84,11 @@ test('a start goes on when it loses the database half way, whichever of its conn
     const proxy = await startProxy(t, { ended })
     const connection = { ...testDatabase.connection, host: '127.0.0.1', port: proxy.port }
     const options = { databaseUrl: databaseUrl(connection), databaseConnections: 2, databaseWaitMs: 30_000 }
-    const opened = await openDatabase({ ...options, log: silentLog, use: 'service', dataDir: newDirectory(t) })
+    const lines: string[] = []
+    const others = { log: silentLog, use: 'service', dataDir: newDirectory(t) } as const
+    const opened = await openDatabase({ ...options, ...others, onWait: (line) => lines.push(line) })
     await opened.close()
     assert.ok(proxy.opened() > ended)
+    assert.match(lines.join('\n'), /^The database test_\w+ at .*\. Waiting for up to 30 s\.$/)
   }
 })

@@ -259,7 +259,7 @@ test('spends of one customer in one statement are applied in order: a refused on
   const beside = <Made extends { customerId: string }>(make: () => Promise<Made> | Made) =>
     makeBeside(service.payments.database, customer.customerId, make)
   const [blocking, other] = [await beside(() => newCustomer()), await beside(() => newCustomer('BASIC'))]
-  const nobody = await beside(() => ({ customerId: crypto.randomUUID() }))
+  const unknownCustomer = await beside(() => ({ customerId: crypto.randomUUID() }))
   const { credits, sizes } = watchedCredits()
   const spend = (customerId: string, amount: number, reference: string = crypto.randomUUID()) =>
     credits.spend({ customerId, credits: amount, reference, serviceId: internal.issued.serviceId })
@@ -280,7 +280,7 @@ test('spends of one customer in one statement are applied in order: a refused on
     spend(blocking.customerId, 1),
     spend(customer.customerId, 1, 'known'),
     spend(other.customerId, 2),
-    spend(nobody.customerId, 1),
+    spend(unknownCustomer.customerId, 1),
     ...amounts.map((amount) => spend(customer.customerId, amount)),
   ])
   assert.deepEqual(sizes, [1, amounts.length + 4])

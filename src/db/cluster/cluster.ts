@@ -12,6 +12,7 @@ import {
 } from '../database.ts'
 import { type Layout, readLayout, requireSameHash } from './layout.ts'
 import { routeByGroup } from './route.ts'
+import { shardSuffix } from './tables.ts'
 
 /** The group has left its server, and nothing has happened. */
 const movedAway = 'MV001'
@@ -122,7 +123,7 @@ function withoutShard(error: unknown): unknown {
   const named = error as { table?: string; constraint?: string }
   for (const field of ['table', 'constraint'] as const) {
     const name = named[field]
-    if (name) named[field] = name.replace(/_\d+$/, '')
+    if (name) named[field] = name.replace(shardSuffix, '')
   }
   return error
 }
@@ -130,6 +131,6 @@ function withoutShard(error: unknown): unknown {
 const sqlstate = /^[0-9A-Z]{5}$/
 
 function isRefusal(error: unknown): boolean {
-  const { code = '' } = error as { code?: string }
-  return sqlstate.test(code) && !/^(08|57P|25006)/.test(code)
+  const { code = '', severity } = error as { code?: string; severity?: string }
+  return sqlstate.test(code) && severity !== 'FATAL' && !/^(08|57P|25006)/.test(code)
 }

@@ -134,13 +134,15 @@ export async function prepareCluster(
   role: string | undefined,
 ): Promise<void> {
   if (!(await isNewest(client))) return
-  await changeSchema(client, () => distribute(client))
+  await changeSchema(client, async () => {
+    if (await isNewest(client)) await distribute(client)
+  })
   const workers = await listWorkers(client)
   const grants = role === undefined ? [] : grantsInGroup(role)
   const parts = [createFunctionTexts, grants, workers, await listApplied(client)]
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   const isPrepared = (await client.query<{ digest: string }>(findDigestText)).rows[0]?.digest === digest
-  if (!isPrepared) await changeSchema(client, () => provideFunctions(client, grants, role))
+  if (!isPrepared && !(await changeSchema(client, () => provideFunctions(client, grants, role)))) return
   for (const worker of workers) {
     await withClient(connectionAt(owner, worker), `${worker.host}:${worker.port}`, async (at) => {
       await at.query(resetSearchPathText)
@@ -151,7 +153,9 @@ export async function prepareCluster(
   if (!isPrepared) await client.query(`comment on table cluster_grants is ${quotedDigest}`)
 }
 
-async function provideFunctions(client: pg.ClientBase, grants: string[], role: string | undefined): Promise<void> {
+/** False when a newer version has done so while it waited for the lock. */
+async function provideFunctions(client: pg.ClientBase, grants: string[], role: string | undefined): Promise<boolean> {
+  if (!(await isNewest(client))) return false
   for (const text of createFunctionTexts) await client.query(text)
   for (const { signature } of (await client.query<{ signature: string }>(listFunctionsText)).rows) {
     await client.query('select create_distributed_function($1)', [signature])
@@ -161,6 +165,7 @@ async function provideFunctions(client: pg.ClientBase, grants: string[], role: s
   if (quotedRole) await client.query(`grant execute on ${executables} to ${quotedRole}`)
   await client.query('delete from cluster_grants')
   await client.query('insert into cluster_grants select unnest($1::text[])', [grants])
+  return true
 }
 
 async function dropViews(worker: pg.ClientBase): Promise<void> {

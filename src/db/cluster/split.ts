@@ -1,4 +1,5 @@
-// Splits SQL text into its statements, as psql does: at semicolons outside of quotes, dollar quotes and comments.
+// Splits SQL text into its statements: at semicolons outside of quotes, dollar quotes and comments. A body in `begin atomic` has
+// such semicolons too: test/support/database/migration-rules.ts refuses it.
 
 /** In turn: a blank, or a comment to the end of the line; the beginning of another comment; quotes; a name; any character. */
 const part =

@@ -27,3 +27,6 @@ export const referenceTables: string[] = ['customers', 'api_keys', 'event_endpoi
 
 /** What a group of customers has views of. */
 export const tablesInGroups: string[] = [...distributedTables, ...referenceTables]
+
+/** The end of a shard's name, and of the names of its constraints, indexes and triggers. */
+export const shardSuffix = /_[0-9]{6,}(?![0-9A-Za-z_])/g

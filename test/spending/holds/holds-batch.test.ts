@@ -41,7 +41,7 @@ test('each of several openings returns its own hold, credits, time and balance, 
   assertSuccess(await service.internal.spend(customerId, 2, 'spent-before'), 200)
   const [known] = await openHolds(database(), [opening(customerId, 3, { reference: 'held-before' })])
   const [five, one, seven] = openingsOf(customerId, [5, 1, 7]) as [HoldOpening, HoldOpening, HoldOpening]
-  const nobody = await makeBeside(database(), customerId, () => ({ customerId: crypto.randomUUID() }))
+  const unknownCustomer = await makeBeside(database(), customerId, () => ({ customerId: crypto.randomUUID() }))
   const startedAt = Date.now()
   const opened = await openHolds(database(), [
     five,
@@ -50,7 +50,7 @@ test('each of several openings returns its own hold, credits, time and balance, 
     one,
     opening(customerId, 2, { reference: 'spent-before' }),
     seven,
-    opening(nobody.customerId, 1),
+    opening(unknownCustomer.customerId, 1),
   ])
   assert.deepEqual(
     opened.map(({ holdId, credits, available, usedFor, isNew }) => ({ holdId, credits, available, usedFor, isNew })),
