@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { queryOrEveryGroup } from '../../../harness/citus/every-group.ts'
+import { until } from '../../../harness/until.ts'
 import { connectWorkers } from '../../../src/db/cluster/cluster.ts'
 import { createPool, type PoolSettings } from '../../../src/db/database.ts'
 import { type Places, placesOf, type ServerConnection } from './places.ts'
@@ -70,6 +71,19 @@ async function runOn(server: ServerConnection, texts: string[]): Promise<void> {
   }
 }
 
+const inUse = '55006'
+
+/** On a cluster the daemons of the other servers may connect to it again in the meantime. */
+async function isDropped(database: string): Promise<boolean> {
+  try {
+    await onServer(`drop database if exists ${database} with (force)`)
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code !== inUse) throw error
+    return false
+  }
+}
+
 export type TestPoolOptions = Omit<Partial<PoolSettings>, 'connection'> & {
   /** The database is one of a cluster. */
   isCluster?: boolean
@@ -120,7 +134,7 @@ export async function createTestDatabase({
     ...placesOf(ownerPool, { owner: ownerConnection, serving: connection }, isCluster),
     async drop() {
       await Promise.allSettled([pool.end(), ownerPool.end()])
-      await onServer(`drop database ${database} with (force)`)
+      await until(`${database} is dropped`, () => isDropped(database))
     },
   }
 }
