@@ -202,7 +202,7 @@ test('C26: with a sweep and a confirm at the same moment, 240 times over, exactl
         ...sweepers.contexts.map((context) => pause(round % 6).then(() => sweep(context))),
       ])
       const confirmed = answers.filter(({ body }) => body.code === 'SUCCESS').length
-      // Whoever has lost every race of a round starts earlier in the next: a sweep of several servers takes longer.
+      // The side that has lost every race of a round starts earlier in the next: a sweep of several servers takes longer.
       if (confirmed === orders.length) headStartMs = 2 * headStartMs + 1
       if (confirmed === 0) headStartMs = Math.floor(headStartMs / 2)
       await sweep()
