@@ -100,6 +100,8 @@ describe('refusals', () => {
     assert.ok(isCreditsError(error, 'confirmPayment') && error.code === 'VAL003')
     assert.deepEqual(error.metadata.fields, [{ field: 'orderId', rule: 'the order is FAILED' }])
     assert.deepEqual([error.status, error.outcome, error.kind, error.name], [400, 'not-done', 'answer', 'CreditsError'])
+    assert.deepEqual([error.refusalReason, error.metadata.reason], ['card-declined', 'card-declined'])
+    assert.equal((await credits.getPaymentStatus(order)).refusalReason, 'card-declined')
   })
 
   test('a gateway that does not answer: SVC001 with an unknown outcome; the repeated confirm succeeds once', async () => {
@@ -119,6 +121,8 @@ describe('refusals', () => {
     const error = await failureOf(credits.cancelPayment(request))
     assert.ok(error.code === 'PAYMENT_CANCEL_FAILED')
     assert.deepEqual([error.metadata, error.outcome], [request, 'not-done'])
+    assert.equal(error.refusalReason, 'already-cancelled')
+    assert.equal((await credits.getPaymentStatus(order)).refusalReason, null)
   })
 
   test('an unknown key, no key, and an unknown order', async () => {

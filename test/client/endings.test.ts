@@ -86,6 +86,23 @@ describe('the outcome of a refusal after an earlier attempt without an answer', 
   }
 })
 
+test('too many PENDING orders: the purchase is not repeated, and not done', async () => {
+  const limit = refusal('SVC001', { 'retry-after': '1', 'refusal-reason': 'pending-orders-limit' })
+  server.play([], limit)
+  const error = await failureOf(methods.purchaseCredits())
+  assert.deepEqual([error.refusalReason, error.attempts, error.outcome], ['pending-orders-limit', 1, 'not-done'])
+  server.play([reset], limit)
+  const second = await failureOf(methods.purchaseCredits())
+  assert.deepEqual([second.attempts, second.outcome], [2, 'unknown'])
+})
+
+test('a reason that this version does not know is null', async () => {
+  for (const reason of ['a-new-reason', 'toString', '']) {
+    server.play([], refusal('VAL003', { 'refusal-reason': reason }))
+    assert.equal((await failureOf(methods.confirmPayment())).refusalReason, null)
+  }
+})
+
 test('no rejection is left unhandled, and nothing keeps the process running', async () => {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => unhandled.push(reason)

@@ -60,6 +60,17 @@ const cancelledWithoutCancel = { status: 'CANCELED', balanceAmount: 0, cancels: 
 const cancelledWithBalance = { ...cancelled, balanceAmount: 5_000 }
 const partsThatDoNotAddUp = { ...partlyCancelled, balanceAmount: 4_999 }
 const neverCaptured = { balanceAmount: 0, lastTransactionKey: null }
+const aborted = { status: 'ABORTED', ...neverCaptured }
+
+function failedWith(code: string, confirmCode: string): Line {
+  return {
+    found: `ABORTED with the failure ${code}`,
+    members: { ...aborted, failure: { code, message: '거절되었습니다.' } },
+    confirm: refused(confirmCode),
+    cancel: disagreement('PAYMENT_ABORTED', aborted),
+  }
+}
+
 const table: Line[] = [
   {
     found: 'READY',
@@ -109,15 +120,27 @@ const table: Line[] = [
   },
   {
     found: 'ABORTED',
-    members: { status: 'ABORTED', ...neverCaptured },
+    members: aborted,
     confirm: refused('ABORTED'),
-    cancel: disagreement('PAYMENT_ABORTED', { status: 'ABORTED', ...neverCaptured }),
+    cancel: disagreement('PAYMENT_ABORTED', aborted),
   },
   {
     found: 'EXPIRED',
     members: { status: 'EXPIRED', ...neverCaptured },
     confirm: refused('EXPIRED'),
     cancel: disagreement('PAYMENT_EXPIRED', { status: 'EXPIRED', ...neverCaptured }),
+  },
+  failedWith('INVALID_CARD_EXPIRATION', 'INVALID_CARD_EXPIRATION'),
+  // These codes decide nothing in the answer to a confirm.
+  failedWith('EXPIRED_PAYMENT', 'ABORTED'),
+  failedWith('PROVIDER_ERROR', 'ABORTED'),
+  failedWith('UNAUTHORIZED_KEY', 'ABORTED'),
+  failedWith('FORBIDDEN_REQUEST', 'ABORTED'),
+  {
+    found: 'ABORTED with an unreadable failure',
+    members: { ...aborted, failure: 'INVALID_CARD_EXPIRATION' },
+    confirm: refused('ABORTED'),
+    cancel: disagreement('PAYMENT_ABORTED', aborted),
   },
   { found: 'an undocumented status', ...same({ status: 'ON_HOLD' }, 'PAYMENT_ON_HOLD') },
   {

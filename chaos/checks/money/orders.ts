@@ -25,7 +25,11 @@ export function checkOrders(evidence: Evidence): Check[] {
     {
       id: 'I-23',
       title: 'a confirm is refused for a reason, and a refused one had no effect',
-      violations: [...callsOf.confirm.flatMap((call) => refusedConfirm(evidence, call)), ...unrequested(evidence)],
+      violations: [
+        ...callsOf.confirm.flatMap((call) => refusedConfirm(evidence, call)),
+        ...differentReasons(callsOf.confirm),
+        ...unrequested(evidence),
+      ],
     },
     { id: 'I-22', title: 'at most one 200 for each cancel, and it is true', violations: acknowledgedCancels(evidence) },
     {
@@ -143,6 +147,18 @@ function refusedConfirm({ orders }: Evidence, call: Confirm): string[] {
   const field = faultOf(outcome)?.field
   if ((field === 'amount') === (request.amount !== booked.amount)) return []
   return [`${at(call)}: ${request.orderId} for ${request.amount} was refused because of ${field}`]
+}
+
+/** An order fails once: all refusals that show it as FAILED have the same reason. */
+function differentReasons(confirms: Confirm[]): string[] {
+  const reasons = new Map<string, Set<unknown>>()
+  for (const { request, outcome } of confirms) {
+    if (outcome.kind !== 'fail' || faultOf(outcome)?.rule !== 'the order is FAILED') continue
+    reasons.set(request.orderId, (reasons.get(request.orderId) ?? new Set()).add(outcome.metadata?.reason))
+  }
+  return [...reasons]
+    .filter(([, all]) => all.size > 1)
+    .map(([orderId, all]) => `${orderId} is FAILED for ${[...all].join(' and for ')}`)
 }
 
 /** Nothing is confirmed or closed without a request of its owner, or of the platform, that may have succeeded. */
