@@ -1,8 +1,11 @@
 // Row 39 of the decisions: the header Refusal-Reason. Each refusal of a purchase, a confirm and a cancel has its reason. Why an
 // order is FAILED is the same in the first refusal, in every later one and in the status, however it became known.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
-import type { ErrorCode, RefusalReason } from '../../src/core/errors.ts'
+import { repository } from '../../harness/processes.ts'
+import { type ErrorCode, type RefusalReason, refusalReasons } from '../../src/core/errors.ts'
 import { confirmCodes } from '../../src/gateway/toss/outcomes.ts'
 import { codesOf, type FailureReason, failureOf, failureReasons } from '../../src/payments/failure-reasons.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
@@ -57,6 +60,12 @@ test('every code that can reject a confirm has one reason', () => {
     for (const gatewayCode of codesOf(reason)) assert.equal(failureOf({ state: 'REJECTED', gatewayCode }), reason)
   }
   assert.equal(failureOf({ state: 'REJECTED', gatewayCode: 'A_CODE_OF_ANOTHER_VERSION' }), 'other')
+})
+
+test('the document for integrators has a row for each reason', () => {
+  const text = readFileSync(join(repository, 'docs/refusals.md'), 'utf8')
+  const rows = [...text.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, reason]) => reason)
+  assert.deepEqual(rows, Object.keys(refusalReasons))
 })
 
 test('a refused confirm, its repeat and the status have the reason of the code, for each kind of refusal', async () => {
