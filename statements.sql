@@ -4966,6 +4966,21 @@ select q.customer_id as "customerId", q.event_number as "eventNumber",
     select created_at from events v where v.customer_id = q.customer_id and v.event_number = q.event_number limit 1
   ) v;
 
+-- payments.findFailedConfirms
+select o.order_id as "orderId",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from unnest($1::uuid[], $2::text[]) as i (customer_id, order_id)
+  join orders o using (customer_id, order_id);
+
 -- payments.findFinishes
 select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
   from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i (customer_id, operation_id, holder_id)
@@ -5073,17 +5088,7 @@ select i.ordinal,
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
   c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
-  c.approval_number as "approvalNumber",
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed"
+  c.approval_number as "approvalNumber"
   from unnest($1::uuid[], $2::text[]) with ordinality as i (customer_id, order_id, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1

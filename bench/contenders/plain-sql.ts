@@ -2,13 +2,7 @@
 // durability, prepared.
 import type { SpendInput, SpendOutput } from '../../src/credits/spend.sql.ts'
 import { type Database, statement } from '../../src/db/database.ts'
-import {
-  failedConfirmColumn,
-  type NewOrder,
-  type OrderKey,
-  type OrderWithOutcome,
-  orderColumns,
-} from '../../src/payments/orders.sql.ts'
+import { type NewOrder, type OrderKey, type OrderWithOutcome, orderColumns } from '../../src/payments/orders.sql.ts'
 import { slipColumns } from '../../src/payments/slip/columns.sql.ts'
 
 const insertOrderStatement = statement(
@@ -28,7 +22,7 @@ export async function insertOrder(database: Database, order: NewOrder): Promise<
 
 const findOrderStatement = statement(
   'bench.findOrder',
-  `select ${orderColumns}, ${slipColumns('p')}, ${failedConfirmColumn}
+  `select ${orderColumns}, ${slipColumns('p')}
   from orders o
   left join payment_operations p
     on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'

@@ -156,13 +156,13 @@ export type OrderKey = { customerId: string; orderId: string }
 
 export const orderKeys = inputs<OrderKey>({ customerId: 'uuid', orderId: 'text' })
 
-/** An order with the slip of its approved confirm, or with its failed one. */
-export type OrderWithOutcome = Order & CardSlip & { failed: FailedConfirm | null }
+/** An order with the slip of its approved confirm, or, if it is FAILED, with its failed one. */
+export type OrderWithOutcome = Order & CardSlip & { failed?: FailedConfirm | undefined }
 
-// An order that was never confirmed has no slip, and one that is not FAILED no failed confirm: those are not read.
+// An order that was never confirmed has no slip: its operations are not read.
 const findOrdersStatement = statement(
   'payments.findOrders',
-  `select i.ordinal, ${orderColumns}, ${slipColumns('c')}, ${failedConfirmColumn}
+  `select i.ordinal, ${orderColumns}, ${slipColumns('c')}
   from unnest(${orderKeys.arrays}) with ordinality as i (${orderKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1
@@ -176,9 +176,24 @@ const findOrdersStatement = statement(
   'customers',
 )
 
+const findFailedConfirmsStatement = statement(
+  'payments.findFailedConfirms',
+  `select o.order_id as "orderId", ${failedConfirmColumn}
+  from unnest(${orderKeys.arrays}) as i (${orderKeys.columns})
+  join orders o using (customer_id, order_id)`,
+  'customers',
+)
+
+/** The confirms of FAILED orders are read by a second statement: in the first they would make every status slower. */
 export async function findOrders(database: Database, all: OrderKey[]): Promise<(OrderWithOutcome | null)[]> {
   type Row = OrderWithOutcome & { ordinal: number }
-  return byOrdinal(all, await database.run<Row>(findOrdersStatement, orderKeys.valuesOf(all)))
+  const orders = byOrdinal(all, await database.run<Row>(findOrdersStatement, orderKeys.valuesOf(all)))
+  const keys = all.filter((_, place) => orders[place]?.status === 'FAILED')
+  if (keys.length === 0) return orders
+  type Failed = { orderId: string; failed: FailedConfirm }
+  const rows = await database.run<Failed>(findFailedConfirmsStatement, orderKeys.valuesOf(keys))
+  const failed = new Map(rows.map((row) => [row.orderId, row.failed]))
+  return orders.map((order) => order && { ...order, failed: failed.get(order.orderId) })
 }
 
 export function createFindOrder(database: Database, tallies: Tallies): Batch<OrderKey, OrderWithOutcome | null> {
