@@ -13,7 +13,7 @@ type Operation = {
   security: Record<string, unknown>[]
   parameters?: Parameter[]
   requestBody?: { content: { 'application/json': { example: object } } }
-  responses: Record<string, { content: Record<string, Content> }>
+  responses: Record<string, { headers?: Record<string, unknown>; content: Record<string, Content> }>
 }
 
 export type OperationRequest = { operationId: string; scheme: string; method: string; path: string; body?: object }
@@ -58,6 +58,11 @@ function isDocumented(operationId: string, status: number, code: string): boolea
   return [...documentedAnswers].some((each) => `${each} `.startsWith(`${operationId} ${status} ${code} `))
 }
 
+function hasReasonHeader(operationId: string, status: number): boolean {
+  const operation = operations.find((each) => each.operationId === operationId)
+  return Object.hasOwn(operation?.responses[status]?.headers ?? {}, 'Refusal-Reason')
+}
+
 /** Records answers, and returns the documented answers that have not been seen. */
 export function watchAnswers() {
   const seen = new Set<string>()
@@ -67,6 +72,8 @@ export function watchAnswers() {
       const answer = await answering
       assert.equal(answer.body.code, code, `${operationId}: ${answer.text}`)
       assert.ok(isDocumented(operationId, answer.status, code), `${operationId} may not answer ${code}`)
+      const hasReason = answer.headers.has('refusal-reason')
+      assert.ok(!hasReason || hasReasonHeader(operationId, answer.status), `${operationId} may have no reason`)
       seen.add(signature(operationId, answer.status, answer.body as Body))
       return answer
     },
