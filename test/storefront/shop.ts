@@ -130,6 +130,6 @@ export function assertNothingDefinite(text: string): void {
 
 /** The address that a page with an unknown outcome requests next; undefined: it requests none. */
 export function retryAddressOf({ html }: Page): string | undefined {
-  const [, address] = /id="retry" data-address="([^"]+)" data-after-ms="\d+"/.exec(html) ?? []
+  const [, address] = /id="retry" href="([^"]+)" data-after-ms="\d+"/.exec(html) ?? []
   return address && unescaped(address)
 }

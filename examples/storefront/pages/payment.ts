@@ -51,7 +51,7 @@ export function outcomePage(view: View, order: Order, outcome: Outcome, retry: R
           html`<p class="added">${text.added(added.credits)}</p>
         <p class="change">${text.balanceChange(added.balance - added.credits, added.balance)}</p>`
         }
-        ${retry && retryPart(text, retry)}
+        ${retry?.afterMs === null ? html`<p>${text.checkedEnough}</p>` : null}
         ${orderFacts(view, order, outcome)}
         ${outcomeActions(view, order, outcome, retry)}
       </section>`,
@@ -61,21 +61,14 @@ export function outcomePage(view: View, order: Order, outcome: Outcome, retry: R
   )
 }
 
-function retryPart(text: Texts, { address, afterMs }: Retry): Html {
-  if (afterMs === null) return html`<p>${text.checkedEnough}</p>`
-  return html`<div id="retry" data-address="${address}" data-after-ms="${afterMs}"></div>`
-}
-
 function outcomeActions(view: View, order: Order, { kind }: Outcome, retry: Retry | null): Html {
   const text = texts[view.language]
   const pay = { href: `/pay/${order.orderId}`, label: text.payAgain }
   const see = { href: `/orders/${order.orderId}`, label: text.seeOrder }
   const shop = { href: '/', label: text.choosePackage }
-  if (retry) {
-    const check = { href: retry.address, label: text.checkAgain }
-    // While the page checks by itself, the link is for a browser without scripts.
-    return retry.afterMs === null ? actions(check, see) : html`<p><a href="${check.href}">${check.label}</a></p>`
-  }
+  if (retry?.afterMs === null) return actions({ href: retry.address, label: text.checkAgain }, see)
+  // The page checks by itself; the link is for a browser without scripts.
+  if (retry) return html`<p><a id="retry" href="${retry.address}" data-after-ms="${retry.afterMs}">${text.checkAgain}</a></p>`
   if (kind === 'awaiting' || kind === 'mismatch') return actions(pay, shop)
   if (kind === 'confirmed') return actions({ href: '/', label: text.toShop }, see)
   if (kind === 'refused' || kind === 'expired') return actions(buyAgain(view, order), see)
