@@ -49,10 +49,10 @@ function totals(view: View, { balance }: Statement, lots: Lots | null): Html {
 }
 
 function entryTable(view: View, entries: StatementEntry[], orders: Orders): Html {
-  const { statement: text, history } = texts[view.language]
+  const { statement: text } = texts[view.language]
   return html`
       <table class="entries">
-        <thead><tr><th scope="col">${text.what}</th><th scope="col">${history.date}</th><th scope="col">${text.change}</th><th scope="col">${text.balanceAfter}</th></tr></thead>
+        <thead><tr><th scope="col">${text.what}</th><th scope="col">${text.change}</th><th scope="col">${text.balanceAfter}</th></tr></thead>
         <tbody>${entries.map((entry) => entryRow(view, entry, orders))}
         </tbody>
       </table>`
@@ -64,8 +64,7 @@ function entryRow(view: View, entry: StatementEntry, orders: Orders): Html {
   const sign = delta > 0 ? '+' : delta < 0 ? '−' : ''
   return html`
           <tr>
-            <td>${text.kinds[kind]} ${detailOf(view, entry, orders)}</td>
-            <td>${timeOf(view.language, createdAt)}</td>
+            <td>${text.kinds[kind]} ${detailOf(view, entry, orders)} ${timeOf(view.language, createdAt)}</td>
             <td class="${delta > 0 ? 'plus' : 'minus'}">${sign}${Math.abs(delta).toLocaleString('en-US')}</td>
             <td>${balanceAfter.toLocaleString('en-US')}</td>
           </tr>`

@@ -36,7 +36,7 @@ export const en = {
   buyCredits: 'Buy credits',
   buyCreditsText:
     'Prepaid credits for using the API. They are added as soon as the payment is complete, and do not expire.',
-  bonus: (percentage: number, count: number) => `Includes ${percentage}% bonus (${credits(count)})`,
+  bonus: (percentage: number, count: number) => `${percentage}% bonus: ${credits(count)} included`,
   perCredit: (price: number) => `${won(price)} per credit`,
   bestValue: 'Best value',
   vatIncluded: 'VAT included',
