@@ -126,7 +126,11 @@ for (const language of ['ko', 'en'] as const) {
     await page.click('.cancel')
     await page.waitForURL(/\/fail\?/)
     await look('closed')
-    assert.deepEqual((await shop.sandbox.payments()).map(({ status }) => status).slice(-3), ['ABORTED', 'ABORTED', 'READY'])
+    assert.deepEqual((await shop.sandbox.payments()).map(({ status }) => status).slice(-3), [
+      'ABORTED',
+      'ABORTED',
+      'READY',
+    ])
 
     for (let made = 0; made < 21; made += 1) await page.request.post(`${shop.url}/buy`, { form: newClick() })
     await page.goto(`${shop.url}/orders`)

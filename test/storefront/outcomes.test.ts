@@ -87,7 +87,7 @@ describe('an unknown outcome', () => {
     }
     assert.equal(retries, 7)
     const { text } = page
-    assert.ok(text.includes('It takes longer than usual') && text.includes('Check again'), text)
+    assert.ok(text.includes('It is taking longer than usual') && text.includes('Check again'), text)
     assertNothingDefinite(text)
     await service.sandbox.clearFaults()
     assert.ok((await shop.get(back)).text.includes('Payment complete'))

@@ -27,29 +27,30 @@ const cross = html`<path d="m8 8 8 8m0-8-8 8"/>`
 const clock = html`<path d="M12 7v5.5l3.5 2"/>`
 const back = html`<path d="M7 10h7a3.5 3.5 0 0 1 0 7h-3M7 10l3-3m-3 3 3 3"/>`
 
-const marks: Record<Exclude<OutcomeKind, 'unknown'>, Html> = {
+const marks: Record<OutcomeKind, Html> = {
   confirmed: check,
   refused: cross,
   mismatch: cross,
   missing: cross,
   expired: clock,
   awaiting: clock,
+  unknown: clock,
   cancelled: back,
   refunded: back,
 }
 
-/** Mark, heading and sentence. */
-export function outcomeHead(view: View, { kind, failure }: Outcome): Html {
+/** Mark, heading and sentence. `isChecking`: the page checks the outcome again by itself. */
+export function outcomeHead(view: View, { kind, failure }: Outcome, isChecking = false): Html {
   const text = texts[view.language]
   const { heading, text: ofKind } = text.outcome[kind]
   const sentence = failure === null ? ofKind : text.failures[failure]
   return html`
-        ${kind === 'unknown' ? html`<span class="spinner" aria-hidden="true"></span>` : markOf(kind)}
+        ${isChecking ? html`<span class="spinner" aria-hidden="true"></span>` : markOf(kind)}
         <h1>${heading}</h1>
         ${sentence && html`<p>${sentence}</p>`}`
 }
 
-export function markOf(kind: keyof typeof marks): Html {
+export function markOf(kind: OutcomeKind): Html {
   return html`<svg class="mark-of-outcome" viewBox="0 0 24 24" aria-hidden="true">${marks[kind]}</svg>`
 }
 

@@ -87,7 +87,7 @@ export function blockedBy({ balance }: View, { credits, cancelAnswer }: Order): 
 
 function lastProblem(text: Texts, { cancelAnswer }: Order): string | null {
   if (!cancelAnswer || cancelAnswer.code === 'SUCCESS') return null
-  if (cancelAnswer.refusalReason !== null) return null
+  if (cancelAnswer.refusalReason) return null
   return `${text.cancel.refused} ${text.errors[cancelAnswer.code]}`
 }
 

@@ -40,12 +40,13 @@ export type Retry = { address: string; afterMs: number | null }
 export function outcomePage(view: View, order: Order, outcome: Outcome, retry: Retry | null): string {
   const text = texts[view.language]
   const { added } = outcome
+  const isChecking = retry !== null && retry.afterMs !== null
   return layout(
     view,
     text.outcome[outcome.kind].heading,
     html`
       <section class="panel outcome ${toneOf(outcome)}" aria-live="polite">
-        ${outcomeHead(view, outcome)}
+        ${outcomeHead(view, outcome, isChecking)}
         ${
           added &&
           html`<p class="added">${text.added(added.credits)}</p>
@@ -68,7 +69,8 @@ function outcomeActions(view: View, order: Order, { kind }: Outcome, retry: Retr
   const shop = { href: '/', label: text.choosePackage }
   if (retry?.afterMs === null) return actions({ href: retry.address, label: text.checkAgain }, see)
   // The page checks by itself; the link is for a browser without scripts.
-  if (retry) return html`<p><a id="retry" href="${retry.address}" data-after-ms="${retry.afterMs}">${text.checkAgain}</a></p>`
+  if (retry)
+    return html`<p><a id="retry" href="${retry.address}" data-after-ms="${retry.afterMs}">${text.checkAgain}</a></p>`
   if (kind === 'awaiting' || kind === 'mismatch') return actions(pay, shop)
   if (kind === 'confirmed') return actions({ href: '/', label: text.toShop }, see)
   if (kind === 'refused' || kind === 'expired') return actions(buyAgain(view, order), see)

@@ -115,7 +115,7 @@ export const en = {
     },
     unknown: {
       heading: 'We are checking your payment',
-      text: 'This can take up to a minute. Please do not pay again: the result will show up here.',
+      text: 'This usually takes less than a minute. Please do not pay again: the result will show up here.',
     },
     missing: {
       heading: 'The order is not known any more',
@@ -137,7 +137,8 @@ export const en = {
   } satisfies Record<FailureReason, string>,
   added: (count: number) => `+${credits(count)}`,
   balanceChange: (before: number, after: number) => `Balance ${before.toLocaleString('en-US')} → ${credits(after)}`,
-  checkedEnough: 'It takes longer than usual. Nothing is lost: come back to this order later, or check again now.',
+  checkedEnough:
+    'It is taking longer than usual, and nothing is lost: come back to this order later, or check again now.',
   fail: {
     PAY_PROCESS_CANCELED: { heading: 'Payment cancelled', text: 'You left the payment window. Nothing was charged.' },
     PAY_PROCESS_ABORTED: { heading: 'The payment was not finished', text: 'Nothing was charged.' },
