@@ -5,6 +5,8 @@ export const cards = {
   approve: { number: '4330 **** 0014', result: 'approve' },
   decline: { number: '4330 **** 0022', result: 'decline' },
   insufficient: { number: '4330 **** 0030', result: 'insufficient' },
+  limit: { number: '4330 **** 0063', result: 'limit' },
+  'expired-card': { number: '4330 **** 0071', result: 'expired-card' },
   hang: { number: '4330 **** 0048', result: 'hang' },
   refused: { number: '4330 **** 0055', result: null },
 } as const

@@ -58,6 +58,8 @@ export const checkoutResults = {
   approve: { status: 'IN_PROGRESS', refusal: null, silent: false },
   decline: { status: 'IN_PROGRESS', refusal: 'REJECT_CARD_COMPANY', silent: false },
   insufficient: { status: 'IN_PROGRESS', refusal: 'REJECT_CARD_PAYMENT', silent: false },
+  limit: { status: 'IN_PROGRESS', refusal: 'EXCEED_MAX_AMOUNT', silent: false },
+  'expired-card': { status: 'IN_PROGRESS', refusal: 'INVALID_CARD_EXPIRATION', silent: false },
   expire: { status: 'EXPIRED', refusal: null, silent: false },
   hang: { status: 'IN_PROGRESS', refusal: null, silent: true },
 } as const satisfies Record<string, { status: PaymentStatus; refusal: ErrorCode | null; silent: boolean }>

@@ -250,6 +250,8 @@ test("4.2: the paymentKey of another customer's order is refused by the gateway:
 for (const [result, reason] of Object.entries({
   decline: 'card-declined',
   insufficient: 'insufficient-funds',
+  limit: 'limit-exceeded',
+  'expired-card': 'card-expired',
   expire: 'payment-expired',
 })) {
   test(`4.2: a payment that the gateway refuses (${result}) is 400 VAL003, and the order is FAILED permanently`, async () => {

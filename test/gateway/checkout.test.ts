@@ -156,7 +156,7 @@ describe('the page', () => {
       const text = await (await getPage(address, language)).text()
       assert.match(text, new RegExp(`<html lang="${language}">`))
       for (const sentence of sentences) assert.ok(text.includes(sentence), `${language}: ${sentence}`)
-      assert.equal(text.match(/<input type="radio" name="card"/g)?.length, 5)
+      assert.equal(text.match(/<input type="radio" name="card"/g)?.length, 7)
     }
   })
 
@@ -204,7 +204,7 @@ describe('the page', () => {
 })
 
 describe('pay', () => {
-  for (const result of ['approve', 'decline', 'insufficient', 'hang']) {
+  for (const result of ['approve', 'decline', 'insufficient', 'limit', 'expired-card', 'hang']) {
     test(`with the card ${result} authenticates the payment and redirects to successUrl`, async () => {
       const request = order()
       const { place, query } = redirectOf(await press(await open(request), 'pay', result))

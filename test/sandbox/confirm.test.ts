@@ -83,14 +83,16 @@ test('a second confirm is 400 ALREADY_PROCESSED_PAYMENT, after a cancel too', as
   assertRefused(await toss.confirm(checkout), 400, 'ALREADY_PROCESSED_PAYMENT')
 })
 
-for (const [result, code] of [
-  ['decline', 'REJECT_CARD_COMPANY'],
-  ['insufficient', 'REJECT_CARD_PAYMENT'],
+for (const [result, status, code] of [
+  ['decline', 403, 'REJECT_CARD_COMPANY'],
+  ['insufficient', 403, 'REJECT_CARD_PAYMENT'],
+  ['limit', 400, 'EXCEED_MAX_AMOUNT'],
+  ['expired-card', 400, 'INVALID_CARD_EXPIRATION'],
 ] as const) {
-  test(`result ${result} is refused with 403 ${code}, every time, and leaves the payment ABORTED`, async () => {
+  test(`result ${result} is refused with ${status} ${code}, every time, and leaves the payment ABORTED`, async () => {
     const checkout = await toss.checkout(1000, result)
-    assertRefused(await toss.confirm(checkout), 403, code)
-    assertRefused(await toss.confirm(checkout), 403, code)
+    assertRefused(await toss.confirm(checkout), status, code)
+    assertRefused(await toss.confirm(checkout), status, code)
     const { body } = await toss.lookup(checkout.paymentKey)
     assert.partialDeepStrictEqual(body, { status: 'ABORTED', approvedAt: null, card: null, failure: { code } })
   })

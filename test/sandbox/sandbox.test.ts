@@ -109,7 +109,7 @@ describe('checkout', () => {
       [{ orderId: 'order-1', amount: '1000' }, /^amount:/],
       [
         { orderId: 'order-1', amount: 1000, result: 'no' },
-        /^result: expected one of approve, decline, insufficient, expire/,
+        /^result: expected one of approve, decline, insufficient, limit, expired-card, expire, hang/,
       ],
     ]
     for (const [body, message] of bad) {

@@ -63,7 +63,7 @@ export async function startShop(more: Record<string, string> = {}) {
 }
 
 export type Shop = Awaited<ReturnType<typeof startShop>>
-export type Card = 'approve' | 'decline' | 'insufficient' | 'hang' | 'refused'
+export type Card = 'approve' | 'decline' | 'insufficient' | 'limit' | 'expired-card' | 'hang' | 'refused'
 
 export async function newBuyer(browser: Browser, shop: Shop, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1100, height: 800 }, ...options })
