@@ -1,6 +1,6 @@
 // The statement: what was bought and spent in all, and every movement of the balance, newest first.
 
-import type { Lots, Statement, StatementEntry } from '../../../client/src/index.ts'
+import type { Lot, Lots, Statement, StatementEntry } from '../../../client/src/index.ts'
 import type { Orders } from '../orders.ts'
 import { texts } from '../texts/texts.ts'
 import { type Html, html } from './html.ts'
@@ -23,29 +23,32 @@ export function statementPage(view: View, statement: Statement, lots: Lots | nul
   )
 }
 
+type Figure = { name: string; credits: number; note?: string | null }
+
 /** Bought and spent are sums over all orders: left out when there are more than one answer has. */
 function totals(view: View, { balance }: Statement, lots: Lots | null): Html {
-  const { statement: text, credits, balance: name } = texts[view.language]
-  const all = lots?.nextCursor === null ? lots : null
-  const sum = (of: (lot: Lots['lots'][number]) => number) =>
-    all ? all.lots.reduce((total, lot) => total + of(lot), 0) : 0
+  const { statement: text, credits: creditsOf, balance: name } = texts[view.language]
   const held = balance.held ?? 0
-  const figures: [string, string, string | null][] = [
-    [name, credits(balance.balance), held > 0 ? text.held(held) : null],
+  const figures: Figure[] = [
+    ...(lots?.nextCursor === null ? figuresOf(view, lots) : []),
+    { name, credits: balance.balance, note: held > 0 ? text.held(held) : null },
   ]
-  if (all) {
-    figures.unshift(
-      [text.bought, credits(sum((lot) => lot.credits - lot.takenBack)), null],
-      [text.spent, credits(sum((lot) => lot.used)), null],
-    )
-    if (all.adjusted > 0) figures.splice(2, 0, [text.other, credits(all.adjusted), null])
-  }
   return html`
       <dl class="figures">${figures.map(
-        ([term, value, note]) => html`
-        <div><dt>${term}</dt><dd>${value}${note && html` <small>${note}</small>`}</dd></div>`,
+        ({ name: term, credits, note = null }) => html`
+        <div><dt>${term}</dt><dd>${creditsOf(credits)}${note && html` <small>${note}</small>`}</dd></div>`,
       )}
       </dl>`
+}
+
+function figuresOf(view: View, { lots, adjusted }: Lots): Figure[] {
+  const { statement: text } = texts[view.language]
+  const sumOf = (part: (lot: Lot) => number) => lots.reduce((sum, lot) => sum + part(lot), 0)
+  return [
+    { name: text.bought, credits: sumOf((lot) => lot.credits - lot.takenBack) },
+    { name: text.spent, credits: sumOf((lot) => lot.used) },
+    ...(adjusted > 0 ? [{ name: text.other, credits: adjusted }] : []),
+  ]
 }
 
 function entryTable(view: View, entries: StatementEntry[], orders: Orders): Html {
