@@ -55,6 +55,8 @@ export type Config = {
   failUrl: string
   /** The example shop; undefined in production and with live keys. */
   storefront: { port: number; hasOwnUrls: boolean } | undefined
+  /** What its pages say about the seller; null: a default. */
+  shopTexts: { name: string | null; seller: string | null; termsUrl: string | null; refundRule: string | null }
   /** How long the first password of an operator, or one after a reset, is valid. */
   firstPasswordHours: number
   adjustments: AdjustmentSettings
@@ -169,6 +171,7 @@ export function readConfig(environment: Environment = process.env): Config {
     successUrl: read.url('SUCCESS_URL', ['https:', 'http:'], shop && `${shop}/success`),
     failUrl: read.url('FAIL_URL', ['https:', 'http:'], shop && `${shop}/fail`),
     storefront,
+    shopTexts: readShopTexts(read),
     eventPrivateAddresses: read.oneOf('EVENT_PRIVATE_ADDRESSES', ['allow', 'refuse'] as const, consumers) === 'allow',
     eventTimeoutMs: read.integer('EVENT_TIMEOUT_MS', 15_000, 1, hour),
     eventFirstPauseMs: read.integer('EVENT_FIRST_PAUSE_MS', 5_000, 1, hour),
@@ -279,6 +282,15 @@ function readWebhookToken(read: Reader, isNeeded: boolean): string | undefined {
 function storefrontOf(read: Reader, port: number, production: boolean, gateway: GatewayConfig): Config['storefront'] {
   if (production || (gateway.kind === 'toss' && !gateway.secretKey.startsWith('test_'))) return undefined
   return { port, hasOwnUrls: !read.raw('SUCCESS_URL') && !read.raw('FAIL_URL') }
+}
+
+function readShopTexts(read: Reader): Config['shopTexts'] {
+  return {
+    name: read.raw('SHOP_NAME') ?? null,
+    seller: read.raw('SHOP_SELLER') ?? null,
+    termsUrl: read.raw('SHOP_TERMS_URL') ? read.url('SHOP_TERMS_URL', ['https:', 'http:'], undefined) : null,
+    refundRule: read.raw('SHOP_REFUND_RULE') ?? null,
+  }
 }
 
 function readGateway(read: Reader, production: boolean): GatewayConfig {

@@ -1,40 +1,79 @@
 // The payment service as this shop calls it, through the client: answers as values, and every missing answer (refused
-// connection, time-out, an answer that is not the service's) as one more code, UNREACHABLE. The API key stays in the
-// client: it is sent to the service only, and no message contains it.
+// connection, time-out, an answer that is not the service's) as one more code, UNREACHABLE. The API key and the service
+// token stay in the clients: they are sent to the service only, and no message contains them.
 
 import {
   type CreditsClient,
   createCreditsClient,
+  createSpendingClient,
+  type EntryKind,
   isCreditsError,
+  type Lots,
   type PackageType,
+  type RefusalReason,
   type ServiceCode,
+  type SpendingClient,
+  type Statement,
 } from '../../client/src/index.ts'
 
 /** The codes of the service, and UNREACHABLE for no answer at all. */
 export type ApiCode = ServiceCode | 'UNREACHABLE'
 
-export type Answer<Data> = { ok: true; data: Data } | { ok: false; code: ApiCode; message: string | null }
+export type Refused = { ok: false; code: ApiCode; reason: RefusalReason | null }
+export type Answer<Data> = { ok: true; data: Data } | Refused
 
 export type Api = ReturnType<typeof createApi>
 
 /** The pages check an unknown outcome again by themselves, and show that they do. */
 const once = { maxAttempts: 1 }
 
-type ApiOptions = { apiUrl: () => string | undefined; apiKey: string; timeoutMs: number }
+/** The movements of the balance itself; a hold and its end move nothing before they are captured. */
+const listedKinds: EntryKind[] = [
+  'GRANT',
+  'ROLLBACK',
+  'REFUND',
+  'SPEND',
+  'CAPTURE',
+  'GOODWILL',
+  'CORRECTION',
+  'REVERSAL',
+]
+const entriesPerPage = 50
+/** The most that one answer of the service has. */
+const lotsInTotals = 1_000
 
-export function createApi({ apiUrl, apiKey, timeoutMs }: ApiOptions) {
+export type ApiOptions = {
+  apiUrl: () => string | undefined
+  apiKey: string
+  /** The internal API, which alone has the statement; undefined: the shop shows none. */
+  statement?: { apiUrl: () => string | undefined; token: string } | undefined
+  timeoutMs: number
+}
+
+const unreachable: Refused = { ok: false, code: 'UNREACHABLE', reason: null }
+
+export function createApi({ apiUrl, apiKey, statement, timeoutMs }: ApiOptions) {
   // A visitor waits for the page: one retry at most, and no longer than the limit.
   const limits = { timeoutMs, settleTimeoutMs: timeoutMs, deadlineMs: timeoutMs, maxAttempts: 2 }
   let client: CreditsClient | undefined
+  let spending: SpendingClient | undefined
 
   async function call<Data>(send: (credits: CreditsClient) => Promise<Data>): Promise<Answer<Data>> {
     const baseUrl = apiUrl()
-    if (baseUrl === undefined) return { ok: false, code: 'UNREACHABLE', message: null }
+    if (baseUrl === undefined) return unreachable
     client ??= createCreditsClient({ baseUrl, apiKey, ...limits })
     return answerOf(send(client))
   }
 
+  async function callInternal<Data>(send: (spending: SpendingClient) => Promise<Data>): Promise<Answer<Data>> {
+    const baseUrl = statement?.apiUrl()
+    if (statement === undefined || baseUrl === undefined) return unreachable
+    spending ??= createSpendingClient({ baseUrl, token: statement.token, ...limits })
+    return answerOf(send(spending))
+  }
+
   return {
+    hasStatement: statement !== undefined,
     packages: () => call((credits) => credits.listCreditPackages()),
     balance: () => call((credits) => credits.getCreditBalance()),
     status: (orderId: string) => call((credits) => credits.getPaymentStatus({ orderId })),
@@ -45,6 +84,13 @@ export function createApi({ apiUrl, apiKey, timeoutMs }: ApiOptions) {
       call((credits) => credits.confirmPayment(payment, once)),
     cancel: (paymentKey: string, reason: string) =>
       call((credits) => credits.cancelPayment({ paymentKey, reason }, once)),
+    /** One page, newest entry first. */
+    statement: (customerId: string, cursor: string | undefined): Promise<Answer<Statement>> =>
+      callInternal((internal) =>
+        internal.getStatement({ customerId, kind: listedKinds, limit: entriesPerPage, cursor }),
+      ),
+    lots: (customerId: string): Promise<Answer<Lots>> =>
+      callInternal((internal) => internal.listLots({ customerId, limit: lotsInTotals })),
   }
 }
 
@@ -53,9 +99,6 @@ async function answerOf<Data>(call: Promise<Data>): Promise<Answer<Data>> {
     return { ok: true, data: await call }
   } catch (error) {
     if (!isCreditsError(error)) throw error
-    const { message } = error
-    return error.kind === 'answer'
-      ? { ok: false, code: error.code, message }
-      : { ok: false, code: 'UNREACHABLE', message: null }
+    return error.kind === 'answer' ? { ok: false, code: error.code, reason: error.refusalReason } : unreachable
   }
 }

@@ -3,27 +3,40 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Api } from './api.ts'
-import { orderPage, ordersPage } from './order-pages.ts'
+import { fieldsOf } from './fields.ts'
 import type { Orders } from './orders.ts'
 import { readOutcome } from './outcome.ts'
+import { blockedBy, cancelQuestionPage, orderPage } from './pages/order.ts'
+import { type OrderList, ordersPage } from './pages/orders.ts'
+import { statementPage } from './pages/statement.ts'
 import type { Presenter } from './presenter.ts'
-import { texts } from './texts.ts'
+import { texts } from './texts/texts.ts'
 
 const listedOrders = 20
 const reasonMaxLength = 200
 
 type OfOrder = { Params: { orderId: string } }
+type Parts = { api: Api; orders: Orders; presenter: Presenter }
 
-export function addOrderRoutes(
-  app: FastifyInstance,
-  { api, orders, presenter }: { api: Api; orders: Orders; presenter: Presenter },
-): void {
+export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
+  const { api, orders, presenter } = parts
+
+  async function listOf(which: 'paid' | 'unpaid', before?: string): Promise<OrderList> {
+    const { listed, hasMore, count } = orders.list(which, listedOrders, before)
+    const withStatus = listed.map(async (order) => ({ order, status: await api.status(order.orderId) }))
+    const next = new URLSearchParams({ list: which, before: listed.at(-1)?.orderId ?? '' })
+    return { listed: await Promise.all(withStatus), more: hasMore ? `/orders?${next}` : null, count }
+  }
+
   app.get('/orders', async (request, reply) => {
-    const [view, ...listed] = await Promise.all([
+    const { list = 'paid', before } = fieldsOf(request.query)
+    const [view, paid, unpaid] = await Promise.all([
       presenter.viewOf(request, reply),
-      ...orders.list(listedOrders).map(async (order) => ({ order, status: await api.status(order.orderId) })),
+      list === 'unpaid' ? undefined : listOf('paid', before),
+      list === 'unpaid' ? listOf('unpaid', before) : before === undefined ? listOf('unpaid') : undefined,
     ])
-    return presenter.send(reply, 200, ordersPage(view, listed))
+    const page = ordersPage(view, { ...(paid && { paid }), ...(unpaid && { unpaid }) }, api.hasStatement)
+    return presenter.send(reply, 200, page)
   })
 
   app.get<OfOrder>('/orders/:orderId', async (request, reply) => {
@@ -34,20 +47,50 @@ export function addOrderRoutes(
     // Not paid, and the service does not answer: this is not a payment with an unknown outcome.
     if (outcome.kind === 'unknown' && outcome.code && !order.paymentKey)
       return presenter.unavailable(request, reply, outcome.code, again)
-    const reasonProblem = (request.query as { problem?: unknown }).problem === 'reason'
-    return presenter.send(reply, 200, orderPage(view, order, outcome, reasonProblem))
+    return presenter.send(reply, 200, orderPage(view, order, outcome, null))
+  })
+
+  // The question before the cancellation. It is a page of its own, so that Enter in the reason cancels nothing.
+  app.get<OfOrder>('/orders/:orderId/cancel', async (request, reply) => {
+    const order = orders.find(request.params.orderId)
+    if (!order?.paymentKey) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
+    const reason = (fieldsOf(request.query).reason ?? '').trim()
+    const [outcome, view] = await Promise.all([readOutcome(api, order), presenter.viewOf(request, reply)])
+    if (outcome.kind !== 'confirmed' || blockedBy(view, order)) return reply.redirect(`/orders/${order.orderId}`, 303)
+    if (!isReason(reason)) return presenter.send(reply, 400, orderPage(view, order, outcome, { reason }))
+    return presenter.send(reply, 200, cancelQuestionPage(view, order, reason))
   })
 
   app.post<OfOrder>('/orders/:orderId/cancel', async (request, reply) => {
     const order = orders.find(request.params.orderId)
     if (!order?.paymentKey) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
     const { orderId, paymentKey } = order
-    const reason = String((request.body as { reason?: unknown } | null)?.reason ?? '').trim()
-    if (reason === '' || reason.length > reasonMaxLength)
-      return reply.redirect(`/orders/${orderId}?problem=reason`, 303)
+    const fields = fieldsOf(request.body)
+    const reason = (fields.reason ?? '').trim()
+    if (fields.confirmed !== 'yes' || !isReason(reason))
+      return reply.redirect(`/orders/${orderId}/cancel?${new URLSearchParams({ reason })}`, 303)
     const answer = await api.cancel(paymentKey, reason)
-    const { code, message } = answer.ok ? { code: 'SUCCESS' as const, message: null } : answer
-    orders.cancelAnswered(orderId, { code, message, reason })
+    const { code, reason: refusalReason } = answer.ok ? { code: 'SUCCESS' as const, reason: null } : answer
+    orders.cancelAnswered(orderId, { code, refusalReason, reason })
     return reply.redirect(`/orders/${orderId}`, 303)
   })
+
+  if (api.hasStatement) addStatement(app, parts)
+}
+
+function addStatement(app: FastifyInstance, { api, orders, presenter }: Parts): void {
+  app.get('/statement', async (request, reply) => {
+    const { cursor } = fieldsOf(request.query)
+    const [balance, view] = await Promise.all([api.balance(), presenter.viewOf(request, reply)])
+    const again = { href: '/statement', label: texts[view.language].tryAgain }
+    if (!balance.ok) return presenter.unavailable(request, reply, balance.code, again)
+    const { customerId } = balance.data
+    const [statement, lots] = await Promise.all([api.statement(customerId, cursor), api.lots(customerId)])
+    if (!statement.ok) return presenter.unavailable(request, reply, statement.code, again)
+    return presenter.send(reply, 200, statementPage(view, statement.data, lots.ok ? lots.data : null, orders))
+  })
+}
+
+function isReason(reason: string): boolean {
+  return reason !== '' && reason.length <= reasonMaxLength
 }

@@ -4,12 +4,15 @@
 
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { RefusalReason } from '../../client/src/index.ts'
 import type { ApiCode } from './api.ts'
 
 export type Order = {
   readonly orderId: string
   readonly packageType: string
   readonly amount: number
+  /** Null: the catalogue could not be read at the purchase. */
+  readonly credits: number | null
   readonly purchasedAt: string
   readonly clientKey: string
   readonly successUrl: string
@@ -19,9 +22,16 @@ export type Order = {
   readonly cancelAnswer: CancelAnswer | null
 }
 
+export type CancelReason = Extract<
+  RefusalReason,
+  'credits-spent' | 'already-cancelled' | 'already-refunded' | 'not-captured' | 'refused-by-gateway'
+>
+
 export type CancelAnswer = {
   readonly code: ApiCode | 'SUCCESS'
-  readonly message: string | null
+  /** Why it was refused. */
+  readonly refusalReason: RefusalReason | null
+  /** The buyer's own text. */
   readonly reason: string
 }
 
@@ -41,7 +51,7 @@ export function openOrders(dataDir: string) {
 
   const orders = new Map<string, Order>()
   const apply = (line: Line) => {
-    const known = orders.get(line.orderId) ?? { paymentKey: null, cancelAnswer: null }
+    const known = orders.get(line.orderId) ?? { credits: null, paymentKey: null, cancelAnswer: null }
     orders.set(line.orderId, { ...known, ...line } as Order)
   }
   for (const [index, line] of whole.split('\n').entries()) if (line !== '') apply(parseLine(line, path, index + 1))
@@ -54,8 +64,21 @@ export function openOrders(dataDir: string) {
 
   return {
     find: (orderId: string): Order | undefined => orders.get(orderId),
-    /** Newest first. */
-    list: (limit: number): Order[] => [...orders.values()].slice(-limit).reverse(),
+    /**
+     * Newest first, from the one before the order `before` on. An order is unpaid until its buyer comes back from the
+     * payment window.
+     */
+    list(
+      which: 'paid' | 'unpaid',
+      limit: number,
+      before?: string,
+    ): { listed: Order[]; hasMore: boolean; count: number } {
+      const all = [...orders.values()]
+      const isListed = ({ paymentKey }: Order) => (paymentKey === null) === (which === 'unpaid')
+      const end = all.findIndex(({ orderId }) => orderId === before)
+      const older = (end < 0 ? all : all.slice(0, end)).filter(isListed).reverse()
+      return { listed: older.slice(0, limit), hasMore: older.length > limit, count: all.filter(isListed).length }
+    },
     purchased: (order: Omit<Order, 'paymentKey' | 'cancelAnswer'>): void => write(order),
     paidWith: (orderId: string, paymentKey: string | null): void => write({ orderId, paymentKey }),
     cancelAnswered: (orderId: string, cancelAnswer: CancelAnswer): void => write({ orderId, cancelAnswer }),

@@ -1,13 +1,15 @@
 // The outcome of an order, as far as the shop knows: never a guess. A payment is complete or refused when the service
 // answers so; every answer that leaves it open is `unknown`, and the shop checks again.
 
-import type { CardSlip, Confirmation, OrderStatus } from '../../client/src/index.ts'
+import type { CardSlip, Confirmation, OrderStatus, PaymentOrder, RefusalReason } from '../../client/src/index.ts'
 import type { Answer, Api, ApiCode } from './api.ts'
 import type { Order, Orders } from './orders.ts'
 
 export type OutcomeKind =
   | 'confirmed'
   | 'refused'
+  /** Not paid in time: no card was refused. */
+  | 'expired'
   | 'cancelled'
   | 'refunded'
   /** The buyer has not paid yet. */
@@ -17,7 +19,33 @@ export type OutcomeKind =
   | 'unknown'
   | 'missing'
 
-export type Outcome = { kind: OutcomeKind; creditsAdded: number | null; code: ApiCode | null; slip: CardSlip | null }
+/** Why an order is FAILED. */
+export type FailureReason = Extract<
+  RefusalReason,
+  | 'insufficient-funds'
+  | 'limit-exceeded'
+  | 'card-declined'
+  | 'card-expired'
+  | 'payment-expired'
+  | 'order-expired'
+  | 'other'
+>
+
+export type Outcome = {
+  kind: OutcomeKind
+  code: ApiCode | null
+  /** Of a confirm that has just succeeded: what it added, and the balance right after it. */
+  added: { credits: number; balance: number } | null
+  confirmedAt: string | null
+  slip: CardSlip | null
+  /** Set when it is refused or expired. */
+  failure: FailureReason | null
+}
+
+const nothingKnown = { code: null, added: null, confirmedAt: null, slip: null, failure: null }
+
+/** The outcome while the confirm has no answer yet. */
+export const notKnownYet: Outcome = { ...nothingKnown, kind: 'unknown' }
 
 const ofStatus: Record<OrderStatus, OutcomeKind> = {
   PENDING: 'awaiting',
@@ -44,8 +72,26 @@ const afterConfirm: Record<ApiCode, 'unknown' | 'missing' | 'read status'> = {
   PAYMENT_CANCEL_FAILED: 'unknown',
 }
 
+export type Confirm = (order: Order, paymentKey: string) => Promise<Outcome>
+
+/**
+ * Confirms go on after the page has been sent: a second request for the same payment joins the running one instead of
+ * sending another.
+ */
+export function createConfirm(api: Api, orders: Orders): Confirm {
+  const running = new Map<string, Promise<Outcome>>()
+  return (order, paymentKey) => {
+    const name = `${order.orderId} ${paymentKey}`
+    const known = running.get(name)
+    if (known) return known
+    const confirm = confirmOrder(api, orders, order, paymentKey).finally(() => running.delete(name))
+    running.set(name, confirm)
+    return confirm
+  }
+}
+
 /** The buyer is back with a payment key. Safe to repeat: the service returns its first answer again. */
-export async function confirmOrder(api: Api, orders: Orders, order: Order, paymentKey: string): Promise<Outcome> {
+async function confirmOrder(api: Api, orders: Orders, order: Order, paymentKey: string): Promise<Outcome> {
   const { orderId, amount } = order
   // Before the call: from here on the buyer may have been charged. The first key is kept until a confirm succeeds,
   // because a later address could contain any key.
@@ -59,26 +105,32 @@ export async function confirmOrder(api: Api, orders: Orders, order: Order, payme
 }
 
 async function judge(api: Api, orderId: string, answer: Answer<Confirmation>): Promise<Outcome> {
-  if (answer.ok) {
-    const { creditsAdded, slip } = answer.data
-    return { kind: 'confirmed', creditsAdded, code: null, slip }
-  }
-  const { code } = answer
-  const meaning = afterConfirm[code]
-  if (meaning !== 'read status') return { kind: meaning, creditsAdded: null, code, slip: null }
+  const meaning = answer.ok ? 'read status' : afterConfirm[answer.code]
+  const code = answer.ok ? null : answer.code
+  if (meaning !== 'read status') return { ...nothingKnown, kind: meaning, code }
   const status = await api.status(orderId)
-  if (!status.ok) return { kind: 'unknown', creditsAdded: null, code: status.code, slip: null }
-  const kind = status.data.status === 'PENDING' ? 'mismatch' : ofStatus[status.data.status]
-  return { kind, creditsAdded: null, code, slip: status.data.slip }
+  if (answer.ok) {
+    const { creditsAdded: credits, totalCredits: balance, slip } = answer.data
+    const confirmedAt = status.ok ? status.data.confirmedAt : null
+    return { ...nothingKnown, kind: 'confirmed', added: { credits, balance }, confirmedAt, slip }
+  }
+  if (!status.ok) return { ...nothingKnown, kind: 'unknown', code: status.code }
+  return { ...outcomeOf(status.data), ...(status.data.status === 'PENDING' && { kind: 'mismatch' }), code }
 }
 
 /** Without a payment key: the status of the order. */
 export async function readOutcome(api: Api, order: Order): Promise<Outcome> {
   const status = await api.status(order.orderId)
-  if (!status.ok)
-    return { kind: status.code === 'NOT000' ? 'missing' : 'unknown', creditsAdded: null, code: status.code, slip: null }
-  const { slip } = status.data
-  const kind = ofStatus[status.data.status]
+  if (!status.ok) {
+    return { ...nothingKnown, kind: status.code === 'NOT000' ? 'missing' : 'unknown', code: status.code }
+  }
+  const outcome = outcomeOf(status.data)
   // Pending with a payment key: the buyer has paid, and the last confirm had an unknown outcome.
-  return { kind: kind === 'awaiting' && order.paymentKey ? 'unknown' : kind, creditsAdded: null, code: null, slip }
+  return outcome.kind === 'awaiting' && order.paymentKey ? { ...outcome, kind: 'unknown' } : outcome
+}
+
+function outcomeOf({ status, confirmedAt, slip, refusalReason }: PaymentOrder): Outcome {
+  const failure = status === 'FAILED' ? ((refusalReason as FailureReason | null) ?? 'other') : null
+  const isExpired = failure === 'order-expired' || failure === 'payment-expired'
+  return { ...nothingKnown, kind: isExpired ? 'expired' : ofStatus[status], confirmedAt, slip, failure }
 }

@@ -5,22 +5,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Purchase } from '../../client/src/index.ts'
 import type { Api } from './api.ts'
+import { fieldsOf } from './fields.ts'
 import type { Order, Orders } from './orders.ts'
-import { confirmOrder, type Outcome, readOutcome } from './outcome.ts'
-import { buyAgainPage, failMessage, failPage, homePage, outcomePage, payPage } from './pages.ts'
+import { createConfirm, notKnownYet, type Outcome, readOutcome } from './outcome.ts'
+import { buyAgainPage, homePage } from './pages/home.ts'
+import { failMessage, failPage, outcomePage, payPage, type Retry } from './pages/payment.ts'
 import type { Presenter } from './presenter.ts'
-import { texts } from './texts.ts'
+import { type Texts, texts } from './texts/texts.ts'
 
 type Parts = { api: Api; orders: Orders; presenter: Presenter; gatewayScriptUrl: string }
 
 const tokenPattern = /^[0-9a-f-]{36}$/
 const paymentKeyPattern = /^[\x21-\x7e]{1,200}$/
 
+/** How long a buyer who comes back waits for the answer to the confirm before the page is sent without it. */
+const confirmWaitMs = 700
 /** The pauses before the page checks again by itself: the service gives up on a gateway that hangs after 30 s. */
-const retryAfterMs = [2_000, 3_000, 5_000, 8_000, 12_000, 15_000]
+const retryAfterMs = [1_000, 2_000, 3_000, 5_000, 8_000, 12_000, 15_000]
 
 export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
   const { api, orders, presenter, gatewayScriptUrl } = parts
+  const confirm = createConfirm(api, orders)
 
   app.get('/', async (request, reply) => {
     const [packages, view] = await Promise.all([api.packages(), presenter.viewOf(request, reply)])
@@ -36,7 +41,11 @@ export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
     const answer = await api.purchase(packageType, token)
     if (answer.ok) return reply.redirect(await addressOfPurchase(parts, answer.data), 303)
     if (answer.code === 'VAL003') return presenter.message(request, reply, 400, (text) => text.incomplete)
-    const view = await presenter.viewOf(request, reply, true)
+    if (answer.reason === 'pending-orders-limit') {
+      const unpaid = { href: '/orders?list=unpaid', label: (text: Texts) => text.tooManyUnpaid.link }
+      return presenter.message(request, reply, 409, (text) => text.tooManyUnpaid, unpaid)
+    }
+    const view = presenter.localView(request, reply)
     return presenter.send(reply, 503, buyAgainPage(view, answer.code, packageType, token))
   })
 
@@ -53,8 +62,11 @@ export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
     if (!paymentKeyPattern.test(paymentKey)) return presenter.message(request, reply, 400, (text) => text.incomplete)
     const order = orders.find(orderId)
     if (!order) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
-    if (amount !== String(order.amount)) return presenter.message(request, reply, 400, (text) => text.amountDiffers)
-    const outcome = await confirmOrder(api, orders, order, paymentKey)
+    if (amount !== String(order.amount)) {
+      const see = { href: `/orders/${orderId}`, label: (text: Texts) => text.seeOrder }
+      return presenter.message(request, reply, 400, (text) => text.amountDiffers, see)
+    }
+    const outcome = await soonOr(confirm(order, paymentKey), notKnownYet)
     const retry = outcome.kind === 'unknown' ? retryOf(order, paymentKey, attempt) : null
     return showOutcome(parts, request, reply, order, outcome, retry)
   })
@@ -77,9 +89,23 @@ async function addressOfPurchase({ api, orders }: Parts, purchase: Purchase): Pr
   const known = orders.find(orderId)
   if (known) return (await readOutcome(api, known)).kind === 'awaiting' ? `/pay/${orderId}` : `/orders/${orderId}`
   const { packageType, amount, clientKey, successUrl, failUrl } = purchase
+  const packages = await api.packages()
+  const bought = packages.ok ? packages.data.find((each) => each.packageType === packageType) : undefined
   const purchasedAt = new Date().toISOString()
-  orders.purchased({ orderId, packageType, amount, purchasedAt, clientKey, successUrl, failUrl })
+  const credits = bought?.credits ?? null
+  orders.purchased({ orderId, packageType, amount, credits, purchasedAt, clientKey, successUrl, failUrl })
   return `/pay/${orderId}`
+}
+
+/** The outcome, or `fallback` when it takes longer than a buyer should wait. */
+async function soonOr(outcome: Promise<Outcome>, fallback: Outcome): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  const timer = setTimeout(resolve, confirmWaitMs, fallback)
+  try {
+    return await Promise.race([outcome, promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 async function showOutcome(
@@ -88,14 +114,14 @@ async function showOutcome(
   reply: FastifyReply,
   order: Order,
   outcome: Outcome,
-  retry: { address: string; afterMs: number | null } | null,
+  retry: Retry | null,
 ): Promise<FastifyReply> {
-  // After the confirm, so that the balance includes the credits.
-  const view = await presenter.viewOf(request, reply, outcome.code === 'UNREACHABLE')
+  // After the confirm, so that the balance includes the credits. While it is unknown the page does not wait for more.
+  const view = outcome.kind === 'unknown' ? presenter.localView(request, reply) : await presenter.viewOf(request, reply)
   return presenter.send(reply, 200, outcomePage(view, order, outcome, retry))
 }
 
-function retryOf({ orderId, amount }: Order, paymentKey: string, attempt: string) {
+function retryOf({ orderId, amount }: Order, paymentKey: string, attempt: string): Retry {
   const made = /^\d$/.test(attempt) ? Number(attempt) : 0
   const query = new URLSearchParams({ paymentKey, orderId, amount: String(amount) })
   const afterMs = retryAfterMs[made] ?? null
@@ -104,19 +130,9 @@ function retryOf({ orderId, amount }: Order, paymentKey: string, attempt: string
   return { address: `/success?${query}`, afterMs }
 }
 
-function againOf(order: Order, { kind }: Outcome) {
+function againOf(order: Order, { kind }: Outcome): Retry | null {
   if (kind !== 'unknown') return null
   return order.paymentKey
     ? retryOf(order, order.paymentKey, '')
     : { address: `/orders/${order.orderId}`, afterMs: null }
-}
-
-/** Text fields only; of a repeated name the first counts. */
-function fieldsOf(source: unknown): Record<string, string> {
-  const entries = Object.entries((source ?? {}) as Record<string, unknown>)
-  return Object.fromEntries(
-    entries
-      .map(([name, value]) => [name, Array.isArray(value) ? value[0] : value])
-      .filter(([, value]) => typeof value === 'string'),
-  )
 }

@@ -3,8 +3,8 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Api, ApiCode } from './api.ts'
-import { type Action, messagePage, type View } from './layout.ts'
-import { chooseLanguage, type Language, type Texts, texts } from './texts.ts'
+import { type Action, messagePage, type ShopInfo, type View } from './pages/layout.ts'
+import { chooseLanguage, type Language, type Texts, texts } from './texts/texts.ts'
 
 /** The sandbox redirects; the real gateway opens its window in a frame of its own, from several hosts of its domain. */
 function gatewaySources({ origin, hostname }: URL): { scripts: string; frames: string; styles: string } {
@@ -17,14 +17,16 @@ export type Presenter = ReturnType<typeof createPresenter>
 
 const yearSeconds = 365 * 24 * 3600
 
-export function createPresenter(api: Api, gatewayScriptUrl: string) {
+export function createPresenter(api: Api, gatewayScriptUrl: string, shop: ShopInfo) {
   const gateway = gatewaySources(new URL(gatewayScriptUrl))
+  /** Every visitor sees the balance of one customer, so the last one is shown where there is no time to ask. */
+  let lastBalance: number | null = null
 
   function policy(withGateway: boolean): string {
     const { scripts, frames, styles } = withGateway ? gateway : { scripts: '', frames: '', styles: '' }
     return (
       `default-src 'none'; style-src 'self'${styles}; script-src 'self'${scripts}; connect-src 'self'${scripts}; ` +
-      `img-src data:${frames}; ${frames && `frame-src${frames}; `}form-action 'self'${frames}; ` +
+      `img-src 'self' data:${frames}; ${frames && `frame-src${frames}; `}form-action 'self'${frames}; ` +
       "base-uri 'none'; frame-ancestors 'none'"
     )
   }
@@ -42,26 +44,38 @@ export function createPresenter(api: Api, gatewayScriptUrl: string) {
       .send(page)
   }
 
-  /** `skipBalance`: the service could not be reached just now; the visitor should not wait for that twice. */
-  async function viewOf(request: FastifyRequest, reply: FastifyReply, skipBalance = false): Promise<View> {
-    const balance = skipBalance ? null : await api.balance()
-    return { ...localView(request, reply), balance: balance?.ok ? balance.data.credits : null }
+  /** A requested language is stored in a cookie. */
+  function localView(request: FastifyRequest, reply: FastifyReply): View {
+    const language = languageOf(request)
+    if ((request.query as { lang?: unknown }).lang === language)
+      reply.header('set-cookie', `lang=${language}; Path=/; Max-Age=${yearSeconds}; SameSite=Lax; HttpOnly`)
+    // The address of a form cannot be opened: the language switch on its answer leads to the start.
+    const address = request.method === 'GET' ? request.url : '/'
+    return { language, address, balance: lastBalance, shop }
   }
 
   return {
     send,
-    viewOf,
+    /** Without a call of the service: the balance is the last known. */
+    localView,
 
-    /** A page with a sentence and no figures: calls no service. */
+    async viewOf(request: FastifyRequest, reply: FastifyReply): Promise<View> {
+      const balance = await api.balance()
+      if (balance.ok) lastBalance = balance.data.credits
+      return localView(request, reply)
+    },
+
+    /** A page with a sentence: calls no service. Its link leads to the packages, unless another is given. */
     message(
       request: FastifyRequest,
       reply: FastifyReply,
       status: number,
       choose: (text: Texts) => { heading: string; text: string },
+      link: { href: string; label: (text: Texts) => string } = { href: '/', label: (text) => text.choosePackage },
     ): FastifyReply {
       const view = localView(request, reply)
       const text = texts[view.language]
-      return send(reply, status, messagePage(view, choose(text), { href: '/', label: text.buyAgain }))
+      return send(reply, status, messagePage(view, choose(text), { href: link.href, label: link.label(text) }))
     },
 
     /** The service did not return the data of the page. */
@@ -77,13 +91,4 @@ function languageOf(request: FastifyRequest): Language {
   const requested = (request.query as { lang?: unknown }).lang
   const chosen = /(?:^|;\s*)lang=(\w+)/.exec(request.headers.cookie ?? '')?.[1]
   return chooseLanguage(requested, chosen, request.headers['accept-language'])
-}
-
-/** A requested language is stored in a cookie. */
-function localView(request: FastifyRequest, reply: FastifyReply): View {
-  const language = languageOf(request)
-  if ((request.query as { lang?: unknown }).lang === language)
-    reply.header('set-cookie', `lang=${language}; Path=/; Max-Age=${yearSeconds}; SameSite=Lax; HttpOnly`)
-  // The address of a form cannot be opened: the language switch on its answer leads to the start.
-  return { language, address: request.method === 'GET' ? request.url : '/', balance: null }
 }

@@ -5,10 +5,11 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify'
-import { createApi } from './api.ts'
+import { type ApiOptions, createApi } from './api.ts'
 import { foreignHostText, isOwnHost } from './host-names.ts'
 import { addOrderRoutes } from './order-routes.ts'
 import { openOrders } from './orders.ts'
+import type { ShopInfo } from './pages/layout.ts'
 import { addPaymentRoutes } from './payment-routes.ts'
 import { createPresenter, type Presenter } from './presenter.ts'
 
@@ -25,19 +26,27 @@ export type StorefrontOptions = {
   gatewayScriptUrl: string
   /** Where the shop keeps the list of its orders. */
   dataDir: string
+  /** The internal listener and a service token, for the statement alone; undefined: the shop shows none. */
+  statement?: ApiOptions['statement']
+  /** Who sells. */
+  shop: ShopInfo
   apiTimeoutMs?: number
 }
 
 export type RunningStorefront = { url: string; close(): Promise<void> }
 
-const assetTypes: Record<string, string> = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' }
-const assets = ['storefront.css', 'shop.js', 'pay.js', 'outcome.js']
+const assetTypes: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+const assets = ['storefront.css', 'icon.svg', 'shop.js', 'pay.js', 'outcome.js']
 
 export async function startStorefront(options: StorefrontOptions): Promise<RunningStorefront> {
-  const { apiUrl, apiKey, gatewayScriptUrl, apiTimeoutMs: timeoutMs = 10_000 } = options
-  const api = createApi({ apiUrl, apiKey, timeoutMs })
+  const { apiUrl, apiKey, statement, gatewayScriptUrl, apiTimeoutMs: timeoutMs = 10_000 } = options
+  const api = createApi({ apiUrl, apiKey, statement, timeoutMs })
   const orders = openOrders(options.dataDir)
-  const presenter = createPresenter(api, gatewayScriptUrl)
+  const presenter = createPresenter(api, gatewayScriptUrl, options.shop)
   const app = createApp(presenter, options.hostnames ?? [])
   addPaymentRoutes(app, { api, orders, presenter, gatewayScriptUrl })
   addOrderRoutes(app, { api, orders, presenter })

@@ -14,10 +14,12 @@ export function checkoutPage(session: Session, language: Language, cardMissing =
     language,
     html`
       <section class="order">
-        <p class="shop">${new URL(request.successUrl).host}</p>
         <h1>${request.orderName}</h1>
         <p class="amount"><span class="hidden">${text.amount}</span> ${amount}</p>
-        <p class="order-id">${text.orderId} <span>${request.orderId}</span></p>
+        <dl class="facts">
+          <div><dt>${text.shop}</dt><dd>${new URL(request.successUrl).host}</dd></div>
+          <div><dt>${text.orderId}</dt><dd class="order-id">${request.orderId}</dd></div>
+        </dl>
       </section>
       <form method="post" action="/checkout/${id}/pay?lang=${language}">
         <fieldset>
@@ -73,7 +75,7 @@ export function layout(language: Language, content: Html): string {
     <meta name="color-scheme" content="light dark">
     <meta name="robots" content="noindex">
     <title>${text.title}</title>
-    <link rel="icon" href="data:,">
+    <link rel="icon" type="image/svg+xml" href="/checkout/assets/icon.svg">
     <link rel="stylesheet" href="/checkout/assets/checkout.css">
     <script type="module" src="/checkout/assets/checkout.js"></script>
   </head>

@@ -1,6 +1,8 @@
 // The request with which the browser script opens the window, and the SDK's error code for each mistake. The script
 // checks nothing of this itself: the rules are in one place, and no page can bypass them.
 
+import type { Language } from './texts.ts'
+
 export type CheckoutRequest = {
   product: 'payment' | 'widgets'
   customerKey: string | null
@@ -9,6 +11,8 @@ export type CheckoutRequest = {
   amount: number
   successUrl: string
   failUrl: string
+  /** Of the page that opens the window; null: it is not one of ours. */
+  language: Language | null
 }
 
 type Rule = { code: string; message: string; holds(request: Fields, clientKey: string): boolean }
@@ -98,7 +102,14 @@ export function readCheckoutRequest(body: unknown, clientKey: string): CheckoutR
   if (broken) return { code: broken.code, message: broken.message }
   const { product, customerKey, orderId, orderName, successUrl, failUrl } = request as unknown as CheckoutRequest
   const amount = Number(request.amount.value)
-  return { product, customerKey: customerKey || null, orderId, orderName, amount, successUrl, failUrl }
+  const language = languageIn(request.language)
+  return { product, customerKey: customerKey || null, orderId, orderName, amount, successUrl, failUrl, language }
+}
+
+/** The `lang` of a page may have a region: ko-KR. */
+function languageIn(value: unknown): Language | null {
+  const [, language] = /^(ko|en)\b/i.exec(String(value)) ?? []
+  return (language?.toLowerCase() as Language | undefined) ?? null
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -19,13 +19,14 @@ const assets = [
   { path: '/v2/standard', name: 'standard.js', type: 'text/javascript; charset=utf-8' },
   { path: '/checkout/assets/checkout.js', name: 'checkout.js', type: 'text/javascript; charset=utf-8' },
   { path: '/checkout/assets/checkout.css', name: 'checkout.css', type: 'text/css; charset=utf-8' },
+  { path: '/checkout/assets/icon.svg', name: 'icon.svg', type: 'image/svg+xml' },
 ]
 
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   // A form's redirect counts as its action: it leads to the shop, wherever that is.
   'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; form-action http: https:; " +
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action http: https:; " +
     "base-uri 'none'; frame-ancestors 'none'",
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -90,7 +91,8 @@ function addCheckout(app: FastifyInstance, host: CheckoutHost): void {
     const checkout = readCheckoutRequest(request.body, host.clientKey)
     if ('code' in checkout) return reply.code(400).send(checkout)
     const { id } = sessions.open(checkout)
-    return reply.code(201).send({ checkoutUrl: `${request.protocol}://${request.host}/checkout/${id}` })
+    const query = checkout.language === null ? '' : `?lang=${checkout.language}`
+    return reply.code(201).send({ checkoutUrl: `${request.protocol}://${request.host}/checkout/${id}${query}` })
   })
 
   app.get('/checkout/:id', (request: PageRequest, reply) => {

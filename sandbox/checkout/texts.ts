@@ -31,7 +31,7 @@ type Texts = {
 const en: Texts = {
   title: 'Payment',
   note: 'Sandbox: no money moves.',
-  shop: 'Shop',
+  shop: 'Paid to',
   orderId: 'Order',
   amount: 'Amount',
   chooseCard: 'Choose a test card',
@@ -87,7 +87,7 @@ const en: Texts = {
 const ko: Texts = {
   title: '결제',
   note: '샌드박스: 실제로 결제되지 않습니다.',
-  shop: '상점',
+  shop: '결제 받는 곳',
   orderId: '주문번호',
   amount: '결제 금액',
   chooseCard: '테스트 카드를 선택하세요',

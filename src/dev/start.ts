@@ -20,6 +20,7 @@ export type DevelopmentService = Service & {
 export async function startDevelopment(config: Config, log: Logger): Promise<DevelopmentService> {
   let shop: RunningStorefront | undefined
   let books: { database: Database; peppers: Peppers } | undefined
+  let internalUrl: string | undefined
 
   const surroundings: Surroundings = {
     peppers: () => readOrMakePepper(config.dataDir),
@@ -32,7 +33,8 @@ export async function startDevelopment(config: Config, log: Logger): Promise<Dev
         around.defer(async () => sandbox?.close())
         const sandboxUrl = sandbox?.url
         const port = config.storefront?.port
-        if (port !== undefined) shop = await startShop(config, { port, database, peppers, publicUrl, sandboxUrl })
+        const shopParts = { database, peppers, publicUrl, internalUrl: () => internalUrl, sandboxUrl }
+        if (port !== undefined) shop = await startShop(config, { port, ...shopParts })
         around.defer(async () => shop?.close())
         // A shop on a free port knows its address only now.
         const urls = shop &&
@@ -49,6 +51,7 @@ export async function startDevelopment(config: Config, log: Logger): Promise<Dev
   }
 
   const service = await startService(config, log, surroundings)
+  internalUrl = service.internalUrl
   // The key is shown once, so it is not issued for a start that fails. Without a database now, the next start issues it.
   const demoKey =
     books && shop && service.sandboxUrl

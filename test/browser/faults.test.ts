@@ -59,15 +59,11 @@ test('a lost answer to a cancel: the page shows no outcome, and another try dedu
   await buyer.page.goto(`${shop.url}/orders`)
   await buyer.page.click('.orders a >> nth=0')
   await shop.sandbox.setFaults([{ on: 'cancel', kind: 'reset-after', times: 1 }])
-  const cancel = async () => {
-    await buyer.page.fill('#reason', 'changed my mind')
-    await buyer.page.click('.cancel button')
-    await buyer.page.waitForLoadState()
-  }
-  await cancel()
+  await buyer.cancel('changed my mind')
   await buyer.page.waitForSelector('.problem[role=status]')
   await buyer.picture('cancel-unknown')
-  await cancel()
+  await buyer.page.click('.grave')
+  await buyer.page.waitForLoadState()
   await shop.sandbox.clearFaults()
   assert.equal(await buyer.balance(), before)
   const { status, cancels } = (await shop.sandbox.payments()).at(-1) ?? {}

@@ -71,10 +71,11 @@ test('the official loader loads it, and a payment proceeds from the window to a 
   const request = order()
   await (await payment()).requestPayment(request)
   const checkoutUrl = visited.at(-1) ?? ''
-  assert.match(checkoutUrl, new RegExp(`^${sandbox.url}/checkout/`))
+  // The language of the page that opens the window.
+  assert.match(checkoutUrl, new RegExp(`^${sandbox.url}/checkout/[\\w-]+\\?lang=en$`))
   assert.equal(window.TossPayments?.ANONYMOUS, customerKey)
 
-  const paid = await fetch(`${checkoutUrl}/pay`, {
+  const paid = await fetch(checkoutUrl.replace('?', '/pay?'), {
     method: 'POST',
     redirect: 'manual',
     body: new URLSearchParams({ card: 'approve' }),

@@ -10,6 +10,7 @@ import { bareEnvironment, launch, newDirectory, repository } from '../../harness
 import { until } from '../../harness/until.ts'
 import { startSandbox } from '../../sandbox/server.ts'
 import { apiPath } from '../../src/console/endpoints.ts'
+import { testShop } from '../storefront/shop.ts'
 import { assertEnvelope } from '../support/service/service.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
 
@@ -120,6 +121,7 @@ test('the shop and the sandbox started alone accept the names that each was give
     dataDir: newDirectory(t),
     gatewayScriptUrl: `${service.sandboxUrl}/v2/standard`,
     hostnames: ['shop.example'],
+    shop: testShop,
   })
   t.after(() => shop.close())
   const sandbox = await startSandbox({

@@ -22,6 +22,9 @@ test('the packages and the balance are shown in Korean and in English', async ()
   for (const text of ['Balance', '21 credits', '5% bonus', '₩20,000', '110 credits', '₩100,000', 'Buy']) {
     assert.ok(english.text.includes(text), text)
   }
+  // The price of a credit falls with the package; the lowest one is marked.
+  assert.match(english.text, /₩1,000 per credit .*₩952 per credit .*Best value .*₩909 per credit/)
+  assert.equal(english.text.split('Best value').length, 2)
   const korean = await shop.get('/', { 'accept-language': 'ko-KR,ko;q=0.9' })
   for (const text of ['잔액', '21 크레딧', '보너스 5%', '₩20,000', '구매하기'])
     assert.ok(korean.text.includes(text), text)
@@ -35,10 +38,26 @@ test('the selected language is remembered', async () => {
   assert.match((await shop.get('/', { cookie: cookie.split(';')[0] ?? '' })).html, /<html lang="ko">/)
 })
 
+test('every page names the seller, the terms and the rule for refunds, and that no money moves', async () => {
+  const { text, html } = await shop.get('/nowhere')
+  assert.match(text, /^ Skip to the content Test mode: no money moves\. Credit shop/)
+  assert.ok(text.includes('Seller: Acme Inc., 123-45-67890'), text)
+  assert.ok(text.includes('Within 7 days') && text.includes('from ₩1,000; bonus credits'), text)
+  assert.ok(html.includes('<a href="https://shop.example/terms">Terms</a>'), html)
+  assert.match((await shop.get('/')).html, /<a href="\/" aria-current="page">Packages<\/a><a href="\/orders">/)
+})
+
 test('pages run no scripts of other hosts, are neither cached nor framed, and never contain the API key', async () => {
   const orderId = await shop.buy()
   const paths = ['/', '/orders', `/orders/${orderId}`, `/pay/${orderId}`, '/nowhere', '/vendor/tosspayments-sdk.js']
-  for (const path of [...paths, '/assets/pay.js', '/assets/shop.js', '/assets/outcome.js', '/assets/storefront.css']) {
+  for (const path of [
+    ...paths,
+    '/assets/pay.js',
+    '/assets/shop.js',
+    '/assets/outcome.js',
+    '/assets/storefront.css',
+    '/assets/icon.svg',
+  ]) {
     const { html, headers } = await shop.get(path)
     assert.ok(!html.includes(customer.apiKey) && !JSON.stringify([...headers]).includes(customer.apiKey), path)
     if (!headers.get('content-type')?.startsWith('text/html')) continue
@@ -65,8 +84,8 @@ test('a successful payment adds its credits once, however often the buyer return
   for (let visit = 0; visit < 3; visit++) {
     const { status, text } = await shop.get(back)
     assert.equal(status, 200)
-    assert.ok(text.includes('Payment complete') && text.includes('21 credits added.'), text)
-    assert.ok(text.includes(`Your balance is ${creditsBefore + 21} credits.`), text)
+    assert.match(text, /Payment complete \+21 credits Balance /)
+    assert.ok(text.includes(`Balance ${creditsBefore} → ${creditsBefore + 21} credits`), text)
   }
   assert.equal(await customer.credits(), creditsBefore + 21)
 })
@@ -80,6 +99,7 @@ test('a paid order shows the card, the approval number and a link to the receipt
   assert.equal((await fetch(receiptUrl)).status, 404)
   for (const path of [success, `/orders/${orderId}`]) {
     const { text, html } = await shop.get(path)
+    assert.match(text, /Credits 1 credit Amount ₩1,000 VAT included Paid \d+ \w+ 20\d\d, \d\d:\d\d Card /)
     assert.match(text, /Card 43301234\*{4}123\* Approval number \d{8} Receipt Open the receipt/)
     assert.ok(html.includes(`<a href="${receiptUrl}" target="_blank" rel="noreferrer noopener">`), html)
   }
@@ -104,20 +124,29 @@ test('an order can be paid at a second attempt, after the buyer cancelled the fi
   const { text, html } = await shop.get(back)
   assert.ok(text.includes('Payment cancelled') && text.includes('Nothing was charged.'), text)
   assert.ok(html.includes(`href="/pay/${orderId}"`))
-  assert.ok((await shop.get(await shop.pay(orderId, 'approve'))).text.includes('1 credit added.'))
+  assert.ok((await shop.get(await shop.pay(orderId, 'approve'))).text.includes('+1 credit '))
   // The old address shows the current state, not its own.
   assert.ok((await shop.get(back)).text.includes('Payment complete'))
 })
 
-for (const card of ['decline', 'insufficient']) {
-  test(`a card that is refused at confirm (${card}) is shown as refused, also on reload, and adds nothing`, async () => {
+for (const [card, why] of [
+  ['decline', 'The card company declined the payment.'],
+  ['insufficient', 'limit or balance is too low.'],
+  ['limit', 'limit is used up.'],
+  ['expired-card', 'The card has expired or its details are not valid.'],
+] as const) {
+  test(`a card that is refused at confirm (${card}) is shown with its reason, also on reload, and adds nothing`, async () => {
     const creditsBefore = await customer.credits()
     const orderId = await shop.buy('PRO')
     const back = await shop.pay(orderId, card)
-    for (let visit = 0; visit < 2; visit++) {
-      const { text } = await shop.get(back)
-      assert.ok(text.includes('The payment was refused') && text.includes('Nothing was charged'), text)
-      assert.doesNotMatch(text, /complete|\d credits? added/)
+    for (const path of [back, back, `/orders/${orderId}`]) {
+      const { text, html } = await shop.get(path)
+      assert.ok(text.includes('The payment was refused') && text.includes(`${why} Nothing was charged`), text)
+      assert.doesNotMatch(text, /complete|\+\d/)
+      // The button starts the same purchase again, as a new order.
+      const [, token = ''] =
+        /name="packageType" value="PRO">\s*<input type="hidden" name="token" value="([^"]+)"/.exec(html) ?? []
+      assert.notEqual(pathOf(await shop.post('/buy', { packageType: 'PRO', token })), `/pay/${orderId}`)
     }
     assert.equal(await customer.credits(), creditsBefore)
     assert.equal(await customer.status(orderId), 'FAILED')
@@ -128,9 +157,10 @@ test('the amount in the address is compared with the stored one; when it differs
   const orderId = await shop.buy('PRO')
   const back = new URL(await shop.pay(orderId, 'approve'), 'http://shop.invalid')
   back.searchParams.set('amount', '1000')
-  const { status, text } = await shop.get(back.pathname + back.search)
+  const { status, text, html } = await shop.get(back.pathname + back.search)
   assert.equal(status, 400)
   assert.ok(text.includes('The amount does not match'), text)
+  assert.ok(html.includes(`href="/orders/${orderId}"`), html)
   assert.equal(await customer.status(orderId), 'PENDING')
 })
 

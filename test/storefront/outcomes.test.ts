@@ -5,7 +5,7 @@ import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { texts } from '../../examples/storefront/texts.ts'
+import { texts } from '../../examples/storefront/texts/texts.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
 import { closeAll } from '../support/closing.ts'
 import { spend } from '../support/service/orders.ts'
@@ -34,12 +34,42 @@ describe('an unknown outcome', () => {
       first.text,
     )
     assertNothingDefinite(first.text)
-    assert.match((await shop.get('/orders')).text, /Standard ₩20,000 [^₩]*Being checked/)
+    assert.match((await shop.get('/orders')).text, /Standard 21 credits [^₩]*₩20,000 Being checked/)
 
     assert.ok(Number(/data-after-ms="(\d+)"/.exec(first.html)?.[1]) >= 1_000)
-    const next = await shop.get(retryAddressOf(first) ?? '')
-    assert.ok(next.text.includes('Payment complete') && next.text.includes('21 credits added.'), next.text)
-    assert.equal(retryAddressOf(next), undefined)
+    // Without scripts the browser itself asks again.
+    assert.match(first.html, /<noscript><meta http-equiv="refresh" content="1;url=\/success\?/)
+    let next = first
+    for (let again = retryAddressOf(next); again; again = retryAddressOf(next)) next = await shop.get(again)
+    assert.ok(next.text.includes('Payment complete') && next.text.includes('+21 credits'), next.text)
+  })
+
+  test('is shown at once while the confirm goes on, and a second request joins it', async () => {
+    const confirmed = Promise.withResolvers<void>()
+    let confirms = 0
+    const slow = createServer((request, response) => {
+      if (request.url?.endsWith('/confirm')) confirms += 1
+      const send = async () => {
+        const chunks = await Array.fromAsync(request)
+        const { method = 'GET', headers } = request
+        if (request.url?.endsWith('/confirm')) await confirmed.promise
+        const key = { 'service-api-key': String(headers['service-api-key']), 'content-type': 'application/json' }
+        const body = method === 'POST' ? { body: Buffer.concat(chunks) } : {}
+        const answer = await fetch(`${service.url}${request.url}`, { method, headers: key, ...body })
+        response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+      }
+      send().catch(() => response.destroy())
+    }).listen(0, '127.0.0.1')
+    const back = await shop.pay(await shop.buy('BASIC'), 'approve')
+    await shop.restart({ apiUrl: () => `http://127.0.0.1:${(slow.address() as AddressInfo).port}` })
+    const [one, other] = await Promise.all([shop.get(back), shop.get(back)])
+    for (const { text } of [one, other]) assert.ok(text.includes('We are checking your payment'), text)
+    const third = shop.get(back)
+    confirmed.resolve()
+    assert.match((await third).text, /Payment complete \+1 credit/)
+    assert.equal(confirms, 1)
+    await shop.restart()
+    slow.close()
   })
 
   test('is not requested forever: after the last attempt the buyer has to check again', async () => {
@@ -55,9 +85,9 @@ describe('an unknown outcome', () => {
       assert.ok(retries < 10)
       page = await shop.get(again)
     }
-    assert.equal(retries, 6)
+    assert.equal(retries, 7)
     const { text } = page
-    assert.ok(text.includes('It takes longer than usual') && text.includes('Check again'), text)
+    assert.ok(text.includes('It is taking longer than usual') && text.includes('Check again'), text)
     assertNothingDefinite(text)
     await service.sandbox.clearFaults()
     assert.ok((await shop.get(back)).text.includes('Payment complete'))
@@ -79,7 +109,7 @@ describe('an unknown outcome', () => {
 
     await shop.restart()
     assert.ok((await shop.get(`/orders/${orderId}`)).text.includes('We are checking your payment'))
-    assert.ok((await shop.get(back)).text.includes('1 credit added.'))
+    assert.ok((await shop.get(back)).text.includes('+1 credit '))
   })
 })
 
@@ -118,44 +148,71 @@ describe('cancelling', () => {
     assert.ok((await shop.get(back)).text.includes('Payment complete'))
     return { orderId, back }
   }
-  const cancel = async (orderId: string, reason: string) => {
-    const path = pathOf(await shop.post(`/orders/${orderId}/cancel`, { reason }))
-    return shop.get(path)
-  }
 
   test('removes the credits and closes the order, also on its old success page', async () => {
     const { orderId, back } = await confirmed()
     const creditsBefore = await customer.credits()
-    const { text } = await cancel(orderId, 'changed my mind')
+    const { text } = await shop.cancel(orderId, 'changed my mind')
     assert.ok(text.includes('Order cancelled') && !text.includes('Cancel this order'), text)
     assert.equal(await customer.credits(), creditsBefore - 21)
     assert.ok((await shop.get(back)).text.includes('Order cancelled'))
-    assert.match((await shop.get('/orders')).text, /Standard ₩20,000 [^₩]*Cancelled/)
+    assert.match((await shop.get('/orders')).text, /Standard 21 credits [^₩]*₩20,000 Cancelled/)
   })
 
-  test('requires a reason of 1 to 200 characters', async () => {
+  test('requires a reason of 1 to 200 characters, which stays in the form', async () => {
     const { orderId } = await confirmed('BASIC')
     for (const reason of ['', '   ', 'r'.repeat(201)]) {
-      assert.ok((await cancel(orderId, reason)).text.includes('Give a reason'), reason)
+      const { status, text, html } = await shop.get(`/orders/${orderId}/cancel?reason=${reason}`)
+      assert.deepEqual([status, text.includes('Give a reason')], [400, true], reason)
+      assert.ok(html.includes(`value="${reason.trim()}"`))
     }
     assert.equal(await customer.status(orderId), 'CONFIRMED')
   })
 
-  test('refused: shows the message of the service, and the order stays', async () => {
+  test('is folded, names what comes back and what is taken, and asks a second time: a form without that changes nothing', async () => {
+    const { orderId } = await confirmed()
+    const { html, text } = await shop.get(`/orders/${orderId}`)
+    assert.ok(html.includes('<details class="panel fold">'), html)
+    assert.ok(text.includes('₩20,000 goes back to your card. 21 credits are deducted from your balance.'), text)
+    const question = pathOf(await shop.post(`/orders/${orderId}/cancel`, { reason: 'a & b' }))
+    assert.equal(question, `/orders/${orderId}/cancel?reason=a+%26+b`)
+    const page = await shop.get(question, { 'accept-language': 'ko' })
+    assert.ok(page.text.includes('이 주문을 취소할까요?') && page.text.includes('취소 사유 a & b'), page.text)
+    assert.equal(await customer.status(orderId), 'CONFIRMED')
+  })
+
+  test('is not offered when the credits are spent, and a refusal is a sentence of the shop in its language', async () => {
     const { orderId } = await confirmed('PRO')
     assert.ok(await spend(service, customer.customerId, await customer.credits()))
-    const { text } = await cancel(orderId, '<b>why</b>')
-    assert.ok(text.includes('could not be cancelled. The credits of this payment are spent or set aside.'), text)
+    // From a page that was open before they were spent.
+    const form = { reason: '<b>why</b>', confirmed: 'yes' }
+    await shop.post(`/orders/${orderId}/cancel`, form)
+    for (const [language, sentence] of [
+      ['ko', texts.ko.cancel.refusals['credits-spent']],
+      ['en', texts.en.cancel.refusals['credits-spent']],
+    ] as const) {
+      const { text, html } = await shop.get(`/orders/${orderId}`, { 'accept-language': language })
+      assert.ok(text.includes(sentence), text)
+      assert.ok(!html.includes('/cancel"'), html)
+      assert.doesNotMatch(text, /spent or set aside/)
+    }
+    assert.equal(pathOf(await shop.request(`/orders/${orderId}/cancel?reason=why`)), `/orders/${orderId}`)
     assert.equal(await customer.status(orderId), 'CONFIRMED')
+
+    // With new credits it can succeed, and is offered again with the reason.
+    await confirmed('PRO')
+    assert.ok((await shop.get(`/orders/${orderId}`)).html.includes('value="&lt;b&gt;why&lt;/b&gt;"'))
+    assert.ok((await shop.cancel(orderId, 'why')).text.includes('Order cancelled'))
   })
 
   test('unknown: shows that, keeps the reason, and another request settles it', async () => {
     const { orderId } = await confirmed('BASIC')
     await service.sandbox.setFaults([{ on: 'cancel', kind: 'error-after', times: 1 }])
-    const { text, html } = await cancel(orderId, 'too "many"')
+    const { text, html } = await shop.cancel(orderId, 'too "many"')
     assert.ok(text.includes('We do not know yet whether the cancellation went through'), text)
     assert.ok(html.includes('value="too &quot;many&quot;"'))
-    assert.ok((await cancel(orderId, 'too many')).text.includes('Order cancelled'))
+    const again = await shop.post(`/orders/${orderId}/cancel`, { reason: 'too "many"', confirmed: 'yes' })
+    assert.ok((await shop.get(pathOf(again))).text.includes('Order cancelled'))
   })
 })
 

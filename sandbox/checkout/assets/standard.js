@@ -34,7 +34,8 @@
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         credentials: 'omit',
-        body: JSON.stringify(request),
+        // The window speaks the language of the page that opens it.
+        body: JSON.stringify({ ...request, language: document.documentElement.lang }),
       })
     } catch {
       fail('UNKNOWN', 'The sandbox cannot be reached.')

@@ -1,15 +1,18 @@
 // The whole service with its shop, and a buyer with a real browser who knows only what the page shows.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { createCreditsClient, createSpendingClient } from '../../../client/src/index.ts'
 import { readConfig } from '../../../src/config.ts'
+import { createDatabase } from '../../../src/db/database.ts'
 import { startDevelopment } from '../../../src/dev/start.ts'
+import { expireOrders } from '../../../src/payments/recovery/expire.ts'
 import { assertInvariants } from '../audit/invariants.ts'
 import { takePicture } from '../console/browser.ts'
-import { createTestDatabase } from '../database/database.ts'
+import { createTestDatabase, silentLog } from '../database/database.ts'
 import { sandboxControl } from './service.ts'
 
 /** Short limits, so that a hanging gateway is detected within a test. */
@@ -45,6 +48,16 @@ export async function startShop(more: Record<string, string> = {}) {
     url: service.storefrontUrl ?? '',
     database,
     sandbox,
+    /** A service of the platform spends credits of the shop's customer. */
+    async spend(credits: number): Promise<void> {
+      const secret = (name: string) => readFileSync(join(dataDir, 'storefront', name), 'utf8')
+      const buyer = createCreditsClient({ baseUrl: service.publicUrl, apiKey: secret('api-key') })
+      const { customerId } = await buyer.getCreditBalance()
+      const spending = createSpendingClient({ baseUrl: service.internalUrl, token: secret('service-token') })
+      await spending.spendCredits({ customerId, credits, reference: crypto.randomUUID() })
+    },
+    /** Every order that is not paid by now. */
+    expireUnpaid: () => expireOrders(createDatabase(database.pool, silentLog), 0),
     close: () => opened.disposeAsync(),
   }
 }
@@ -75,6 +88,14 @@ export async function newBuyer(browser: Browser, shop: Shop, options: BrowserCon
     async buy(packageType: string, card: Card = 'approve'): Promise<void> {
       await buyer.order(packageType)
       await buyer.pay(card)
+    },
+    /** Cancels the order of the page: opens the form, gives a reason and confirms the question. */
+    async cancel(reason: string): Promise<void> {
+      await page.click('.fold summary')
+      await page.fill('#reason', reason)
+      await page.click('.cancel button')
+      await page.click('.grave')
+      await page.waitForURL(/\/orders\/ord_\w+$/)
     },
     heading: () => page.innerText('main h1'),
     async outcome(tone: 'good' | 'bad'): Promise<string> {

@@ -1,0 +1,152 @@
+// One order, with the form that cancels it, and the question before it is cancelled. The form is offered only where the
+// cancellation can succeed: while all credits of the order are still there.
+
+import type { ApiCode } from '../api.ts'
+import type { CancelReason, Order } from '../orders.ts'
+import type { Outcome } from '../outcome.ts'
+import { type Texts, texts } from '../texts/texts.ts'
+import { factList, orderFacts, outcomeHead, toneOf } from './facts.ts'
+import { type Html, html } from './html.ts'
+import { type Action, actions, formatWon, layout, packageName, type View } from './layout.ts'
+import { buyAgain } from './payment.ts'
+
+/** A reason that was typed and not accepted. */
+export type Typed = { reason: string } | null
+
+export function orderPage(view: View, order: Order, outcome: Outcome, typed: Typed): string {
+  const text = texts[view.language]
+  return layout(
+    view,
+    text.outcome[outcome.kind].heading,
+    html`
+      <section class="panel outcome ${toneOf(outcome)}">
+        ${outcomeHead(view, outcome)}
+        ${orderFacts(view, order, outcome)}
+        ${nextStep(view, order, outcome)}
+      </section>
+      ${outcome.kind === 'confirmed' && order.paymentKey !== null ? cancelPart(view, order, typed) : null}`,
+    { script: 'shop.js' },
+  )
+}
+
+function nextStep(view: View, order: Order, { kind }: Outcome): Html | null {
+  const text = texts[view.language]
+  if (kind === 'awaiting') return actions({ href: `/pay/${order.orderId}`, label: text.payAgain })
+  if (kind === 'unknown') return actions({ href: againAddress(order), label: text.checkAgain })
+  if (kind === 'refused' || kind === 'expired') return actions(buyAgain(view, order))
+  return null
+}
+
+/** With a payment key the confirm is sent again, without one the status is read. */
+function againAddress({ orderId, paymentKey, amount }: Order): string {
+  if (paymentKey === null) return `/orders/${orderId}`
+  return `/success?${new URLSearchParams({ paymentKey, orderId, amount: String(amount) })}`
+}
+
+function cancelPart(view: View, order: Order, typed: Typed): Html {
+  const { cancel: text } = texts[view.language]
+  const last = order.cancelAnswer
+  if (last && last.code !== 'SUCCESS' && isUnknown[last.code]) {
+    return html`
+      <section class="panel">
+        <h2>${text.heading}</h2>
+        <p class="problem" role="status">${text.unknown}</p>
+        ${cancelForm(order, last.reason, text.again)}
+      </section>`
+  }
+  const blocked = blockedBy(view, order)
+  if (blocked) {
+    return html`
+      <section class="panel">
+        <h2>${text.heading}</h2>
+        <p${last ? html` role="status"` : null}>${text.refusals[blocked]}</p>
+      </section>`
+  }
+  const problem = typed ? text.reasonProblem : lastProblem(texts[view.language], order)
+  return html`
+      <details class="panel fold"${problem === null ? null : html` open`}>
+        <summary>${text.heading}</summary>
+        ${consequences(view, order)}
+        ${problem === null ? null : html`<p class="problem" role="alert" id="problem">${problem}</p>`}
+        <form method="get" action="/orders/${order.orderId}/cancel" class="cancel">
+          <label for="reason">${text.reason}</label>
+          <input id="reason" name="reason" type="text" required maxlength="200" autocomplete="off" value="${typed?.reason ?? last?.reason ?? ''}"${problem === null ? null : html` aria-describedby="problem"`}>
+          <button type="submit" class="quiet">${text.next}</button>
+        </form>
+      </details>`
+}
+
+/** Why a cancellation cannot succeed now; null: it can. The service refuses one when fewer credits than the order's are left. */
+export function blockedBy({ balance }: View, { credits, cancelAnswer }: Order): CancelReason | null {
+  if (balance !== null && credits !== null) {
+    if (balance < credits) return 'credits-spent'
+    if (cancelAnswer?.refusalReason === 'credits-spent') return null
+  }
+  return (cancelAnswer?.refusalReason as CancelReason | null | undefined) ?? null
+}
+
+function lastProblem(text: Texts, { cancelAnswer }: Order): string | null {
+  if (!cancelAnswer || cancelAnswer.code === 'SUCCESS') return null
+  if (cancelAnswer.refusalReason) return null
+  return `${text.cancel.refused} ${text.errors[cancelAnswer.code]}`
+}
+
+/** What comes back, and what is taken. */
+function consequences(view: View, { amount, credits }: Order): Html {
+  const { cancel: text } = texts[view.language]
+  return html`
+        <ul class="consequences">
+          <li>${text.back(formatWon(amount))}</li>
+          <li>${credits === null ? text.takenAll : text.taken(credits)}</li>
+        </ul>`
+}
+
+/** Cancels for good. */
+function cancelForm({ orderId }: Order, reason: string, label: string): Html {
+  return html`
+        <form method="post" action="/orders/${orderId}/cancel">
+          <input type="hidden" name="reason" value="${reason}">
+          <input type="hidden" name="confirmed" value="yes">
+          <button type="submit" class="grave">${label}</button>
+        </form>`
+}
+
+/** The question before the order is cancelled. */
+export function cancelQuestionPage(view: View, order: Order, reason: string): string {
+  const text = texts[view.language]
+  const keep: Action = { href: `/orders/${order.orderId}`, label: text.cancel.no }
+  return layout(
+    view,
+    text.cancel.question,
+    html`
+      <section class="panel outcome">
+        <h1>${text.cancel.question}</h1>
+        ${consequences(view, order)}
+        <p>${text.cancel.final}</p>
+        ${factList([
+          [text.package, packageName(view.language, order.packageType)],
+          [text.order, html`<code>${order.orderId}</code>`],
+          [text.cancel.reason, reason],
+        ])}
+        ${actions(cancelForm(order, reason, text.cancel.yes), keep)}
+      </section>`,
+    { script: 'shop.js' },
+  )
+}
+
+/** Whether the outcome of a failed cancel is unknown. */
+const isUnknown: Record<ApiCode, boolean> = {
+  SVC001: true,
+  INT001: true,
+  UNREACHABLE: true,
+  PAYMENT_CANCEL_FAILED: false,
+  NOT000: false,
+  VAL001: false,
+  VAL002: false,
+  VAL003: false,
+  VAL004: false,
+  BUS002: false,
+  INVALID_API_KEY: false,
+  AUTH001: false,
+  AUTH003: false,
+}
