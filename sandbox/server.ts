@@ -32,7 +32,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const sandbox = openState(options)
   const app = createApp(sandbox, options.hostnames ?? [])
   // Runs when the connections are closed.
-  app.addHook('onClose', () => sandbox.close())
+  app.addHook('onClose', async () => sandbox.close())
 
   try {
     const url = await app.listen({ host: options.host, port: options.port })
