@@ -8,9 +8,11 @@ import { paymentObject } from '../payments/payment-object.ts'
 import { koreanLocalTime, koreanTime } from '../payments/payments.ts'
 import type { Attempt, Delivery } from './deliveries.ts'
 
+const noUrl = { protocol: '', hostname: '' }
+
 /** Returns what is wrong with the URL, or null. */
 export function webhookUrlProblem(url: unknown): string | null {
-  const { protocol = '', hostname = '' } = (typeof url === 'string' && URL.parse(url)) || {}
+  const { protocol, hostname } = typeof url === 'string' && URL.canParse(url) ? new URL(url) : noUrl
   if (protocol !== 'http:' && protocol !== 'https:') return 'The webhook URL: expected an absolute http or https URL.'
   if (/^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)) return null
   return `The webhook URL leads to ${hostname}: a sandbox delivers to this machine only (localhost, 127.0.0.1, [::1]).`
