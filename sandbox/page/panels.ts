@@ -82,7 +82,7 @@ function faultLists(view: View): Html {
               ${form(view, 'faults/clear', html`<button type="submit" class="quiet-button">${text.clear}</button>`)}`
               }
               <h3>${text.fired}</h3>
-              ${fired.length === 0 ? html`<p class="quiet">${text.nothingFired}</p>` : html`<ul class="lines">${fired.map(line)}</ul>`}`
+              ${fired.length === 0 ? html`<p class="quiet">${text.nothingFired}</p>` : html`<ul class="row">${fired.map(line)}</ul>`}`
 }
 
 function clockPanel(view: View): Html {

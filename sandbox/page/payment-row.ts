@@ -22,18 +22,20 @@ export function paymentRow(view: View, payment: Payment): Html {
   const { text } = view
   const { paymentKey, status } = payment
   const isPartly = status === 'PARTIAL_CANCELED'
+  const sent = requestsOf(view, payment)
+  const faults = [...new Set(sent.flatMap(({ fault }) => fault ?? []))]
   return html`
             <li>
               <details id="payment-${paymentKey}"${view.paymentKey === null ? null : html` open`}>
                 <summary>
                   <span class="badge ${tones[status]}">${text.statuses[status]}</span>
-                  <span class="what">${payment.orderName === undefined ? null : html`<span class="name">${payment.orderName}</span> `}<span class="id">${payment.orderId}</span></span>
+                  <span class="what">${payment.orderName === undefined ? null : html`<span class="name">${payment.orderName}</span> `}<span class="id">${payment.orderId}</span>${faults.map((fault) => html` <span class="fault">${fault}</span>`)}</span>
                   <span class="amount">${formatWon(payment.amount)}${isPartly ? html` <span class="quiet">${text.balance(formatWon(balanceOf(payment)))}</span>` : null}</span>
                   ${clockTime(payment.requestedAt)}
                 </summary>
                 <div class="more">
                   ${facts(view, payment)}
-                  ${requests(view, payment)}
+                  ${requests(view, sent)}
                   ${webhooks(view, payment)}
                   ${actions(view, payment)}
                 </div>
@@ -65,11 +67,14 @@ function cancels(payment: Payment): Html[] {
   )
 }
 
-function requests(view: View, { paymentKey, orderId }: Payment): Html {
-  const { text, sandbox } = view
-  const sent = sandbox.requests
+function requestsOf({ sandbox }: View, { paymentKey, orderId }: Payment): LoggedRequest[] {
+  return sandbox.requests
     .all()
     .filter((each) => each.paymentKey === paymentKey || (each.paymentKey === null && each.orderId === orderId))
+}
+
+function requests(view: View, sent: LoggedRequest[]): Html {
+  const { text } = view
   const { time, operation, key, fault, answer } = text.request
   return html`<h3>${text.requests}</h3>
                   ${

@@ -27,7 +27,7 @@ Your shop runs with the sandbox as its gateway: base URL http://127.0.0.1:8082 (
   --webhook URL       where your shop receives webhooks, on this machine
   --sandbox URL       uses a sandbox that runs already, instead of starting one
   --only NAME,NAME    plays these scenarios only
-  --wait SECONDS      how long the shop has to reach what must hold (30)
+  --wait SECONDS      how long the shop has to reach what must hold (90)
   --remote            allows addresses of other machines
   --json              prints the report as JSON
   --list              prints the scenarios and the rules
@@ -149,7 +149,7 @@ function refuseRemote({ order, return: returnUrl, status, cancel, sandbox }: Opt
   }
 }
 
-function readWait(text = '30'): number {
+function readWait(text = '90'): number {
   const seconds = Number(text)
   if (!(seconds >= 1 && seconds <= 600)) throw new SetupProblem(`--wait: expected 1 to 600 seconds, got "${text}".`)
   return seconds * 1_000

@@ -16,6 +16,7 @@ const words = {
   en: {
     locale: 'en-US',
     lose: /Take the money, lose the answer/,
+    captured: 'Captured',
     cancel: 'Cancel this amount',
     amount: 'Amount in won',
   },
