@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { callerOf } from '../../../harness/processes.ts'
 import { runScenariosCommand } from '../../../sandbox/scenarios/command.ts'
-import { scenarios } from '../../../sandbox/scenarios/scenarios.ts'
+import { type Evidence, type GatewayPayment, judge, type RuleName, rules } from '../../../sandbox/scenarios/rules.ts'
+import { type Ending, scenarios } from '../../../sandbox/scenarios/scenarios.ts'
 import { openShop } from '../../storefront/shop.ts'
 import { closeAll } from '../../support/closing.ts'
 import { secretKey } from '../../support/gateway/sandbox-shop.ts'
@@ -91,6 +92,67 @@ test('all twenty hold in our own shop, whose webhook is registered already', asy
     [],
   )
   assert.deepEqual([code, report.passed, scenarios.length], [0, 20, 20])
+})
+
+test('each rule has evidence that breaks it alone, and none is broken by a payment as it has to be', () => {
+  const payment: GatewayPayment = {
+    paymentKey: 'pay-1',
+    orderId: 'order-1',
+    status: 'DONE',
+    approvedAt: '2026-08-10T09:30:00+09:00',
+    totalAmount: 1_000,
+    balanceAmount: 1_000,
+    cancels: null,
+  }
+  const confirm = {
+    number: 1,
+    at: '2026-08-10T09:30:00+09:00',
+    operation: 'confirm' as const,
+    paymentKey: 'pay-1',
+    orderId: 'order-1',
+    amount: 1_000,
+    idempotencyKey: 'k-1',
+    replay: false,
+    fault: null,
+    status: 200,
+    code: null,
+  }
+  const right: Evidence = {
+    order: { orderId: 'order-1', amount: 1_000 },
+    payments: [payment],
+    requests: [confirm, { ...confirm, replay: true }],
+    deliveries: [{ paymentKey: 'pay-1', state: 'delivered', attempts: [{ status: 200, error: null }] }],
+    pages: [200],
+    status: 'paid',
+  }
+  const otherKey = { ...confirm, idempotencyKey: 'k-2' }
+  const lookup = { ...confirm, operation: 'lookup' as const, idempotencyKey: null, amount: null }
+  const open = { ...payment, approvedAt: null }
+  const attempts = [{ status: null, error: 'TimeoutError' }]
+  const returned = { ...payment, balanceAmount: 0, cancels: [{ cancelAmount: 400 }, { cancelAmount: 600 }] }
+  const broken: Record<RuleName, [Partial<Evidence>, Ending]> = {
+    'captured-twice': [{ payments: [payment, { ...payment, paymentKey: 'pay-2' }] }, 'paid'],
+    'wrong-amount': [{ requests: [{ ...confirm, amount: 100 }] }, 'paid'],
+    'repeated-blindly': [{ requests: [confirm, otherKey] }, 'paid'],
+    'not-captured': [{ payments: [open], status: null }, 'paid'],
+    'captured-anyway': [{}, 'unpaid'],
+    'unknown-as-refused': [{ status: 'failed' }, 'paid'],
+    'paid-without-money': [{ payments: [open] }, 'consistent'],
+    'left-open': [{ status: 'pending' }, 'paid'],
+    'not-returned': [{ payments: [returned], status: 'cancelled' }, 'cancelled'],
+    'webhook-not-received': [{ deliveries: [{ paymentKey: 'pay-1', state: 'pending', attempts }] }, 'paid'],
+    'error-page': [{ pages: [502] }, 'paid'],
+  }
+  for (const rule of Object.keys(rules) as RuleName[]) {
+    const [evidence, ending] = broken[rule]
+    assert.deepEqual(
+      judge({ ...right, ...evidence }, ending).map((finding) => finding.rule),
+      [rule],
+    )
+  }
+  assert.deepEqual(judge(right, 'paid'), [])
+  assert.deepEqual(judge({ ...right, requests: [confirm, lookup, otherKey] }, 'paid'), [])
+  assert.deepEqual(judge({ ...right, requests: [{ ...confirm, status: 429 }, otherKey] }, 'paid'), [])
 })
 
 /** The rules that a report in text names, by scenario. */
