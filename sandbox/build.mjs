@@ -10,7 +10,7 @@ const compilers = ['../node_modules', 'node_modules'].map((folder) => `${here}${
 
 if (!compilers.some(existsSync)) {
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm']
-  execFileSync(npm[0], [...npm.slice(1), 'ci', '--include=dev', '--loglevel=error'], {
+  execFileSync(npm[0], [...npm.slice(1), 'ci', '--include=dev', '--ignore-scripts', '--loglevel=error'], {
     cwd: here,
     stdio: ['ignore', 2, 2],
   })
