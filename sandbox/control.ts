@@ -7,11 +7,12 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { advanceFields } from './clock.ts'
 import { paymentObject } from './payments/payment-object.ts'
 import { type Checkout, checkoutFields, finishCheckout, koreanLocalTime, koreanTime } from './payments/payments.ts'
-import { type ErrorCode, errorAnswer } from './protocol/errors.ts'
+import { errorAnswer } from './protocol/errors.ts'
 import { findBreach, text } from './protocol/fields.ts'
 import type { Sandbox } from './state.ts'
-import { announcePayment, type Delivery } from './webhooks/deliveries.ts'
+import type { Delivery } from './webhooks/deliveries.ts'
 import { webhookUrlProblem } from './webhooks/request.ts'
+import { resendWebhook } from './webhooks/resend.ts'
 
 const itemsPerSlice = 200
 
@@ -21,8 +22,8 @@ export function addControlRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   addWebhookRoutes(app, sandbox)
 }
 
-function refuse(reply: FastifyReply, message?: string, code: ErrorCode = 'INVALID_REQUEST') {
-  const { status, error } = errorAnswer(code, message)
+function refuse(reply: FastifyReply, message: string) {
+  const { status, error } = errorAnswer('INVALID_REQUEST', message)
   return reply.code(status).send(error)
 }
 
@@ -57,10 +58,12 @@ function addPaymentRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   })
 }
 
-/** Clock, faults and behaviour. */
+/** What shops have sent, the clock, faults and behaviour. */
 function addConditionRoutes(app: FastifyInstance, sandbox: Sandbox): void {
-  const { clock, faults, behaviour } = sandbox
+  const { requests, clock, faults, behaviour } = sandbox
   const now = () => ({ now: clock.now().toISOString() })
+
+  app.get('/sandbox/requests', async () => ({ requests: requests.all() }))
 
   app.get('/sandbox/clock', async () => now())
   app.post('/sandbox/clock', async (request, reply) => {
@@ -91,7 +94,7 @@ function addConditionRoutes(app: FastifyInstance, sandbox: Sandbox): void {
 const resendFields = { paymentKey: text(200) }
 
 function addWebhookRoutes(app: FastifyInstance, sandbox: Sandbox): void {
-  const { webhooks, deliveries, payments, clock } = sandbox
+  const { webhooks, deliveries } = sandbox
 
   app.get('/sandbox/webhook', async () => ({ url: webhooks.url() }))
   app.put('/sandbox/webhook', async (request, reply) => {
@@ -106,22 +109,9 @@ function addWebhookRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   app.post('/sandbox/webhooks/resend', async (request, reply) => {
     const breach = findBreach(request.body, resendFields)
     if (breach !== null) return refuse(reply, breach)
-    sandbox.expireSessions()
-    const payment = payments.find((request.body as { paymentKey: string }).paymentKey)
-    if (payment === undefined) return refuse(reply, undefined, 'NOT_FOUND_PAYMENT')
-    const url = webhooks.url()
-    if (url === null) return refuse(reply, 'No webhook URL is registered: PUT /sandbox/webhook { url } first.')
-
-    const sentBefore = deliveries.findLatestOf(payment.paymentKey)
-    if (sentBefore !== undefined) {
-      webhooks.resend(sentBefore, url)
-      return reply.code(202).send({ transmissionId: sentBefore.id })
-    }
-    // The change happened while no URL was registered.
-    const announcement = announcePayment(payment, clock.nowMs())
-    if (announcement === null) return refuse(reply, `A payment that is ${payment.status} is not notified.`)
-    sandbox.record({ changed: [], webhooks: [announcement] })
-    return reply.code(202).send({ transmissionId: announcement.id })
+    const sent = resendWebhook(sandbox, (request.body as { paymentKey: string }).paymentKey)
+    if ('transmissionId' in sent) return reply.code(202).send(sent)
+    return reply.code(sent.status).send(sent.error)
   })
 }
 

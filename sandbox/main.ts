@@ -1,7 +1,9 @@
-// `npm run sandbox`: the sandbox alone, as a process of its own, with the defaults the service has for it. The only
-// file of the sandbox that reads the environment. A mistake in the settings is one line on stderr and exit code 1.
+// `npm run sandbox`, or `toss-sandbox` from the package: the sandbox alone, as a process of its own, with the defaults the
+// service has for it; `toss-sandbox scenarios` is the other command. The only file of the sandbox that reads the
+// environment. A mistake in the settings is one line on stderr and exit code 1.
 
 import { join, resolve } from 'node:path'
+import { runScenariosCommand } from './scenarios/command.ts'
 import { type RunningSandbox, type SandboxOptions, startSandbox } from './server.ts'
 
 /** Not a secret: every sandbox without keys has this one. */
@@ -51,7 +53,8 @@ function banner({ url }: RunningSandbox, options: SandboxOptions): string {
   const secretKey = options.secretKey === publicSecretKey ? publicSecretKey : '$TOSS_SECRET_KEY'
   return `The sandbox stands in for Toss Payments: no money moves. Process ${process.pid}.
 
-  address    ${url}   (${keys})
+  page       ${url}/sandbox   (${keys})
+  address    ${url}
   journal    ${options.dataDir}
   webhooks   ${options.webhookUrl ?? 'nowhere'}   (PUT ${url}/sandbox/webhook)
 
@@ -62,7 +65,7 @@ A buyer pays, a shop confirms:
 
 Control endpoints, under ${url}/sandbox:
 
-  GET    payments            all payments
+  GET    payments            all payments; GET requests: what the shop has sent
   PUT    faults              the next faults: [{ "on": "confirm", "kind": "reset-after", "times": 1 }]
   GET    faults/fired        how often each has occurred since this process started
   POST   clock               advances the clock: { "advanceMs": 600000 }
@@ -72,7 +75,30 @@ Control endpoints, under ${url}/sandbox:
 `
 }
 
-async function main(environment: Environment): Promise<void> {
+const help = `toss-sandbox: stands in for Toss Payments on this machine
+
+  toss-sandbox              starts the sandbox
+  toss-sandbox scenarios    twenty faults against your own integration; see toss-sandbox scenarios --help
+
+Settings: SANDBOX_PORT (8082), SANDBOX_HOST (127.0.0.1), DATA_DIR (./data), TOSS_CLIENT_KEY, TOSS_SECRET_KEY,
+SANDBOX_STRICT (1: only payment keys of the sandbox), SANDBOX_WEBHOOK_URL.
+`
+
+async function main([command, ...args]: string[], environment: Environment): Promise<void> {
+  if (command === undefined) return start(environment)
+  if (command === 'scenarios') {
+    const write = (text: string) => void process.stdout.write(text)
+    const complain = (text: string) => void process.stderr.write(text)
+    const sandboxOptions = () => readOptions(environment)
+    process.exitCode = await runScenariosCommand(args, { environment, sandboxOptions, write, complain })
+    return
+  }
+  const isHelp = ['help', '--help', '-h'].includes(command)
+  ;(isHelp ? process.stdout : process.stderr).write(isHelp ? help : `There is no command ${command}.\n\n${help}`)
+  process.exitCode = isHelp ? 0 : 2
+}
+
+async function start(environment: Environment): Promise<void> {
   let options: Partial<SandboxOptions> = {}
   try {
     const read = readOptions(environment)
@@ -88,4 +114,4 @@ async function main(environment: Environment): Promise<void> {
   }
 }
 
-await main(process.env)
+await main(process.argv.slice(2), process.env)

@@ -8,6 +8,7 @@ import { addCheckoutRoutes } from './checkout/routes.ts'
 import { addControlRoutes } from './control.ts'
 import type { Behaviour } from './faults/behaviour.ts'
 import { foreignHostText, isOwnHost } from './host-names.ts'
+import { addPageRoutes } from './page/routes.ts'
 import { cancel } from './payments/cancel.ts'
 import { confirm } from './payments/confirm.ts'
 import { type Outcome, type Payment, refused } from './payments/payments.ts'
@@ -32,7 +33,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const sandbox = openState(options)
   const app = createApp(sandbox, options.hostnames ?? [])
   // Runs when the connections are closed.
-  app.addHook('onClose', () => sandbox.close())
+  app.addHook('onClose', async () => sandbox.close())
 
   try {
     const url = await app.listen({ host: options.host, port: options.port })
@@ -80,6 +81,7 @@ function createApp(sandbox: Sandbox, hostnames: readonly string[]): FastifyInsta
   addTossRoutes(app, sandbox)
   addControlRoutes(app, sandbox)
   addCheckoutRoutes(app, sandbox)
+  addPageRoutes(app, sandbox)
   return app
 }
 

@@ -10,6 +10,7 @@ import { lockDirectory } from './lock.ts'
 import { createMovements } from './payments/movements.ts'
 import { createPayments, expired } from './payments/payments.ts'
 import { createIdempotency } from './protocol/idempotency.ts'
+import { createRequestLog } from './protocol/request-log.ts'
 import { announceChanges, createDeliveries } from './webhooks/deliveries.ts'
 import { webhookUrlProblem } from './webhooks/request.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
@@ -43,6 +44,7 @@ export function openState(options: StateOptions) {
   const idempotency = createIdempotency()
   const faults = createFaults()
   const deliveries = createDeliveries()
+  const requests = createRequestLog()
   const stopping = new AbortController()
 
   function apply(entry: JournalEntry): void {
@@ -120,6 +122,7 @@ export function openState(options: StateOptions) {
     idempotency,
     faults,
     deliveries,
+    requests,
     webhooks,
     record,
     expireSessions,
@@ -131,14 +134,13 @@ export function openState(options: StateOptions) {
     },
     /** Aborted when the server stops: delays end then. */
     stopping: stopping.signal,
-    /** Synchronous up to the return: a delay that ended in between would find no journal. */
-    close(): Promise<void> {
+    /** Synchronous: a delay that ended in between would find no journal. */
+    close(): void {
       stopping.abort()
       clearInterval(sweep)
-      const delivered = webhooks.close()
+      webhooks.close()
       journal.close()
       lock.release()
-      return delivered
     },
   }
 }

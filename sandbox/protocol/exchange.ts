@@ -11,6 +11,7 @@ import type { Answer, Outcome } from '../payments/payments.ts'
 import type { Sandbox } from '../state.ts'
 import { errorAnswer } from './errors.ts'
 import { type Answered, bindsKey, idempotencyKeyMaxLength, idempotencyScope } from './idempotency.ts'
+import type { LoggedRequest } from './request-log.ts'
 
 export const traceHeader = 'x-tosspayments-trace-id'
 
@@ -36,20 +37,33 @@ export async function exchange(
   reply: FastifyReply,
   work: Work,
 ): Promise<object | string | undefined> {
+  const logged = sandbox.requests.add(operation, request, sandbox.clock.now())
+  const body = await respond(sandbox, logged, request, reply, work)
+  if (!reply.sent) Object.assign(logged, { status: reply.statusCode, code: (body as { code?: string }).code ?? null })
+  return body
+}
+
+async function respond(
+  sandbox: Sandbox,
+  logged: LoggedRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: Work,
+): Promise<object | string | undefined> {
   const key = request.method === 'POST' ? request.headers['idempotency-key'] : undefined
-  if (typeof key !== 'string' || key === '') return perform(sandbox, operation, reply, first(sandbox, null, work))
+  if (typeof key !== 'string' || key === '') return perform(sandbox, logged, reply, first(sandbox, null, work))
   if (key.length > idempotencyKeyMaxLength) return send(reply, errorAnswer('INVALID_IDEMPOTENCY_KEY'))
 
   reply.header('idempotency-key', key)
   const { running, find } = sandbox.idempotency
   const scope = idempotencyScope(sandbox.secretKey, request.method, request.url, key)
   const stored = find(scope, sandbox.clock.nowMs())
-  if (stored !== undefined) return perform(sandbox, operation, reply, replay(reply, stored))
+  if (stored !== undefined) return perform(sandbox, logged, reply, replay(reply, stored))
   if (running.has(scope)) return send(reply, errorAnswer('IDEMPOTENT_REQUEST_PROCESSING'))
   running.add(scope)
   try {
     const identity = { scope, traceId: String(reply.getHeader(traceHeader)) }
-    return await perform(sandbox, operation, reply, first(sandbox, identity, work))
+    return await perform(sandbox, logged, reply, first(sandbox, identity, work))
   } finally {
     running.delete(scope)
   }
@@ -78,9 +92,11 @@ function replay(reply: FastifyReply, { answer, traceId }: Answered): Source {
 }
 
 /** Answers from the source, unless a fault is due. */
-async function perform(sandbox: Sandbox, operation: Operation, reply: FastifyReply, source: Source) {
-  const fault = sandbox.faults.take(operation, source.isReplay)
+async function perform(sandbox: Sandbox, logged: LoggedRequest, reply: FastifyReply, source: Source) {
+  logged.replay = source.isReplay
+  const fault = sandbox.faults.take(logged.operation, source.isReplay)
   if (fault === undefined) return sendProduced(reply, source.produce(null))
+  logged.fault = fault.kind
 
   const { moment, answer, strike, garble } = faultKinds[fault.kind]
   if (moment === 'none') {
@@ -97,7 +113,10 @@ async function perform(sandbox: Sandbox, operation: Operation, reply: FastifyRep
   await wait(sandbox, fault)
   if (answer !== undefined || strike !== undefined) return fail(reply, answer, strike)
   const garbled = garble?.(produced.answer)
-  if (garbled === null) sandbox.faults.giveBack(fault)
+  if (garbled === null) {
+    sandbox.faults.giveBack(fault)
+    logged.fault = null
+  }
   return garbled ? send(reply, garbled) : sendProduced(reply, produced)
 }
 

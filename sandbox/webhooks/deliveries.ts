@@ -112,14 +112,14 @@ export type Deliveries = ReturnType<typeof createDeliveries>
 
 export function createDeliveries() {
   const byId = new Map<string, Delivery>()
-  const latestOfPayment = new Map<string, Delivery>()
+  const ofPayment = new Map<string, Delivery[]>()
   return {
     add({ id, atMs, dueAtMs, fault }: Announcement, payment: Payment): void {
       const state = fault === 'drop' ? 'dropped' : 'pending'
       const sequence = byId.size
       const fresh = { id, sequence, payment, atMs, fault: fault ?? null, attempts: [], state, retriedCount: 0, dueAtMs }
       byId.set(id, fresh as Delivery)
-      latestOfPayment.set(payment.paymentKey, fresh as Delivery)
+      ofPayment.set(payment.paymentKey, [...(ofPayment.get(payment.paymentKey) ?? []), fresh as Delivery])
     },
     advance({ id, attempts, state, retriedCount, dueAtMs }: Progress): void {
       const delivery = byId.get(id)
@@ -127,7 +127,9 @@ export function createDeliveries() {
       if (delivery !== undefined) Object.assign(delivery, { state, retriedCount, dueAtMs })
     },
     find: (id: string): Delivery | undefined => byId.get(id),
-    findLatestOf: (paymentKey: string): Delivery | undefined => latestOfPayment.get(paymentKey),
+    /** Oldest first. */
+    listOf: (paymentKey: string): readonly Delivery[] => ofPayment.get(paymentKey) ?? [],
+    findLatestOf: (paymentKey: string): Delivery | undefined => ofPayment.get(paymentKey)?.at(-1),
     all: (): Delivery[] => [...byId.values()],
   }
 }

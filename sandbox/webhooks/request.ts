@@ -1,23 +1,46 @@
 // One attempt to deliver a webhook: the allowed addresses, the request, and the result. Redirects are not followed, and
 // only loopback addresses are accepted: the sandbox must never send requests to another machine.
 
-import { type Dispatcher, request } from 'undici'
+import { once } from 'node:events'
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
 import { paymentObject } from '../payments/payment-object.ts'
 import { koreanLocalTime, koreanTime } from '../payments/payments.ts'
 import type { Attempt, Delivery } from './deliveries.ts'
 
+const noUrl = { protocol: '', hostname: '' }
+
 /** Returns what is wrong with the URL, or null. */
 export function webhookUrlProblem(url: unknown): string | null {
-  const { protocol = '', hostname = '' } = (typeof url === 'string' && URL.parse(url)) || {}
+  const { protocol, hostname } = typeof url === 'string' && URL.canParse(url) ? new URL(url) : noUrl
   if (protocol !== 'http:' && protocol !== 'https:') return 'The webhook URL: expected an absolute http or https URL.'
   if (/^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)) return null
   return `The webhook URL leads to ${hostname}: a sandbox delivers to this machine only (localhost, 127.0.0.1, [::1]).`
 }
 
+/** The connections of both protocols; `destroy` ends the requests that are under way. */
+export type WebhookAgents = { http: http.Agent; https: https.Agent; destroy(): void }
+
+export function createAgents(maxSockets: number): WebhookAgents {
+  const options = { keepAlive: true, maxSockets, timeout: 4_000 }
+  const agents = { http: new http.Agent(options), https: new https.Agent(options) }
+  return {
+    ...agents,
+    destroy() {
+      agents.http.destroy()
+      agents.https.destroy()
+    },
+  }
+}
+
 export type Transmission = { url: string; transmissionId: string; retriedCount: number; at: Date; timeoutMs: number }
 
 /** Never throws. Only the status counts; the body is dropped. */
-export async function postWebhook(agent: Dispatcher, { payment, atMs }: Delivery, to: Transmission): Promise<Attempt> {
+export async function postWebhook(
+  agents: WebhookAgents,
+  { payment, atMs }: Delivery,
+  to: Transmission,
+): Promise<Attempt> {
   const { transmissionId, retriedCount, at } = to
   const attempt = { transmissionId, retriedCount, atMs: at.getTime() }
   const envelope = {
@@ -25,9 +48,11 @@ export async function postWebhook(agent: Dispatcher, { payment, atMs }: Delivery
     createdAt: koreanLocalTime(atMs),
     data: paymentObject(payment),
   }
+  const signal = AbortSignal.timeout(to.timeoutMs)
   try {
-    const { statusCode, body } = await request(to.url, {
-      dispatcher: agent,
+    const isHttps = to.url.startsWith('https:')
+    const request = (isHttps ? https : http).request(to.url, {
+      agent: isHttps ? agents.https : agents.http,
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -35,13 +60,16 @@ export async function postWebhook(agent: Dispatcher, { payment, atMs }: Delivery
         'tosspayments-webhook-transmission-retried-count': String(retriedCount),
         'tosspayments-webhook-transmission-id': transmissionId,
       },
-      body: JSON.stringify(envelope),
-      signal: AbortSignal.timeout(to.timeoutMs),
+      signal,
     })
-    body.dump().catch(() => undefined)
-    return { ...attempt, status: statusCode, error: null }
+    // The connection may fail after the answer has arrived.
+    request.on('error', () => undefined)
+    request.end(JSON.stringify(envelope))
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    response.on('error', () => undefined).resume()
+    return { ...attempt, status: response.statusCode ?? null, error: null }
   } catch (error) {
-    const { code, name } = error as { code?: unknown; name: string }
+    const { code, name } = (signal.aborted ? signal.reason : error) as { code?: unknown; name: string }
     return { ...attempt, status: null, error: typeof code === 'string' ? code : name }
   }
 }

@@ -2,11 +2,10 @@
 // was under way when the sandbox stopped is repeated after the next start: at least once, never lost. While no URL is
 // registered, nothing is announced, and earlier announcements wait.
 
-import { Agent } from 'undici'
 import type { Clock } from '../clock.ts'
 import type { Behaviour } from '../faults/behaviour.ts'
 import { type Delivery, judgeAttempts, judgeResend, newTransmissionId, type Progress } from './deliveries.ts'
-import { postWebhook } from './request.ts'
+import { createAgents, postWebhook } from './request.ts'
 
 export type WebhookNeeds = {
   clock: Clock
@@ -25,7 +24,7 @@ const longestTimerMs = 2 ** 31 - 1
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 export function createWebhooks({ clock, behaviour, url, timeoutMs, note }: WebhookNeeds) {
-  const agent = new Agent({ connections: maxUnderWay, pipelining: 1, keepAliveTimeout: 4000 })
+  const agents = createAgents(maxUnderWay)
   const timers = new Map<Delivery, NodeJS.Timeout>()
   const ready = new Set<Delivery>()
   /** Deliveries that wait to be overtaken; they have a timer too. */
@@ -74,7 +73,7 @@ export function createWebhooks({ clock, behaviour, url, timeoutMs, note }: Webho
   }
 
   function attempt(delivery: Delivery, to: string, transmissionId: string, retriedCount: number) {
-    return postWebhook(agent, delivery, { url: to, transmissionId, retriedCount, at: clock.now(), timeoutMs })
+    return postWebhook(agents, delivery, { url: to, transmissionId, retriedCount, at: clock.now(), timeoutMs })
   }
 
   /** A full disk must not end the process that the sandbox is a part of: the delivery waits for the next start. */
@@ -118,10 +117,10 @@ export function createWebhooks({ clock, behaviour, url, timeoutMs, note }: Webho
       // Removes its timer; a pending one has its own, or is under way.
       if (delivery.state === 'delivered') schedule(delivery)
     },
-    close(): Promise<void> {
+    close(): void {
       closed = true
       for (const timer of timers.values()) clearTimeout(timer)
-      return agent.destroy()
+      agents.destroy()
     },
   }
 }

@@ -80,7 +80,7 @@ describe('the 10 minutes from authentication to confirm', () => {
     await first.close()
     const between = openState({ clientKey: '', secretKey: '', dataDir: join(directory, 'down'), strict: true })
     between.record({ changed: [], clockOffsetMs: 10 * minute })
-    await between.close()
+    between.close()
     const second = await start({ name: 'down' })
     assert.equal(await shop(second.url).statusOf(checkout.paymentKey), 'EXPIRED')
   })

@@ -129,7 +129,7 @@ describe('counted as received', () => {
     const lost = await toss.paid()
     assert.partialDeepStrictEqual((await attempted(lost.paymentKey, 1)).attempts[0], {
       status: null,
-      error: 'UND_ERR_SOCKET',
+      error: 'ECONNRESET',
     })
   })
 
