@@ -140,9 +140,15 @@ select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.custome
   from (select * from orders where order_id = any ($1::text[]) limit $2) o
   left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true;
 
+-- console.findResolvedTimes
+select discrepancy_id as "discrepancyId", resolved_at as "resolvedAt"
+  from discrepancies
+  where discrepancy_id = any ($1::uuid[]) and resolved_at is not null;
+
 -- console.findRun
-select r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result,
+select r.reconciliation_id as "reconciliationId", r.cause,
+    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
+    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result as "result",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
          else 'interrupted' end as "state"
   from reconciliations r where r.reconciliation_id = $1;
@@ -265,8 +271,9 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
   order by c.created_at desc, c.customer_id desc;
 
 -- console.listNewestRuns
-select r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result,
+select r.reconciliation_id as "reconciliationId", r.cause,
+    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
+    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result - '{lines,rest}'::text[] as "result",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
          else 'interrupted' end as "state"
   from reconciliations r order by r.started_at desc, r.reconciliation_id desc limit $1;
@@ -364,8 +371,9 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
       limit $1;
 
 -- console.listRunsBehind
-select r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result,
+select r.reconciliation_id as "reconciliationId", r.cause,
+    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
+    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result - '{lines,rest}'::text[] as "result",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
          else 'interrupted' end as "state"
   from reconciliations r
@@ -381,8 +389,9 @@ select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
   cross join lateral (
     select distinct on (of_day."state" = 'finished') of_day.*
     from (
-      select r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result,
+      select r.reconciliation_id as "reconciliationId", r.cause,
+    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
+    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result - '{lines,rest}'::text[] as "result",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
          else 'interrupted' end as "state"
   from reconciliations r
@@ -4940,6 +4949,17 @@ select i.ordinal,
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
+-- payments.findDiscrepanciesOfLines
+select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.order_id as "orderId",
+    d.detail ->> 'paymentKey' as "paymentKey"
+  from unnest($1::uuid[], $2::text[]) as i (customer_id, order_id)
+  join discrepancies d on d.customer_id = i.customer_id and d.order_id = i.order_id
+  where d.resolved_at is null
+  union all
+  select d.discrepancy_id, d.kind, d.subject, null, null
+  from discrepancies d
+  where d.resolved_at is null and d.kind in ('UNKNOWN_ORDER', 'MOVEMENT_DIFFERS') and d.subject = any ($3::text[]);
+
 -- payments.findDiscrepancyOrder
 select customer_id as "customerId", order_id as "orderId"
   from discrepancies
@@ -5400,13 +5420,13 @@ with input as (
   returning order_id as "orderId";
 
 -- payments.insertReconciliation
-insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
-  values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms')
+insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until, requested_by)
+  values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms', $5)
   on conflict do nothing;
 
 -- payments.listApprovedOperations
 select customer_id as "customerId", operation_id as "operationId", order_id as "orderId", payment_key as "paymentKey",
-    kind, amount
+    kind, amount, opened_at as "openedAt"
   from payment_operations
   where opened_at >= $1 and opened_at < $2 and state = 'APPROVED'
   order by opened_at

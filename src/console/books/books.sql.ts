@@ -1,6 +1,7 @@
 // The statements of the pages of the books: reconciliation runs, the days that they cover, and the payments of a period. A list
 // continues after the key of a row.
 import { type Database, statement } from '../../db/database.ts'
+import type { LinkedLine } from '../../payments/books/bridge.ts'
 import type { Reconciliation } from '../../payments/books/reconcile.ts'
 import type { OperationKind } from '../../payments/kinds.ts'
 
@@ -12,12 +13,20 @@ type AddedSince07 =
   | 'notListed'
   | 'listedDifferently'
 
-/** Runs of version 0.7.0 compared less than those of later versions. */
-export type StoredResult = Omit<Reconciliation, AddedSince07> & Partial<Pick<Reconciliation, AddedSince07>>
+/** Lines and rest are read for one run alone. Times come as text, from the JSON. */
+type StoredLine = Omit<LinkedLine, 'at'> & { at: string }
+type AddedSince014 = 'otherServices' | 'unknownOrders' | 'rest' | 'lines'
+type AddedLater = AddedSince07 | AddedSince014
+
+/** Runs of earlier versions compared less than those of later ones. */
+export type StoredResult = Omit<Reconciliation, AddedLater> &
+  Partial<Pick<Reconciliation, Exclude<AddedLater, 'lines'>>> & { lines?: StoredLine[] }
 
 export type RunRow = {
   reconciliationId: string
   cause: 'DAILY' | 'COMMAND'
+  /** Null: the worker, or a run of an earlier version. */
+  requestedBy: string | null
   from: Date
   to: Date
   startedAt: Date
@@ -26,11 +35,13 @@ export type RunRow = {
   result: StoredResult | null
 }
 
-const runColumns = `r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result,
+const quotedRunColumns = (result: string) => `r.reconciliation_id as "reconciliationId", r.cause,
+    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
+    r.started_at as "startedAt", r.finished_at as "finishedAt", ${result} as "result",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
          else 'interrupted' end as "state"
   from reconciliations r`
+const runColumns = quotedRunColumns(`r.result - '{lines,rest}'::text[]`)
 
 const listNewestRunsStatement = statement(
   'console.listNewestRuns',
@@ -52,7 +63,10 @@ export function listRuns(database: Database, after: string | null, limit: number
     : database.run<RunRow>(listRunsBehindStatement, [limit, after])
 }
 
-const findRunStatement = statement('console.findRun', `select ${runColumns} where r.reconciliation_id = $1`)
+const findRunStatement = statement(
+  'console.findRun',
+  `select ${quotedRunColumns('r.result')} where r.reconciliation_id = $1`,
+)
 
 export async function findRun(database: Database, reconciliationId: string): Promise<RunRow | null> {
   const [run] = await database.run<RunRow>(findRunStatement, [reconciliationId])

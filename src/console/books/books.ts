@@ -8,11 +8,13 @@ import { type ActionLog, recordAction } from '../../operators/action-log.ts'
 import type { Run, TimeSpan } from '../../payments/books/reconcile.sql.ts'
 import { abandonRun, beginRun, executeRun, isDoubtful } from '../../payments/books/reconcile.ts'
 import type { ConsoleContext } from '../context.ts'
+import { findCustomerNames } from '../customers/names.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
 import { actorOf, type Handlers } from '../routes.ts'
 import { type DayRun, findRun, listRuns, listRunsOfDays, type RunRow, type StoredResult } from './books.sql.ts'
 import type { dayStates } from './contract.ts'
+import { findResolvedTimes } from './discrepancies.sql.ts'
 
 const defaultDays = 31
 export const maxDays = 366
@@ -34,7 +36,7 @@ export function bookHandlers(context: BookContext, actionLog: ActionLog, app: Fa
       const { page, nextCursor } = pageOf(rows, limit, (row) => row.reconciliationId)
       return { runs: page, nextCursor }
     },
-    run: ({ params }) => existingRun(database, params.reconciliationId),
+    run: async ({ params }) => withBridge(database, await existingRun(database, params.reconciliationId)),
     async reconcile({ body, request }) {
       const { from, to } = spanOf(body)
       const begins = startOf('from', from)
@@ -49,6 +51,29 @@ export async function existingRun(database: ConsoleContext['database'], reconcil
   const run = await findRun(database, reconciliationId)
   if (!run) throw refuse('NOT000', { message: 'There is no such run.' })
   return run
+}
+
+/** The lines as they were found, with the names of customers, and which discrepancies are resolved by now. */
+async function withBridge(database: ConsoleContext['database'], run: RunRow) {
+  if (!run.result) return { ...run, bridge: null }
+  const { lines, rest, ...result } = run.result
+  if (!lines || !rest) return { ...run, result, bridge: null }
+  const [names, resolved] = await Promise.all([
+    findCustomerNames(
+      database,
+      lines.map(({ customerId }) => customerId),
+    ),
+    findResolvedTimes(
+      database,
+      lines.flatMap(({ discrepancyId }) => discrepancyId ?? []),
+    ),
+  ])
+  const shown = lines.map((line) => ({
+    ...line,
+    customerName: names.get(line.customerId ?? '') ?? null,
+    resolvedAt: resolved.get(line.discrepancyId ?? '') ?? null,
+  }))
+  return { ...run, result, bridge: { lines: shown, rest } }
 }
 
 type CurrentRun = { span: string; begun: Promise<Run> }
@@ -84,7 +109,7 @@ function createRunner({ background, log }: BookContext, actionLog: ActionLog, ap
   }
 
   function begin(days: TimeSpan, span: string, request: FastifyRequest, reason: string): CurrentRun {
-    const started = { span, begun: beginRun(background, days) }
+    const started = { span, begun: beginRun(background, days, request.operator?.name ?? null) }
     const clear = () => {
       if (current === started) current = undefined
     }

@@ -16,9 +16,9 @@ const lot =
 const account = 'balance held available'
 const auditSummary = 'auditId cause begunAt endedAt ageSeconds rules rows violationCount isOnlyUnread'
 const runResult =
-  'movements captured cancelled bookedCaptured bookedCancelled foreign outsideCaptured outsideCancelled missingCaptured missingCancelled notListed listedDifferently'
+  'movements captured cancelled bookedCaptured bookedCancelled foreign outsideCaptured outsideCancelled missingCaptured missingCancelled notListed listedDifferently otherServices unknownOrders'
 const reviewed = 'agrees|repaired|disagrees|under way|unknown'
-const run = 'reconciliationId cause from to startedAt finishedAt state'
+const run = 'reconciliationId cause requestedBy from to startedAt finishedAt state'
 const discrepancy =
   'discrepancyId kind subject customerId customerName orderId amount foundAt lastSeenAt resolvedAt resolution'
 
@@ -146,7 +146,14 @@ const fields: Record<EndpointName, Fields> = {
     'days[].books.': 'captured cancelled net',
   },
   runs: { '': 'nextCursor', 'runs[].': run, 'runs[].result.': runResult, 'runs[].result.reviewed.': reviewed },
-  run: { '': run, 'result.': runResult, 'result.reviewed.': reviewed },
+  run: {
+    '': run,
+    'result.': runResult,
+    'result.reviewed.': reviewed,
+    'bridge.lines[].':
+      'amount of direction result at orderId customerId customerName paymentKey transactionKey discrepancyId kind resolvedAt',
+    'bridge.rest.': 'lines amount',
+  },
   reconcile: { '': 'reconciliationId' },
   newKeyCancels: {
     '': 'nextCursor',
