@@ -34,7 +34,7 @@ export function bookHandlers(context: BookContext, actionLog: ActionLog, app: Fa
       const limit = limitOf(query)
       const rows = await listRuns(database, cursorOf(query, uuidPattern), limit + 1)
       const { page, nextCursor } = pageOf(rows, limit, (row) => row.reconciliationId)
-      return { runs: page, nextCursor }
+      return { runs: page.map(withOutcome), nextCursor }
     },
     run: async ({ params }) => withBridge(database, await existingRun(database, params.reconciliationId)),
     async reconcile({ body, request }) {
@@ -53,8 +53,13 @@ export async function existingRun(database: ConsoleContext['database'], reconcil
   return run
 }
 
+function withOutcome(run: RunRow) {
+  return { ...run, outcome: run.result && stateOf(run.result) }
+}
+
 /** The lines as they were found, with the names of customers, and which discrepancies are resolved by now. */
-async function withBridge(database: ConsoleContext['database'], run: RunRow) {
+async function withBridge(database: ConsoleContext['database'], row: RunRow) {
+  const run = withOutcome(row)
   if (!run.result) return { ...run, bridge: null }
   const { lines, rest, ...result } = run.result
   if (!lines || !rest) return { ...run, result, bridge: null }
@@ -201,7 +206,7 @@ function moneyOf(captured: number, cancelled: number) {
 }
 
 /** The books' side of a repaired day is from before the repair. Foreign orders, of another shop, cannot be repaired. */
-function stateOf(result: StoredResult): DayState {
+function stateOf(result: StoredResult): 'agrees' | 'repaired' | 'differs' {
   const { captured, cancelled, bookedCaptured, bookedCancelled, foreign, reviewed } = result
   const { notListed = 0, listedDifferently = 0 } = result
   const isOpen = reviewed.disagrees + reviewed.unknown + reviewed['under way'] + notListed + listedDifferently > 0

@@ -98,6 +98,8 @@ const run = {
   finishedAt: MomentOrNull,
   /** `interrupted`: its process ended before it was finished; the same days can be reconciled again. */
   state: Type.Enum(['under way', 'finished', 'interrupted']),
+  /** Of a finished run. */
+  outcome: Type.Union([Type.Enum(['agrees', 'repaired', 'differs']), Type.Null()]),
   result: Type.Union([Result, Type.Null()]),
 }
 /** `bridge` is null without a result, and for runs of version 0.14.0 and before. */

@@ -18,7 +18,7 @@ const auditSummary = 'auditId cause begunAt endedAt ageSeconds rules rows violat
 const runResult =
   'movements captured cancelled bookedCaptured bookedCancelled foreign outsideCaptured outsideCancelled missingCaptured missingCancelled notListed listedDifferently otherServices unknownOrders'
 const reviewed = 'agrees|repaired|disagrees|under way|unknown'
-const run = 'reconciliationId cause requestedBy from to startedAt finishedAt state'
+const run = 'reconciliationId cause requestedBy from to startedAt finishedAt state outcome'
 const discrepancy =
   'discrepancyId kind subject customerId customerName orderId amount foundAt lastSeenAt resolvedAt resolution'
 
