@@ -140,6 +140,14 @@ select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.custome
   from (select * from orders where order_id = any ($1::text[]) limit $2) o
   left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true;
 
+-- console.findRefundActors
+select distinct on (b.subject) b.subject as "orderId",
+    substring(b.actor from '^(.*?)(?: in the console from |$)') as "operator"
+  from operator_actions b
+  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  where b.step = 'BEGUN' and b.command = 'orders refund' and b.subject = any ($1::text[])
+  order by b.subject, e.outcome = 'ok' desc nulls last, b.happened_at desc;
+
 -- console.findResolvedTimes
 select discrepancy_id as "discrepancyId", resolved_at as "resolvedAt"
   from discrepancies
@@ -178,6 +186,26 @@ select order_id as "orderId" from orders where order_id < $1 order by order_id d
 -- console.findStretchEndOfCustomer
 select order_id as "orderId" from orders
   where customer_id = $3 and order_id < $1 order by order_id desc offset $2 limit 1;
+
+-- console.findTrailEnd
+select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds", b.action_id as "actionId"
+  from (
+    select * from operator_actions
+    where step = 'BEGUN'  and happened_at >= $3::timestamptz
+      and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    order by happened_at desc, action_id desc
+    offset $4 limit 1
+  ) b;
+
+-- console.findTrailEndOfSubject
+select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds", b.action_id as "actionId"
+  from (
+    select * from operator_actions
+    where step = 'BEGUN' and subject = $5 and happened_at >= $3::timestamptz
+      and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    order by happened_at desc, action_id desc
+    offset $4 limit 1
+  ) b;
 
 -- console.listActiveHolds
 select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
@@ -332,7 +360,7 @@ select o.customer_id as "customerId", c.name as "customerName",
 
 -- console.listPayments
 select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
-    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.operation_id as "operationId",
+    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.operation_id as "operationId",
     p.closed_at::text as "place"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
@@ -406,23 +434,36 @@ select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
 -- console.listTrail
 select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
     b.reason, e.outcome, e.about, e.happened_at as "endedAt", (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
-  from operator_actions b
+  from (
+    select * from operator_actions
+    where step = 'BEGUN'  and happened_at >= $3::timestamptz
+      and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    order by happened_at desc, action_id desc
+    limit $7
+  ) b
   left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
-  where b.step = 'BEGUN'
-    and (b.happened_at, b.action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+  where ($5::text is null
+         or lower(substring(b.actor from '^(.*?)(?: in the console from | as | from |$)')) = lower($5))
+    and ($6::text is null or b.command = $6)
   order by b.happened_at desc, b.action_id desc
-  limit $3;
+  limit $4;
 
 -- console.listTrailOfSubject
 select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
     b.reason, e.outcome, e.about, e.happened_at as "endedAt", (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
-  from operator_actions b
+  from (
+    select * from operator_actions
+    where step = 'BEGUN' and subject = $8 and happened_at >= $3::timestamptz
+      and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    order by happened_at desc, action_id desc
+    limit $7
+  ) b
   left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
-  where b.step = 'BEGUN'
-    and b.subject = $4
-    and (b.happened_at, b.action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+  where ($5::text is null
+         or lower(substring(b.actor from '^(.*?)(?: in the console from | as | from |$)')) = lower($5))
+    and ($6::text is null or b.command = $6)
   order by b.happened_at desc, b.action_id desc
-  limit $3;
+  limit $4;
 
 -- console.startSession
 with swept as (

@@ -107,6 +107,7 @@ export type PaymentRow = {
   amount: number
   paymentKey: string
   transactionKey: string | null
+  reason: string | null
   operationId: string
   /** `closedAt` to the microsecond, to continue after. */
   place: string
@@ -115,7 +116,7 @@ export type PaymentRow = {
 const listPaymentsStatement = statement(
   'console.listPayments',
   `select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
-    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.operation_id as "operationId",
+    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.operation_id as "operationId",
     p.closed_at::text as "place"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
@@ -131,4 +132,22 @@ export function listPayments(
   limit: number,
 ): Promise<PaymentRow[]> {
   return database.run<PaymentRow>(listPaymentsStatement, [before, after.place, after.operationId, limit])
+}
+
+// The action that succeeded, else the last one.
+const findRefundActorsStatement = statement(
+  'console.findRefundActors',
+  `select distinct on (b.subject) b.subject as "orderId",
+    substring(b.actor from '^(.*?)(?: in the console from |$)') as "operator"
+  from operator_actions b
+  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  where b.step = 'BEGUN' and b.command = 'orders refund' and b.subject = any ($1::text[])
+  order by b.subject, e.outcome = 'ok' desc nulls last, b.happened_at desc`,
+)
+
+/** Who refunded these orders, by order; no entry where it was not an operator. */
+export async function findRefundActors(database: Database, orderIds: string[]): Promise<Map<string, string>> {
+  if (orderIds.length === 0) return new Map()
+  const rows = await database.run<{ orderId: string; operator: string }>(findRefundActorsStatement, [orderIds])
+  return new Map(rows.map(({ orderId, operator }) => [orderId, operator]))
 }

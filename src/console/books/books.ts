@@ -39,9 +39,9 @@ export function bookHandlers(context: BookContext, actionLog: ActionLog, app: Fa
     run: async ({ params }) => withBridge(database, await existingRun(database, params.reconciliationId)),
     async reconcile({ body, request }) {
       const { from, to } = spanOf(body)
-      const begins = startOf('from', from)
+      const begins = dayStartOf('from', from)
       if (begins.getTime() >= Date.now()) throw faultOf('from', 'must not be in the future')
-      const ends = new Date(startOf('to', to).getTime() + dayMs)
+      const ends = new Date(dayStartOf('to', to).getTime() + dayMs)
       return { reconciliationId: await startRun({ from: begins, to: ends }, request, body.reason.trim()) }
     },
   }
@@ -146,8 +146,8 @@ function faultOf(field: string, rule: string) {
 /** No books are older. */
 const firstDay = '2000-01-01'
 
-/** Up to tomorrow: the clock of the caller may be ahead. */
-function startOf(field: string, day: string): Date {
+/** The first moment of a day of a request. Up to tomorrow: the clock of the caller may be ahead. */
+export function dayStartOf(field: string, day: string): Date {
   const start = startOfKoreanDay(day)
   if (!start) throw faultOf(field, 'must be a day that exists')
   const lastDay = addDays(koreanDayOf(new Date()), 1)
@@ -159,9 +159,9 @@ export type DaySpan = { from: string; to: string }
 
 /** By default the last days up to today. */
 export function spanOf({ from, to = koreanDayOf(new Date()) }: Partial<DaySpan>): DaySpan {
-  startOf('to', to)
+  dayStartOf('to', to)
   const first = from ?? [addDays(to, 1 - defaultDays), firstDay].toSorted().at(-1) ?? firstDay
-  const lengthDays = (startOf('to', to).getTime() - startOf('from', first).getTime()) / dayMs + 1
+  const lengthDays = (dayStartOf('to', to).getTime() - dayStartOf('from', first).getTime()) / dayMs + 1
   if (lengthDays < 1) throw faultOf('to', 'must not be before from')
   if (lengthDays > maxDays) throw faultOf('to', `must be within ${maxDays} days of from`)
   return { from: first, to }

@@ -187,7 +187,7 @@ const fields: Record<EndpointName, Fields> = {
 
   actionLog: {
     '': 'nextCursor',
-    'actions[].': 'actionId at actor command arguments[] subject reason outcome endedAt',
+    'actions[].': 'actionId at actor command arguments[] subject subjectName reason outcome endedAt',
     'actions[].about.': 'customerId keyId suspendedKeyId orderId adjustmentId discrepancyId reconciliationId budgetId',
   },
   operators: {
@@ -197,12 +197,13 @@ const fields: Record<EndpointName, Fields> = {
 
 /** The columns of the exported files. */
 export const columnsOf: Record<keyof typeof files, string> = {
-  days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAt,reconciliationId',
-  payments: 'time,day,orderId,customerId,kind,krw,paymentKey,transactionKey',
-  discrepancies: 'discrepancyId,kind,subject,customerId,orderId,foundAt,lastSeenAt,resolvedAt,resolution,detail',
-  liability: 'customerId,orderId,packageType,status,grantedAt,amount,credits,used,unspent,value',
+  days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAtKst,comparedAt,reconciliationId',
+  payments:
+    'timeKst,time,day,orderId,customerId,customerName,packageType,credits,kind,krw,supply,vat,status,operator,reason,paymentKey,transactionKey',
+  discrepancies: 'discrepancyId,kind,subject,customerId,customerName,orderId,amount,foundAtKst,foundAt,lastSeenAtKst,lastSeenAt,resolvedAtKst,resolvedAt,resolution,detail',
+  liability: 'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value',
   statement:
-    'entryNumber,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service',
+    'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service',
 }
 
 export const namedEndpoints = Object.keys(fields)
