@@ -54,8 +54,13 @@ export function orderTimeline(story: OrderStory, events: EventWithDeliveries[]):
   return sortByTime(moments)
 }
 
+/** An action of an operator that resolved it is one moment, with the note. */
 export function discrepancyTimeline(discrepancy: StoryDiscrepancy, actions: StoryAction[]): TimelineMoment[] {
-  return sortByTime([...momentsOfDiscrepancy(discrepancy), ...actions.map(momentOfAction)])
+  const isByAction = actions.some(({ command, outcome }) => /^discrepancies /.test(command) && outcome === 'ok')
+  const moments = momentsOfDiscrepancy(discrepancy).filter(
+    ({ kind }) => !(isByAction && kind === 'DISCREPANCY_RESOLVED'),
+  )
+  return sortByTime([...moments, ...actions.map(momentOfAction)])
 }
 
 function sortByTime(moments: TimelineMoment[]): TimelineMoment[] {
