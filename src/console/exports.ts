@@ -25,6 +25,8 @@ import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { ConsoleContext } from './context.ts'
 import { apiPath, exports as files } from './endpoints.ts'
 import type { Guard } from './guard.ts'
+import { OrdersFilterQuery } from './orders/contract.ts'
+import { filterOf, ordersCsv } from './orders/list.ts'
 import { actorOf, namedOf } from './routes.ts'
 import { CustomerParams } from './schema-types.ts'
 
@@ -72,6 +74,9 @@ export function exportRoutes(app: FastifyInstance, { background, guard, actionLo
     })
   }
 
+  route('orders', { querystring: OrdersFilterQuery }, ({ query }) => {
+    return { name: 'orders', subject: null, chunks: ordersCsv(database, filterOf(query)) }
+  })
   route('days', { querystring: DaysQuery }, ({ query }) => {
     const span = spanOf(query)
     return { name: `days-${span.from}-${span.to}`, subject: null, chunks: daysCsv(database, span) }

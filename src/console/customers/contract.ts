@@ -60,6 +60,8 @@ export const CustomerData = Type.Object({
     /** Below each of these balances `credits.low` is sent, the highest first; none: never. */
     lowCredits: Type.Array(Whole),
   }),
+  /** Of operators, newest first. */
+  notes: Type.Array(Type.Object({ at: Moment, actor: Text, note: Text })),
 })
 
 export const CustomerLotsQuery = Type.Object(paging)

@@ -24,6 +24,7 @@ import {
   updateKeyStatus,
   updateSuspension,
 } from '../../customers/customers.sql.ts'
+import { listNotes } from '../action-log/notes.sql.ts'
 import type { ConsoleContext } from '../context.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
@@ -32,7 +33,7 @@ import { findCustomerPage, listCustomers, listHolds } from './customers.sql.ts'
 
 type Names =
   | ('customers' | 'createCustomer' | 'createCustomerWithKey' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
-  | ('budgets' | 'setBudget' | 'removeBudget' | 'suspendCustomer' | 'activateCustomer')
+  | ('addCustomerNote' | 'budgets' | 'setBudget' | 'removeBudget' | 'suspendCustomer' | 'activateCustomer')
   | ('lots' | 'issueKey' | 'suspendKey' | 'activateKey' | 'rotateKey')
 
 export function customerHandlers({ database, peppers, limits }: ConsoleContext): Handlers<Names> {
@@ -92,6 +93,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
           requestsPerSecond: limits.requestsPerSecond || null,
           lowCredits,
         },
+        notes: await listNotes(database, customerId),
       }
     },
 
@@ -150,6 +152,12 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
       const lowCredits = await updateLowCredits(database, customerId, body.credits)
       if (!lowCredits) throw noSuchCustomer()
       return { customerId, lowCredits }
+    },
+
+    // The action log has the note.
+    async addCustomerNote({ params }) {
+      await knownCustomer(params.customerId)
+      return {}
     },
 
     async issueKey({ params }) {

@@ -10,7 +10,9 @@ type Fields = Record<string, string>
 const session = { '': 'name role permissions[] mustChangePassword endsAt idleEndsAt' }
 const sums =
   'ordersMade ordersConfirmed ordersFailed ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
-const orderRow = 'orderId customerId customerName status packageType amount credits createdAt confirmedAt'
+const orderRow =
+  'orderId customerId customerName status packageType amount credits createdAt confirmedAt refundedAmount'
+const failure = 'reason gatewayCode'
 const lot =
   'entryNumber orderId packageType status grantedAt amount credits used held unused takenBack value refundedAmount'
 const account = 'balance held available'
@@ -37,13 +39,14 @@ function discrepancyDetail(place: string): Fields {
 function storyDetail(place: string): Fields {
   const names = [
     'packageType amount credits',
-    'operationId kind paymentKey reason creditsHeld state gatewayCode transactionKey attempts',
+    'operationId kind paymentKey reason creditsHeld state gatewayCode transactionKey attempts count until',
     'entryNumber delta heldDelta balanceAfter',
     'eventNumber eventId type eventType status receivedAt processedAt outcome',
     'discrepancyId lastSeenAt resolution actionId actor command endedAt',
   ]
   return {
     [place]: names.join(' '),
+    [`${place}codes[].`]: 'gatewayCode count',
     [`${place}deliveries[].`]: 'endpointId host endpointStatus state error attempts nextTryAt',
     ...discrepancyDetail(`${place}detail.`),
   }
@@ -75,14 +78,21 @@ const fields: Record<EndpointName, Fields> = {
   },
   search: { 'results[].': 'kind id orderId customerId customerName status' },
 
-  orders: { '': 'nextCursor', 'orders[].': orderRow },
+  orders: {
+    '': 'nextCursor',
+    'matched.': 'count amount isAll',
+    'orders[].': `${orderRow} openOperation`,
+    'orders[].failure.': failure,
+  },
   order: {
-    'order.': `${orderRow} paymentKey cardNumber approvalNumber receiptUrl refundShortfall refundedAmount`,
+    'order.': `${orderRow} paymentKey cardNumber approvalNumber receiptUrl paymentUrl refundShortfall notified`,
+    'order.failure.': failure,
+    'order.ended.': 'at by operator keyLastFour reason amount credits',
     'lot.': lot,
     'story[].': 'at kind',
     ...storyDetail('story[].detail.'),
-    'open.': 'kind openedAt attempts gatewayCode nextAttemptAt',
-    'openDiscrepancies[].': 'discrepancyId kind foundAt',
+    'open.': 'kind openedAt attempts attemptsAtMost gatewayCode nextAttemptAt',
+    'openDiscrepancies[].': 'discrepancyId kind foundAt paymentUrl',
     ...discrepancyDetail('openDiscrepancies[].detail.'),
     'actions[].': 'action allowed why code',
   },
@@ -94,6 +104,7 @@ const fields: Record<EndpointName, Fields> = {
   refundOrder: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
   refundUnused: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
   resendEvents: { '': 'delivered', 'failed[].': 'endpointId type error' },
+  addOrderNote: {},
 
   customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held suspendedAt' },
   createCustomer: { '': 'customerId' },
@@ -102,6 +113,7 @@ const fields: Record<EndpointName, Fields> = {
     '': `customerId name createdAt suspendedAt ${account}`,
     'keys[].': 'keyId lastFour status createdAt suspendedAt',
     'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits[]',
+    'notes[].': 'at actor note',
   },
   statement: {
     '': 'customerId nextCursor',
@@ -134,6 +146,7 @@ const fields: Record<EndpointName, Fields> = {
   removeBudget: { '': 'customerId budgetId' },
   suspendCustomer: { '': 'customerId status' },
   activateCustomer: { '': 'customerId status' },
+  addCustomerNote: {},
   setLowCredits: { '': 'customerId lowCredits[]' },
   issueKey: { '': 'customerId keyId apiKey' },
   suspendKey: { '': 'keyId status' },
@@ -190,6 +203,8 @@ const fields: Record<EndpointName, Fields> = {
 
 /** The columns of the exported files. */
 export const columnsOf: Record<keyof typeof files, string> = {
+  orders:
+    'orderId,createdAt,customerId,customerName,packageType,amount,credits,status,failure,gatewayCode,confirmedAt,refundedAmount,openOperation',
   days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAt,reconciliationId',
   payments: 'time,day,orderId,customerId,kind,krw,paymentKey,transactionKey',
   discrepancies: 'discrepancyId,kind,subject,customerId,orderId,foundAt,lastSeenAt,resolvedAt,resolution,detail',

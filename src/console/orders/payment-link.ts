@@ -1,0 +1,12 @@
+// The address of a payment on a page of the gateway, from a template with {paymentKey} and {orderId}. The gateway publishes no
+// such address: it is a setting.
+
+export type PaymentUrlOf = (payment: { paymentKey: string; orderId: string }) => string | null
+
+export function paymentUrlsBy(template: string | undefined): PaymentUrlOf {
+  if (!template) return () => null
+  return ({ paymentKey, orderId }) =>
+    template
+      .replaceAll('{paymentKey}', () => encodeURIComponent(paymentKey))
+      .replaceAll('{orderId}', () => encodeURIComponent(orderId))
+}
