@@ -167,11 +167,12 @@ with found as (
   from found;
 
 -- console.findStretchEnd
-select order_id as "orderId" from orders where order_id < $1 order by order_id desc offset $2 limit 1;
+select o.order_id as "orderId" from orders o
+  where $1::uuid is null and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
 
 -- console.findStretchEndOfCustomer
-select order_id as "orderId" from orders
-  where customer_id = $3 and order_id < $1 order by order_id desc offset $2 limit 1;
+select o.order_id as "orderId" from orders o
+  where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
 
 -- console.listActiveHolds
 select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
@@ -271,6 +272,12 @@ select r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from"
          else 'interrupted' end as "state"
   from reconciliations r order by r.started_at desc, r.reconciliation_id desc limit $1;
 
+-- console.listNotes
+select happened_at as "at", actor, reason as "note" from operator_actions
+  where subject = $1 and step = 'BEGUN' and command = 'customers note'
+  order by happened_at desc
+  limit $2;
+
 -- console.listOldestOperations
 select p.customer_id as "customerId", p.order_id as "orderId", p.kind, p.opened_at as "openedAt",
     greatest(0, floor(extract(epoch from now() - p.opened_at)))::int as "ageSeconds", p.attempts,
@@ -298,30 +305,175 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
 
 -- console.listOrders
 select o.customer_id as "customerId", c.name as "customerName",
+
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
-  from (
-    select * from (select * from orders where order_id < $1 order by order_id desc limit $4) stretch
-    where $2::text is null or stretch.status = $2
-    order by order_id desc
-    limit $3
-  ) o
-  cross join lateral (select name from customers c where c.customer_id = o.customer_id limit 1) c
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then ''
+                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean) order by o.order_id desc limit $9) o
+  left join customers c on c.customer_id = o.customer_id
   order by o.order_id desc;
+
+-- console.listOrdersByAmount
+select o.customer_id as "customerId", c.name as "customerName",
+
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then ''
+                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean) and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text)) order by o.amount desc, o.order_id desc limit $9) o
+  left join customers c on c.customer_id = o.customer_id
+  order by o.amount desc, o.order_id desc;
 
 -- console.listOrdersOfCustomer
 select o.customer_id as "customerId", c.name as "customerName",
+
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
-  from (
-    select * from (
-      select * from orders where customer_id = $5 and order_id < $1 order by order_id desc limit $4) stretch
-    where $2::text is null or stretch.status = $2
-    order by order_id desc
-    limit $3
-  ) o
-  cross join lateral (select name from customers c where c.customer_id = o.customer_id limit 1) c
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then ''
+                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean) order by o.order_id desc limit $9) o
+  left join customers c on c.customer_id = o.customer_id
   order by o.order_id desc;
+
+-- console.listOrdersOfCustomerByAmount
+select o.customer_id as "customerId", c.name as "customerName",
+
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then ''
+                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean) and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text)) order by o.amount desc, o.order_id desc limit $9) o
+  left join customers c on c.customer_id = o.customer_id
+  order by o.amount desc, o.order_id desc;
 
 -- console.listPayments
 select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
@@ -331,20 +483,6 @@ select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "cus
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
   order by p.closed_at, p.operation_id
   limit $4;
-
--- console.listPendingOfCustomer
-select o.customer_id as "customerId", c.name as "customerName",
-  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
-  from (
-    select * from (
-      select * from orders where customer_id = $4 and status = 'PENDING' order by created_at desc limit $3) pending
-    where order_id < $1
-    order by order_id desc
-    limit $2
-  ) o
-  cross join lateral (select name from customers c where c.customer_id = o.customer_id limit 1) c
-  order by o.order_id desc;
 
 -- console.listResolvedDiscrepancies
 select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as "customerId",
@@ -424,6 +562,54 @@ with swept as (
   insert into operator_sessions (session_hash, operator_id, access_version)
   select $1, operator_id, access_version from operators where operator_id = $2 and status = 'ACTIVE' and password_hash = $3
   on conflict do nothing;
+
+-- console.sumOrders
+select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount"
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then ''
+                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean);
+
+-- console.sumOrdersOfCustomer
+select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount"
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then ''
+                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean);
 
 -- console.takeBackTry
 with cleared as (
@@ -5037,7 +5223,9 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
        'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
        'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', to_char(p.opened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'closedAt', to_char(p.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'nextAttemptAt', case p.state when 'OPEN' then to_char(p.settle_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end) order by p.opened_at), '[]')
+       'nextAttemptAt', case p.state when 'OPEN' then to_char(p.settle_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end,
+       'keyLastFour', (select k.last_four from cancel_keys s join api_keys k using (key_id)
+                       where s.customer_id = p.customer_id and s.operation_id = p.operation_id)) order by p.opened_at), '[]')
      from unnest(own.operations) p
     ) as "operations",
     (select coalesce(json_agg(json_build_object(

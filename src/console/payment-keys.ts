@@ -46,7 +46,11 @@ function collectKeys(value: unknown, keys: Set<string>, reading: Reading = 'none
 
 function readingOf(row: Record<string, unknown>, name: string, above: Reading): Reading {
   // The addresses of a receipt and of a payment contain the key.
-  if (/payment_?keys?$|^(receipt|payment)Url$/i.test(name) || isDiscrepancySubject(row, name) || isFoundPayment(row, name))
+  if (
+    /payment_?keys?$|^(receipt|payment)Url$/i.test(name) ||
+    isDiscrepancySubject(row, name) ||
+    isFoundPayment(row, name)
+  )
     return 'key'
   // The fields of a detail are not in the contract and may contain texts of the gateway; operators may quote a key in what they
   // write.

@@ -47,6 +47,13 @@ function makeFormats(locale: string) {
         utc: `${utc.date.format(time)} ${utc.clock.format(time)} UTC`,
       }
     },
+    /** From one moment to another; the date once if it is the same. */
+    timeSpan(from: string, to: string) {
+      const [begin, end] = [new Date(from), new Date(to)]
+      const [day, lastDay] = [korea.date.format(begin), korea.date.format(end)]
+      const last = `${day === lastDay ? '' : `${lastDay} `}${korea.clock.format(end)}`
+      return `${day} ${korea.clock.format(begin)} – ${last} KST`
+    },
     /** A day in Korea, as 2026-01-31. */
     day: (day: string) => utc.date.format(new Date(`${day}T00:00:00Z`)),
     shortDay: (day: string) => shortDay.format(new Date(`${day}T00:00:00Z`)),

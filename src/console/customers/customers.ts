@@ -157,7 +157,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
     // The action log has the note.
     async addCustomerNote({ params }) {
       await knownCustomer(params.customerId)
-      return {}
+      return null
     },
 
     async issueKey({ params }) {

@@ -64,8 +64,8 @@ export const OrderRow = Type.Object({
 /** A page may have fewer rows than its limit and still be followed: filters are searched in stretches. */
 export const OrdersData = Type.Object({
   orders: Type.Array(OrderRow),
-  /** All that match among the newest orders of the days; with the first page. `isAll` false: there are older ones. */
-  matched: Type.Union([Type.Object({ count: Whole, amount: Whole, isAll: Flag }), Type.Null()]),
+  /** All that match, with the first page. `among`: only so many orders, the newest, were searched; null: all of them. */
+  matched: Type.Union([Type.Object({ count: Whole, amount: Whole, among: WholeOrNull }), Type.Null()]),
   nextCursor: TextOrNull,
 })
 

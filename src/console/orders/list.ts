@@ -23,11 +23,11 @@ import {
 type Filtered = Omit<Query<'orders'>, 'cursor' | 'limit' | 'sort'>
 
 export function filterOf(query: Filtered): OrdersFilter {
-  const { status = null, customerId = null, packageType = null, failure, open, from, to } = query
+  const { status = null, customerId, packageType = null, failure, open, from, to } = query
   if (from && to && from > to) throw faultOf('to', 'must not be before from')
   return {
     status,
-    customerId: customerId && customerId.toLowerCase(),
+    customerId: customerId?.toLowerCase() ?? null,
     packageType,
     isOpen: open === 'yes',
     failure: failure ? failureCodesOf(failure) : null,
@@ -72,7 +72,11 @@ export async function readOrders(database: Database, query: Query<'orders'>) {
     query.cursor === undefined ? sumOrders(database, stretch) : null,
     isByAmount ? readByAmount(database, stretch, query, end) : readNewest(database, stretch, query, end),
   ])
-  return { orders: orders.map(rowOf), matched: sums && { ...sums, isAll: end === null }, nextCursor }
+  return {
+    orders: orders.map(rowOf),
+    matched: sums && { ...sums, among: end === null ? null : maxOrdersScanned },
+    nextCursor,
+  }
 }
 
 type Page = { orders: ListedOrder[]; nextCursor: string | null }
@@ -113,7 +117,16 @@ const csvPageSize = 5_000
 
 /** Newest first. */
 export async function* ordersCsv(database: Database, filter: OrdersFilter): AsyncGenerator<string> {
-  const names = ['orderId', 'createdAt', 'customerId', 'customerName', 'packageType', 'amount', 'credits', 'status'] as const
+  const names = [
+    'orderId',
+    'createdAt',
+    'customerId',
+    'customerName',
+    'packageType',
+    'amount',
+    'credits',
+    'status',
+  ] as const
   yield csvLine([...names, 'failure', 'gatewayCode', 'confirmedAt', 'refundedAmount', 'openOperation'])
   for (let below = filter.below; ; ) {
     const stretch = { ...filter, below }
@@ -123,7 +136,13 @@ export async function* ordersCsv(database: Database, filter: OrdersFilter): Asyn
       .map((row) => {
         const { failure, confirmedAt, refundedAmount, openOperation } = rowOf(row)
         const values = names.map((name) => row[name])
-        const ended = [failure?.reason ?? null, failure?.gatewayCode ?? null, confirmedAt, refundedAmount, openOperation]
+        const ended = [
+          failure?.reason ?? null,
+          failure?.gatewayCode ?? null,
+          confirmedAt,
+          refundedAmount,
+          openOperation,
+        ]
         return csvLine([...values, ...ended])
       })
       .join('')

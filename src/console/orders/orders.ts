@@ -128,7 +128,7 @@ export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: 
     // The action log has the note.
     async addOrderNote({ params: { orderId } }) {
       if (!(await findOrderKeys(database, [orderId])).has(orderId)) throw noSuchOrder(orderId)
-      return {}
+      return null
     },
   }
 }

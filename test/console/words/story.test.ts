@@ -145,6 +145,7 @@ test('the rows of an order become sentences: a confirm without an answer, settle
         creditsHeld: 0,
         attempts: 1,
         nextAttemptAt: null,
+        keyLastFour: null,
         openedAt: second(1),
         closedAt: second(5),
       },

@@ -80,7 +80,7 @@ const fields: Record<EndpointName, Fields> = {
 
   orders: {
     '': 'nextCursor',
-    'matched.': 'count amount isAll',
+    'matched.': 'count amount among',
     'orders[].': `${orderRow} openOperation`,
     'orders[].failure.': failure,
   },

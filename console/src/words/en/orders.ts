@@ -119,8 +119,7 @@ export const orders = {
     },
     /** With an operation in progress, by status and kind of operation. */
     meaningOpen: {
-      'PENDING CONFIRM':
-        'Paid or being paid: the outcome is being determined. No credits have been granted yet.',
+      'PENDING CONFIRM': 'Paid or being paid: the outcome is being determined. No credits have been granted yet.',
       'CONFIRMED CANCEL': 'Paid. The customer is cancelling it: the outcome is being determined, and credits are held.',
       'CONFIRMED REFUND': 'Paid. A refund is in progress: the outcome is being determined, and credits are held.',
       'FAILED RETURN':

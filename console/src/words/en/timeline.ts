@@ -82,7 +82,8 @@ export const timeline = {
   deliveryError: (error: string) => `last error: ${error}`,
   deliveryNext: (time: string) => `next attempt ${time}`,
   noEndpoint: 'No endpoint is subscribed to it.',
-  webhook: (type: string, status: string) => `Webhook received from the gateway: ${type} ${status}`,
+  webhook: (type: string, status: string) =>
+    `Webhook received from the gateway: ${status ? `${type}, ${status}` : type}`,
   webhookOutcomes: {
     waiting: 'Not processed yet',
     'no such order': 'No matching order',
@@ -136,10 +137,19 @@ export const timeline = {
       RELEASE: 'Release of a hold',
     },
     operationKind: operationNames,
-    state: { ...operationStates, DELIVERED: 'Delivered', WAITING: 'Waiting', DEAD: 'Dead letter', NOT_TOLD: 'Not sent' },
+    state: {
+      ...operationStates,
+      DELIVERED: 'Delivered',
+      WAITING: 'Waiting',
+      DEAD: 'Dead letter',
+      NOT_TOLD: 'Not sent',
+    },
     operationState: operationStates,
     direction: { CAPTURE: 'Payment', CANCEL: 'Cancellation' },
-    eventType: { PAYMENT_STATUS_CHANGED: 'Payment status changed', CANCEL_STATUS_CHANGED: 'Cancellation status changed' },
+    eventType: {
+      PAYMENT_STATUS_CHANGED: 'Payment status changed',
+      CANCEL_STATUS_CHANGED: 'Cancellation status changed',
+    },
     endpointStatus: { ACTIVE: 'Active', DISABLED: 'Disabled' },
   } as Record<string, Record<string, string>>,
   /** Labels of details, including those of discrepancies. A name without a label is shown as it is. */

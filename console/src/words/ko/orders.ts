@@ -34,12 +34,16 @@ export const orders: typeof english = {
   matched: {
     orders: (count) => `주문 ${count}건`,
     amount: (won) => `합계 ${won}`,
-    newest: (count) => `최근 주문 ${count}건을 기준으로 집계했습니다. 기간을 선택하면 해당 기간의 주문을 모두 집계합니다.`,
+    newest: (count) =>
+      `최근 주문 ${count}건을 기준으로 집계했습니다. 기간을 선택하면 해당 기간의 주문을 모두 집계합니다.`,
   },
   nameless: '이름 없음',
   inProgress: '결과 확인 중',
   failures: {
-    'insufficient-funds': { label: '잔액 부족·한도 초과', meaning: '잔액이 부족하거나 카드 한도를 초과해 거절되었습니다.' },
+    'insufficient-funds': {
+      label: '잔액 부족·한도 초과',
+      meaning: '잔액이 부족하거나 카드 한도를 초과해 거절되었습니다.',
+    },
     'limit-exceeded': { label: '한도 초과', meaning: '카드 또는 계좌의 한도를 초과해 거절되었습니다.' },
     'card-declined': { label: '카드 거절', meaning: '카드사에서 결제를 거절했습니다.' },
     'card-expired': {

@@ -70,7 +70,7 @@ export const timeline: typeof english = {
   deliveryError: (error) => `최근 오류: ${error}`,
   deliveryNext: (time) => `다음 시도 ${time}`,
   noEndpoint: '구독하는 엔드포인트가 없습니다.',
-  webhook: (type, status) => `PG사 웹훅 수신: ${type} ${status}`,
+  webhook: (type, status) => `PG사 웹훅 수신: ${status ? `${type}, ${status}` : type}`,
   webhookOutcomes: {
     waiting: '처리 대기',
     'no such order': '해당 주문 없음',
@@ -121,7 +121,13 @@ export const timeline: typeof english = {
       RELEASE: '보류 해제',
     },
     operationKind: operationNames,
-    state: { ...operationStates, DELIVERED: '전송 완료', WAITING: '전송 대기', DEAD: '최종 실패', NOT_TOLD: '전송 대상 아님' },
+    state: {
+      ...operationStates,
+      DELIVERED: '전송 완료',
+      WAITING: '전송 대기',
+      DEAD: '최종 실패',
+      NOT_TOLD: '전송 대상 아님',
+    },
     operationState: operationStates,
     direction: { CAPTURE: '결제', CANCEL: '취소' },
     eventType: { PAYMENT_STATUS_CHANGED: '결제 상태 변경', CANCEL_STATUS_CHANGED: '취소 상태 변경' },
