@@ -280,7 +280,9 @@ select happened_at as "at", actor, reason as "note" from operator_actions
 
 -- console.listOldestOperations
 select p.customer_id as "customerId", p.order_id as "orderId", p.kind, p.opened_at as "openedAt",
-    greatest(0, floor(extract(epoch from now() - p.opened_at)))::int as "ageSeconds", p.attempts,
+    greatest(0, floor(extract(epoch from now() - p.opened_at)))::int as "ageSeconds",
+    (select count(*) from payment_attempts a
+     where a.customer_id = p.customer_id and a.operation_id = p.operation_id) as "attempts",
     p.gateway_code as "gatewayCode", greatest(p.settle_at, p.lease_until) as "nextAttemptAt"
   from (select * from payment_operations where state = 'OPEN' order by settle_at limit $2) p
   order by p.opened_at

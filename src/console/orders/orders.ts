@@ -21,6 +21,7 @@ import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
 import { endedOf } from './ended.ts'
 import { failureIn, readOrders } from './list.ts'
+import { paymentUrlOfDiscrepancy } from './payment-link.ts'
 import { type EventWithDeliveries, endsOf, orderTimeline } from './timeline.ts'
 
 type Names =
@@ -30,11 +31,6 @@ type OrderAction = Data<'order'>['actions'][number]
 type Code = NonNullable<OrderAction['code']>
 
 export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: ConsoleContext): Handlers<Names> {
-  /** Of the payment that a discrepancy names. */
-  function paymentUrlIn({ paymentKey }: Record<string, unknown>, orderId: string): string | null {
-    return typeof paymentKey === 'string' ? paymentUrlOf({ paymentKey, orderId }) : null
-  }
-
   async function storyFor(orderId: string): Promise<OrderStory> {
     const story = await findOrderStory(database, orderId)
     if (!story) throw noSuchOrder(orderId)
@@ -98,7 +94,7 @@ export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: 
         open: openShown(story),
         openDiscrepancies: story.discrepancies
           .filter(({ resolvedAt }) => resolvedAt === null)
-          .map((each) => ({ ...each, paymentUrl: paymentUrlIn(each.detail, orderId) })),
+          .map((each) => ({ ...each, paymentUrl: paymentUrlOfDiscrepancy(paymentUrlOf, { ...each, orderId }) })),
         actions: actionsOf(operator.role, story, { hasEvents: events.length > 0, hasEndpoint }),
       }
     },

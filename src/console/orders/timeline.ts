@@ -56,7 +56,10 @@ export function orderTimeline(story: OrderStory, events: EventWithDeliveries[]):
 
 /** A resolution by an operator is one moment: the action, whose reason it is. */
 export function discrepancyTimeline(discrepancy: StoryDiscrepancy, actions: StoryAction[]): TimelineMoment[] {
-  const isByOperator = actions.some(({ reason, outcome }) => outcome === 'ok' && reason === discrepancy.resolution)
+  const isByOperator = actions.some(
+    ({ command, reason, outcome }) =>
+      command.startsWith('discrepancies ') && outcome === 'ok' && reason === discrepancy.resolution,
+  )
   const moments = momentsOfDiscrepancy(discrepancy)
   return sortByTime([
     ...moments.filter(({ kind }) => !(isByOperator && kind === 'DISCREPANCY_RESOLVED')),

@@ -180,6 +180,7 @@ const fields: Record<EndpointName, Fields> = {
     ...discrepancyDetail('discrepancies[].detail.'),
   },
   discrepancy: {
+    '': 'paymentUrl',
     'discrepancy.': discrepancy,
     ...discrepancyDetail('discrepancy.detail.'),
     'order.': 'orderId status amount credits',

@@ -21,6 +21,7 @@ import { Holds } from './holds.tsx'
 import { Keys } from './keys.tsx'
 import { Limits } from './limits.tsx'
 import { Lots } from './lots.tsx'
+import { Notes } from './notes.tsx'
 import { OrdersOfCustomer } from './orders-of-customer.tsx'
 import { Statement } from './statement.tsx'
 import { SuspensionButton, SuspensionNotice } from './suspension.tsx'
@@ -80,6 +81,7 @@ function Details({ customer }: { customer: Customer }) {
       </SimpleGrid>
       <LabelledTime label={words.since} at={createdAt} />
       <SuspensionButton customer={customer} />
+      <Notes customer={customer} />
       <Tabs value={tab} onChange={(next) => setTab((next ?? 'statement') as Tab)} keepMounted={false}>
         <Tabs.List mb="md">
           {tabs.map((name) => (

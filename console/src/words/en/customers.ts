@@ -88,6 +88,8 @@ export const customers = {
     },
   },
 
+  notes: { title: 'Notes', add: 'Add note', none: 'No notes yet.', older: 'Older notes' },
+
   orders: {
     caption: 'Orders of this customer, newest first',
     none: 'This customer has no orders.',

@@ -82,6 +82,8 @@ export const customers: typeof english = {
     },
   },
 
+  notes: { title: '메모', add: '메모 추가', none: '아직 메모가 없습니다.', older: '이전 메모' },
+
   orders: { caption: '이 고객의 주문, 최신순', none: '이 고객의 주문이 없습니다.', all: '조건을 지정하여 보기' },
 
   lots: {

@@ -116,7 +116,7 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
 
   WEBHOOK: ({ detail, words, words: { timeline } }) => ({
     text: timeline.webhook(
-      valueText(words, 'eventType', textOf(detail.eventType)),
+      labelOf(timeline.values.eventType ?? {}, detail.eventType),
       valueText(words, 'status', textOf(detail.status)),
     ),
     notes: [labelOf(timeline.webhookOutcomes, detail.outcome ?? 'waiting')],
