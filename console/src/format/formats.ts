@@ -47,12 +47,14 @@ function makeFormats(locale: string) {
         utc: `${utc.date.format(time)} ${utc.clock.format(time)} UTC`,
       }
     },
-    /** From one moment to another; the date once if it is the same. */
+    /** From one moment to another, beside the date of the first one: with dates only if they differ. */
     timeSpan(from: string, to: string) {
-      const [begin, end] = [new Date(from), new Date(to)]
-      const [day, lastDay] = [korea.date.format(begin), korea.date.format(end)]
-      const last = `${day === lastDay ? '' : `${lastDay} `}${korea.clock.format(end)}`
-      return `${day} ${korea.clock.format(begin)} – ${last} KST`
+      const ends = [new Date(from), new Date(to)].map((time) => ({
+        date: korea.date.format(time),
+        clock: korea.clock.format(time),
+      }))
+      const isOneDay = ends[0]?.date === ends[1]?.date
+      return ends.map(({ date, clock }) => (isOneDay ? clock : `${date} ${clock}`)).join(' – ')
     },
     /** A day in Korea, as 2026-01-31. */
     day: (day: string) => utc.date.format(new Date(`${day}T00:00:00Z`)),

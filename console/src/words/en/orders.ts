@@ -92,7 +92,7 @@ export const orders = {
     openReceipt: 'Open the receipt',
     receiptHint: 'Shown to roles that can refund.',
     payment: 'Payment at the gateway',
-    openPayment: 'Open the payment at the gateway',
+    openPayment: 'Open at the gateway',
     newTab: 'opens a new tab',
     notFound: 'There is no order with this ID.',
     notFoundHint: 'The ID may be incomplete. Search for the payment key or the customer instead.',

@@ -102,10 +102,12 @@ export const timeline = {
   },
   operator: (actor: string, command: string) => `${actor}: ${command}`,
   note: (actor: string) => `Note by ${actor}`,
+  inConsole: (name: string, address: string) => `${name} in the console from ${address}`,
   commands: {
     'orders settle': 'sync with gateway',
     'orders refund': 'refund',
     'orders resend-events': 'resend events',
+    'orders note': 'note',
     'discrepancies resolve': 'resolve discrepancy',
     'discrepancies accept': 'accept partial cancellation',
   },

@@ -90,7 +90,7 @@ export const orders: typeof english = {
     openReceipt: '매출전표 열기',
     receiptHint: '환불 권한이 있는 역할에만 표시됩니다.',
     payment: 'PG사 결제 내역',
-    openPayment: 'PG사에서 결제 보기',
+    openPayment: 'PG사에서 보기',
     newTab: '새 탭에서 열림',
     notFound: '해당 번호의 주문이 없습니다.',
     notFoundHint: '주문 번호가 잘렸을 수 있습니다. 결제 키나 고객으로 검색해 주세요.',

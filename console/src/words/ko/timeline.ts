@@ -89,10 +89,12 @@ export const timeline: typeof english = {
   },
   operator: (actor, command) => `${actor}: ${command}`,
   note: (actor) => `${actor} 님의 메모`,
+  inConsole: (name, address) => `${name} (콘솔, IP ${address})`,
   commands: {
     'orders settle': 'PG사와 동기화',
     'orders refund': '환불',
     'orders resend-events': '이벤트 재전송',
+    'orders note': '메모',
     'discrepancies resolve': '불일치 해결',
     'discrepancies accept': '부분 취소 반영',
   },

@@ -19,9 +19,14 @@ function tablesOf({ timeline, books }: Words): Record<string, Table> {
   }
 }
 
+/** The actor of an action in the console. */
+const inConsole = /^(.+) in the console from (\S+)$/
+
 export function valueText(words: Words, field: string, value: string): string {
   if (field === 'gatewayCode' || field === 'code') return meaningOfCode(words, value)
   if (field === 'error') return deliveryError(words, value)
+  const [, name, address] = (field === 'actor' && inConsole.exec(value)) || []
+  if (name && address) return words.timeline.inConsole(name, address)
   const known = tablesOf(words)[field]?.[value]
   if (known === undefined) return value
   return /^[A-Z_]+$/.test(value) ? `${known} (${value})` : known
