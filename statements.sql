@@ -306,10 +306,11 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
       limit $1;
 
 -- console.listOrders
-select o.customer_id as "customerId", c.name as "customerName",
-
+select o.customer_id as "customerId",
+    c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
     (
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
@@ -332,8 +333,7 @@ select o.customer_id as "customerId", c.name as "customerName",
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
       and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then ''
-                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
     from (select
   case o.status when 'FAILED' then (
     select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
@@ -349,10 +349,11 @@ select o.customer_id as "customerId", c.name as "customerName",
   order by o.order_id desc;
 
 -- console.listOrdersByAmount
-select o.customer_id as "customerId", c.name as "customerName",
-
+select o.customer_id as "customerId",
+    c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
     (
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
@@ -375,8 +376,7 @@ select o.customer_id as "customerId", c.name as "customerName",
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
       and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then ''
-                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
     from (select
   case o.status when 'FAILED' then (
     select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
@@ -392,10 +392,11 @@ select o.customer_id as "customerId", c.name as "customerName",
   order by o.amount desc, o.order_id desc;
 
 -- console.listOrdersOfCustomer
-select o.customer_id as "customerId", c.name as "customerName",
-
+select o.customer_id as "customerId",
+    c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
     (
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
@@ -418,8 +419,7 @@ select o.customer_id as "customerId", c.name as "customerName",
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
       and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then ''
-                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
     from (select
   case o.status when 'FAILED' then (
     select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
@@ -435,10 +435,11 @@ select o.customer_id as "customerId", c.name as "customerName",
   order by o.order_id desc;
 
 -- console.listOrdersOfCustomerByAmount
-select o.customer_id as "customerId", c.name as "customerName",
-
+select o.customer_id as "customerId",
+    c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
     (
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
@@ -461,8 +462,7 @@ select o.customer_id as "customerId", c.name as "customerName",
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
       and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then ''
-                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
     from (select
   case o.status when 'FAILED' then (
     select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
@@ -575,8 +575,7 @@ select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount"
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
       and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then ''
-                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
     from (select
   case o.status when 'FAILED' then (
     select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
@@ -599,8 +598,7 @@ select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount"
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
       and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then ''
-                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
     from (select
   case o.status when 'FAILED' then (
     select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)

@@ -21,7 +21,7 @@ export const maxOrdersScanned = 20_000
 /** Sorts after every order id in any collation. */
 const afterAll = `ord_${'Z'.repeat(37)}`
 
-/** Stands for the code of an expired order, which has none. */
+/** Stands in the filter for the code of an expired order, which has none. */
 export const codeOfExpired = ''
 /** Codes of failed confirms: those that are wanted, or all others. */
 export type FailureCodes = { codes: string[]; areWanted: boolean }
@@ -38,25 +38,27 @@ export type OrdersFilter = {
   below: string | null
 }
 
-const openOperation = `
+const quotedOpenOperation = `
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1`
 
-const failureCode = `
-    select case f.failed ->> 'state' when 'EXPIRED' then '${codeOfExpired}'
-                else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+const quotedFailureCode = `
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
     from (select ${failedConfirmColumn}) f`
 
 const scopes = { groups: '$1::uuid is null', customer: 'o.customer_id = $1::uuid' }
 type ListScope = keyof typeof scopes
 
-const matching = (scope: ListScope) => `
+function matching(scope: ListScope): string {
+  const quotedScope = scopes[scope]
+  return `
     from orders o
-    where ${scopes[scope]} and o.order_id < $2 and o.order_id >= $3
+    where ${quotedScope} and o.order_id < $2 and o.order_id >= $3
       and ($4::text is null or o.status = $4)
       and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (${openOperation}))
-      and ($7::text[] is null or o.status = 'FAILED' and (${failureCode}) = any ($7) = $8::boolean)`
+      and (not $6::boolean or exists (${quotedOpenOperation}))
+      and ($7::text[] is null or o.status = 'FAILED' and (${quotedFailureCode}) = any ($7) = $8::boolean)`
+}
 
 function valuesOf(filter: OrdersFilter): unknown[] {
   const { customerId, below, from, status, packageType, isOpen, failure } = filter
@@ -64,23 +66,25 @@ function valuesOf(filter: OrdersFilter): unknown[] {
   return [...bounds, status, packageType, isOpen, failure?.codes ?? null, failure?.areWanted ?? null]
 }
 
-const listed = (page: string, order: string) => `select o.customer_id as "customerId", c.name as "customerName",
-    ${orderColumns}, case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
-    (${openOperation}) as "openOperation", ${failedConfirmColumn}
-  from (select o.* ${page} order by ${order} limit $9) o
+const listed = (quotedPage: string, quotedOrder: string) => `select o.customer_id as "customerId",
+    c.name as "customerName", ${orderColumns},
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    (${quotedOpenOperation}) as "openOperation", ${failedConfirmColumn}
+  from (select o.* ${quotedPage} order by ${quotedOrder} limit $9) o
   left join customers c on c.customer_id = o.customer_id
-  order by ${order}`
+  order by ${quotedOrder}`
 
 const newest = (scope: ListScope) => listed(matching(scope), 'o.order_id desc')
 
-const highest = (scope: ListScope) =>
-  listed(
-    `${matching(scope)} and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text))`,
-    'o.amount desc, o.order_id desc',
-  )
+function highest(scope: ListScope): string {
+  const isAfter = ' and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text))'
+  return listed(matching(scope) + isAfter, 'o.amount desc, o.order_id desc')
+}
 
-const summed = (scope: ListScope) =>
-  `select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount" ${matching(scope)}`
+function summed(scope: ListScope): string {
+  const quotedMatching = matching(scope)
+  return `select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount" ${quotedMatching}`
+}
 
 const newestStatement = statement('console.listOrders', newest('groups'), 'groups')
 const newestOfCustomerStatement = statement('console.listOrdersOfCustomer', newest('customer'), 'customer')
@@ -122,8 +126,8 @@ export async function sumOrders(database: Database, filter: OrdersFilter): Promi
   return { count: total('count'), amount: total('amount') }
 }
 
-const stretchEnd = (mine: string) => `select o.order_id as "orderId" from orders o
-  where ${mine} and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1`
+const stretchEnd = (quotedScope: string) => `select o.order_id as "orderId" from orders o
+  where ${quotedScope} and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1`
 
 const findStretchEndStatement = statement('console.findStretchEnd', stretchEnd(scopes.groups))
 const findStretchEndOfCustomerStatement = statement(

@@ -4,8 +4,8 @@ import { useState } from 'react'
 import type { Data } from '../../api/client.ts'
 import { useMay } from '../../api/hooks.ts'
 import { Time } from '../../format/time.tsx'
-import { NoteDialog } from '../../parts/note-dialog.tsx'
 import { useWords } from '../../words/words.tsx'
+import { NoteDialog } from '../order/actions/note-dialog.tsx'
 import { nameOf } from '../order/timeline/moment-text.ts'
 
 /** The others are below a fold. */

@@ -1,8 +1,8 @@
 // All orders, filtered by days, status, package, reason of failure and customer, with their number and sum. Filters and sort are
 // in the URL.
 import { Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
-import { failureReasons } from '../../../../src/payments/failure-reasons.ts'
-import { packageTypes } from '../../../../src/payments/packages.ts'
+import type { FailureReason } from '../../../../src/payments/failure-reasons.ts'
+import type { PackageType } from '../../../../src/payments/packages.ts'
 import type { Data } from '../../api/client.ts'
 import { usePages } from '../../api/hooks.ts'
 import { useFormats } from '../../format/formats.ts'
@@ -16,8 +16,7 @@ import { CustomerFilter } from './customer-filter.tsx'
 import { type OrderStatus, OrdersTable } from './orders-table.tsx'
 
 const statuses = ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const satisfies OrderStatus[]
-type Failure = (typeof failureReasons)[number]
-type PackageType = (typeof packageTypes)[number]
+const packageTypes = ['BASIC', 'STANDARD', 'PRO'] as const satisfies PackageType[]
 
 /** The width of a filter. */
 const filterWidth = { base: '100%', xs: 200 }
@@ -27,7 +26,8 @@ export function OrdersPage() {
   const chosen = useSpan({ isOptional: true })
   const [status] = useQueryState<OrderStatus | ''>('status', statuses, '')
   const [packageType, setPackageType] = useQueryState<PackageType | ''>('packageType', packageTypes, '')
-  const [failure] = useQueryState<Failure | ''>('failure', failureReasons, '')
+  const failureReasons = Object.keys(orders.failures) as FailureReason[]
+  const [failure] = useQueryState<FailureReason | ''>('failure', failureReasons, '')
   const [open, setOpen] = useQueryState<'yes' | ''>('open', ['yes'], '')
   const [customerId, setCustomerId] = useQueryState<string>('customerId', null, '')
   const [sort, sortOf] = useSort<'newest' | 'highest'>({ newest: 'descending', highest: 'descending' }, 'newest')

@@ -1,8 +1,8 @@
 // Writes a note on an order or a customer: an entry of the action log that changes nothing else.
-import type { EndpointName } from '../api/client.ts'
-import { announce } from '../shell/announce.ts'
-import { useWords } from '../words/words.tsx'
-import { ReasonDialog } from './reason-dialog.tsx'
+import type { EndpointName } from '../../../api/client.ts'
+import { ReasonDialog } from '../../../parts/reason-dialog.tsx'
+import { announce } from '../../../shell/announce.ts'
+import { useWords } from '../../../words/words.tsx'
 
 type Props = { opened: boolean; on: { orderId: string } | { customerId: string }; onClose(): void }
 
