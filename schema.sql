@@ -1235,6 +1235,7 @@ create table reconciliations (
   lease_until       timestamp with time zone not null,
   finished_at       timestamp with time zone,
   result            jsonb,
+  requested_by      text,
   constraint reconciliations_pkey PRIMARY KEY (reconciliation_id),
   constraint reconciliations_cause CHECK (cause = ANY (ARRAY['DAILY'::text, 'COMMAND'::text])),
   constraint reconciliations_finished_means_result CHECK ((finished_at IS NULL) = (result IS NULL)),

@@ -140,9 +140,23 @@ select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.custome
   from (select * from orders where order_id = any ($1::text[]) limit $2) o
   left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true;
 
+-- console.findRefundActors
+select distinct on (b.subject) b.subject as "orderId",
+    substring(b.actor from '^(.*?)(?: in the console from |$)') as "operator"
+  from operator_actions b
+  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  where b.step = 'BEGUN' and b.command = 'orders refund' and b.subject = any ($1::text[])
+  order by b.subject, e.outcome = 'ok' desc nulls last, b.happened_at desc;
+
+-- console.findResolvedTimes
+select discrepancy_id as "discrepancyId", resolved_at as "resolvedAt"
+  from discrepancies
+  where discrepancy_id = any ($1::uuid[]) and resolved_at is not null;
+
 -- console.findRun
-select r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result,
+select r.reconciliation_id as "reconciliationId", r.cause,
+    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
+    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result as "result",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
          else 'interrupted' end as "state"
   from reconciliations r where r.reconciliation_id = $1;
@@ -173,6 +187,26 @@ select o.order_id as "orderId" from orders o
 -- console.findStretchEndOfCustomer
 select o.order_id as "orderId" from orders o
   where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
+
+-- console.findTrailEnd
+select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds", b.action_id as "actionId"
+  from (
+    select * from operator_actions
+    where step = 'BEGUN'  and happened_at >= $3::timestamptz
+      and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    order by happened_at desc, action_id desc
+    offset $4 limit 1
+  ) b;
+
+-- console.findTrailEndOfSubject
+select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds", b.action_id as "actionId"
+  from (
+    select * from operator_actions
+    where step = 'BEGUN' and subject = $5 and happened_at >= $3::timestamptz
+      and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    order by happened_at desc, action_id desc
+    offset $4 limit 1
+  ) b;
 
 -- console.listActiveHolds
 select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
@@ -266,8 +300,9 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
   order by c.created_at desc, c.customer_id desc;
 
 -- console.listNewestRuns
-select r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result,
+select r.reconciliation_id as "reconciliationId", r.cause,
+    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
+    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result - '{lines,rest}'::text[] as "result",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
          else 'interrupted' end as "state"
   from reconciliations r order by r.started_at desc, r.reconciliation_id desc limit $1;
@@ -479,7 +514,7 @@ select o.customer_id as "customerId",
 
 -- console.listPayments
 select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
-    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.operation_id as "operationId",
+    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.operation_id as "operationId",
     p.closed_at::text as "place"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
@@ -504,8 +539,9 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
       limit $1;
 
 -- console.listRunsBehind
-select r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result,
+select r.reconciliation_id as "reconciliationId", r.cause,
+    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
+    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result - '{lines,rest}'::text[] as "result",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
          else 'interrupted' end as "state"
   from reconciliations r
@@ -521,8 +557,9 @@ select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
   cross join lateral (
     select distinct on (of_day."state" = 'finished') of_day.*
     from (
-      select r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result,
+      select r.reconciliation_id as "reconciliationId", r.cause,
+    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
+    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result - '{lines,rest}'::text[] as "result",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
          else 'interrupted' end as "state"
   from reconciliations r
@@ -537,23 +574,36 @@ select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
 -- console.listTrail
 select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
     b.reason, e.outcome, e.about, e.happened_at as "endedAt", (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
-  from operator_actions b
+  from (
+    select * from operator_actions
+    where step = 'BEGUN'  and happened_at >= $3::timestamptz
+      and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    order by happened_at desc, action_id desc
+    limit $7
+  ) b
   left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
-  where b.step = 'BEGUN'
-    and (b.happened_at, b.action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+  where ($5::text is null
+         or lower(substring(b.actor from '^(.*?)(?: in the console from | as | from |$)')) = lower($5))
+    and ($6::text is null or b.command = $6)
   order by b.happened_at desc, b.action_id desc
-  limit $3;
+  limit $4;
 
 -- console.listTrailOfSubject
 select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
     b.reason, e.outcome, e.about, e.happened_at as "endedAt", (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
-  from operator_actions b
+  from (
+    select * from operator_actions
+    where step = 'BEGUN' and subject = $8 and happened_at >= $3::timestamptz
+      and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+    order by happened_at desc, action_id desc
+    limit $7
+  ) b
   left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
-  where b.step = 'BEGUN'
-    and b.subject = $4
-    and (b.happened_at, b.action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
+  where ($5::text is null
+         or lower(substring(b.actor from '^(.*?)(?: in the console from | as | from |$)')) = lower($5))
+    and ($6::text is null or b.command = $6)
   order by b.happened_at desc, b.action_id desc
-  limit $3;
+  limit $4;
 
 -- console.startSession
 with swept as (
@@ -5136,6 +5186,17 @@ select i.ordinal,
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
+-- payments.findDiscrepanciesOfLines
+select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.order_id as "orderId",
+    d.detail ->> 'paymentKey' as "paymentKey"
+  from unnest($1::uuid[], $2::text[]) as i (customer_id, order_id)
+  join discrepancies d on d.customer_id = i.customer_id and d.order_id = i.order_id
+  where d.resolved_at is null
+  union all
+  select d.discrepancy_id, d.kind, d.subject, null, null
+  from discrepancies d
+  where d.resolved_at is null and d.kind in ('UNKNOWN_ORDER', 'MOVEMENT_DIFFERS') and d.subject = any ($3::text[]);
+
 -- payments.findDiscrepancyOrder
 select customer_id as "customerId", order_id as "orderId"
   from discrepancies
@@ -5608,13 +5669,13 @@ with input as (
   returning order_id as "orderId";
 
 -- payments.insertReconciliation
-insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
-  values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms')
+insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until, requested_by)
+  values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms', $5)
   on conflict do nothing;
 
 -- payments.listApprovedOperations
 select customer_id as "customerId", operation_id as "operationId", order_id as "orderId", payment_key as "paymentKey",
-    kind, amount
+    kind, amount, opened_at as "openedAt"
   from payment_operations
   where opened_at >= $1 and opened_at < $2 and state = 'APPROVED'
   order by opened_at

@@ -8,6 +8,11 @@ export function koreanDayOf(moment: Date): string {
   return new Date(moment.getTime() + offsetMs).toISOString().slice(0, 10)
 }
 
+/** As 2026-01-31 09:00:00, which spreadsheets read as a time. */
+export function koreanTimeOf(moment: Date): string {
+  return new Date(moment.getTime() + offsetMs).toISOString().slice(0, 19).replace('T', ' ')
+}
+
 /** Its first moment; undefined when there is no such day. */
 export function startOfKoreanDay(day: string): Date | undefined {
   const start = new Date(`${day}T00:00:00+09:00`)

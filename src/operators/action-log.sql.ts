@@ -48,7 +48,7 @@ export type ListedAction = NewAction & {
 /** An action with beginning and end. */
 export const actionColumns = `b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
     b.reason, e.outcome, e.about, e.happened_at as "endedAt"`
-export const fromActions = `from operator_actions b
+const fromActions = `from operator_actions b
   left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
   where b.step = 'BEGUN'`
 

@@ -68,6 +68,8 @@ test('a run returns its id at once, agrees to the won, and the action log has it
   await customer.cancel(paymentKey)
   const run = await reconcile()
   assert.deepEqual([run.state, run.cause, run.result?.movements], ['finished', 'COMMAND', 3])
+  assert.deepEqual([run.outcome, run.requestedBy], ['agrees', finance.name])
+  assert.deepEqual(run.bridge, { lines: [], rest: { lines: 0, amount: 0 } })
   const day = await dayOf(today())
   const money = { captured: 120_000, cancelled: 20_000, net: 100_000 }
   assert.deepEqual([day?.state, day?.gateway, day?.books, day?.difference], ['agrees', money, money, 0])
@@ -112,11 +114,16 @@ test('a difference that no rule decides is listed until it is resolved with a no
   const [found] = open.discrepancies.filter((each) => each.orderId === orderId)
   assert.ok(found, JSON.stringify(open))
   assert.deepEqual(await foundBy(reconciliationId, 'open'), [found.discrepancyId])
+  const { name } = await nameOf(customer.customerId)
+  assert.deepEqual([found.amount, found.customerName], [-1_000, name])
+  assert.deepEqual(await lineOf(), ['PARTLY_CANCELLED_AT_GATEWAY', -1_000, name, found.discrepancyId, 'open'])
+  assert.equal(open.open.amount, sumOf(open.discrepancies))
   const params = { discrepancyId: found.discrepancyId }
   const body = { reason: 'agreed with the buyer' }
   assertRefused(await viewer.request('resolveDiscrepancy', { params, body }), 'AUTH003')
   const resolved = await finance.get('resolveDiscrepancy', { params, body })
   assert.deepEqual(resolved, { ...params, kind: found.kind, resolution: 'agreed with the buyer' })
+  assert.equal((await lineOf()).at(-1), 'resolved')
   const late = await finance.request('resolveDiscrepancy', { params, body: { reason: 'another note' } })
   const nowhere = { params: { discrepancyId: crypto.randomUUID() }, body }
   const none = await finance.request('resolveDiscrepancy', nowhere)
@@ -133,7 +140,23 @@ test('a difference that no rule decides is listed until it is resolved with a no
   assert.deepEqual(await foundBy(later.reconciliationId, 'resolved'), [])
   const unknown = { query: { reconciliationId: crypto.randomUUID() } }
   assertRefused(await viewer.request('discrepancies', unknown), 'NOT000')
+
+  /** The line of the order in the bridge of the first run. */
+  async function lineOf() {
+    const { bridge } = await viewer.get('run', { params: { reconciliationId } })
+    const line = bridge?.lines.find((each) => each.orderId === orderId) ?? assert.fail('there is no line')
+    assert.notEqual(line.paymentKey, paymentKey, 'a viewer sees no payment key')
+    return [line.kind, line.amount, line.customerName, line.discrepancyId, line.resolvedAt ? 'resolved' : 'open']
+  }
 })
+
+async function nameOf(customerId: string): Promise<{ name: string | null }> {
+  const text = 'select name from customers where customer_id = $1'
+  const [row] = await service.database.query<{ name: string | null }>(text, [customerId])
+  return row ?? assert.fail('there is no such customer')
+}
+
+const sumOf = (rows: { amount: number | null }[]) => rows.reduce((sum, { amount }) => sum + (amount ?? 0), 0)
 
 test('a grant unknown to the gateway, in the last moment of a day, is in the books of that day and differs', async () => {
   const day = addDays(today(), -2)
@@ -172,7 +195,7 @@ test('a day compared by version 0.7.0 is shown as before', async () => {
   const shown = await dayOf(day)
   assert.deepEqual([shown?.state, shown?.books?.net, shown?.difference], ['agrees', 20_000, 0])
   const run = await viewer.get('run', { params: { reconciliationId: row?.id ?? '' } })
-  assert.deepEqual([run.result, Date.parse(run.to)], [{ ...sums, reviewed }, to.getTime()])
+  assert.deepEqual([run.result, Date.parse(run.to), run.bridge], [{ ...sums, reviewed }, to.getTime(), null])
 })
 
 test('a note whose answer is lost is stored as it was written, and another one is refused', async () => {

@@ -51,6 +51,17 @@ test('the payments file has the operations approved in a range of Korean days, a
   )
   assert.deepEqual([lines[2]?.orderId, lines[2]?.paymentKey], [cancelled.orderId, cancelled.paymentKey])
   assert.ok(lines.every((line) => line.transactionKey !== '' && line.customerId === customer.customerId))
+  const { customerName, packageType, credits, supply, vat, status, reason, timeKst, time } = lines[2] ?? {}
+  const [row] = await service.database.query<{ name: string | null }>(
+    'select name from customers where customer_id = $1',
+    [customer.customerId],
+  )
+  assert.deepEqual([customerName, packageType, credits], [row?.name ?? '', 'STANDARD', '21'])
+  assert.deepEqual([supply, vat, status, reason], ['-18182', '-1818', 'CANCELLED', 'changed my mind'])
+  assert.equal(
+    new Date(`${timeKst?.replace(' ', 'T')}+09:00`).getTime(),
+    Math.floor(Date.parse(`${time}`) / 1_000) * 1_000,
+  )
   const { today: shown } = await finance.get('home')
   assert.equal(
     lines.reduce((sum, { krw }) => sum + Number(krw), 0),
@@ -58,6 +69,41 @@ test('the payments file has the operations approved in a range of Korean days, a
   )
   const yesterday = addDays(today(), -1)
   assert.deepEqual(await linesOf(await finance.save(`/books/payments.csv?from=${yesterday}&to=${yesterday}`)), [])
+})
+
+test('the headings are in the language of the page, and a refund names the operator with the reason', async () => {
+  const { orderId } = await customer.confirmedOrder('BASIC')
+  await finance.get('refundOrder', { params: { orderId }, body: { reason: 'asked by phone' } })
+  const path = `/books/payments.csv?from=${today()}&to=${today()}&language=`
+  const korean = (await linesOf(await finance.save(`${path}ko`))).at(-1)
+  const names = [
+    '시각 (KST)',
+    '고객',
+    '패키지',
+    '구분',
+    '금액(원)',
+    '공급가액(원)',
+    '부가세(원)',
+    '주문 상태',
+    '운영자',
+    '사유',
+  ]
+  assert.deepEqual(
+    names.slice(2).map((name) => korean?.[name]),
+    ['BASIC', '환불', '-1000', '-909', '-91', '환불됨', finance.name, 'asked by phone'],
+  )
+  assert.match(korean?.[names[0] ?? ''] ?? '', /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  const english = (await linesOf(await finance.save(`${path}en`))).at(-1)
+  assert.deepEqual([english?.['Order status'], english?.Operator, english?.Type], ['REFUNDED', finance.name, 'REFUND'])
+  assert.equal((await finance.save(`${path}fr`)).status, 400)
+  const files = ['/books/days.csv', '/books/discrepancies.csv', '/books/liability.csv']
+  for (const file of [...files, `/customers/${customer.customerId}/statement.csv`]) {
+    const [head = ''] = (await (await finance.save(`${file}?language=ko`)).text()).split('\r\n')
+    assert.ok(
+      head.split(',').every((heading) => /[가-힣]/.test(heading)),
+      head,
+    )
+  }
 })
 
 test('more payments than one chunk holds are all in the file, each once, in order of time', async () => {
@@ -105,10 +151,10 @@ test('the statement of a customer equals the output of the command, and an unkno
   const lines = await linesOf(await finance.save(`/customers/${customer.customerId}/statement.csv`))
   assert.deepEqual(
     lines.map(({ kind }) => kind),
-    ['GRANT', 'GRANT', 'HOLD', 'ROLLBACK', 'GRANT', 'HOLD', 'REFUND'],
+    ['GRANT', 'GRANT', 'HOLD', 'ROLLBACK', 'GRANT', 'HOLD', 'REFUND', 'GRANT', 'HOLD', 'REFUND'],
   )
   const grants = await linesOf(await finance.save(`/customers/${customer.customerId}/statement.csv?kind=GRANT`))
-  assert.equal(grants.length, 3)
+  assert.equal(grants.length, 4)
   const wrongWay = '?from=2026-02-02T00:00:00Z&to=2026-02-01T00:00:00Z'
   assert.equal((await finance.save(`/customers/${customer.customerId}/statement.csv${wrongWay}`)).status, 400)
   for (const id of [crypto.randomUUID(), 'unknown']) {

@@ -1,16 +1,17 @@
-// A button that downloads a CSV file, for roles that may export. Errors are shown below it.
+// A button that downloads a CSV file in the language of the page, for roles that may export. Errors are shown below it.
 import { Button, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { type ApiError, type ExportName, type RequestPath, readFile } from '../api/client.ts'
 import { useMay } from '../api/hooks.ts'
 import { DownloadIcon } from '../shell/icons.tsx'
-import { useWords } from '../words/words.tsx'
+import { useLanguage, useWords } from '../words/words.tsx'
 import { Problem } from './problem.tsx'
 
 type Props = RequestPath & { name: ExportName; label?: string; disabled?: boolean }
 
 export function SaveCsv({ name, params, query, label, disabled }: Props) {
   const { common } = useWords()
+  const { language } = useLanguage()
   const [isSaving, setIsSaving] = useState(false)
   const [error, setError] = useState<ApiError | null>(null)
   if (!useMay('export')) return null
@@ -19,7 +20,7 @@ export function SaveCsv({ name, params, query, label, disabled }: Props) {
     setIsSaving(true)
     setError(null)
     try {
-      download(await readFile(name, { params, query }))
+      download(await readFile(name, { params, query: { ...query, language } }))
     } catch (problem) {
       setError(problem as ApiError)
     } finally {

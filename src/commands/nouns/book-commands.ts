@@ -9,6 +9,7 @@ import {
 } from '../../payments/recovery/discrepancies.sql.ts'
 import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
 import { quoteRefund } from '../../payments/refunds/quote.ts'
+import { personOf } from '../action-log-entry.ts'
 import type { Call, Command, CommandInput, Confirmation, Values } from '../command.ts'
 import { dateOption, reasonOption } from '../line/options.ts'
 import { readTime } from '../line/times.ts'
@@ -82,7 +83,8 @@ export const bookCommands: Command[] = [
     async run({ payments, values, onProgress }) {
       const { from, to } = readSpan(values)
       if (!from || !to) throw new Error('--from and --to are needed')
-      return reconcile(await payments(), { from, to: endAfter(to) }, onProgress)
+      const requestedBy = `${personOf(values)} on the command line`
+      return reconcile(await payments(), { from, to: endAfter(to) }, { requestedBy, onProgress })
     },
     failed: (result) => isDoubtful(result as Reconciliation),
   },

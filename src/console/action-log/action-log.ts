@@ -1,22 +1,66 @@
-// The page of the action log: all actions of operators, or those about one order, customer, run or discrepancy.
-import { uuidPattern } from '../../core/ids.ts'
+// The page of the action log: all actions of operators, or those of one operator, kind, day or subject.
+import { leastUuid, orderIdPattern, uuidPattern } from '../../core/ids.ts'
+import { dayMs } from '../../core/korean-days.ts'
+import type { Database } from '../../db/database.ts'
+import { findOrderKeys } from '../../payments/orders.sql.ts'
+import { dayStartOf } from '../books/books.ts'
 import type { ConsoleContext } from '../context.ts'
+import type { Query } from '../contract.ts'
+import { findCustomerNames } from '../customers/names.sql.ts'
 import { cursorOf, limitOf, microsecondCursorPattern, newestCursor, pageOf } from '../paging.ts'
 import type { Handlers } from '../routes.ts'
-import { listLoggedActions } from './action-log.sql.ts'
+import {
+  type ActionFilter,
+  cursorAfter,
+  findStretchCursor,
+  type LoggedAction,
+  listLoggedActions,
+} from './action-log.sql.ts'
 
 export function actionLogHandlers({ database }: Pick<ConsoleContext, 'database'>): Handlers<'actionLog'> {
   return {
     async actionLog({ query }) {
-      const limit = limitOf(query)
-      const { subject } = query
-      const rows = await listLoggedActions(database, {
-        subject: subject && uuidPattern.test(subject) ? subject.toLowerCase() : subject,
-        after: cursorOf(query, microsecondCursorPattern) ?? newestCursor,
-        limit: limit + 1,
-      })
-      const { page, nextCursor } = pageOf(rows, limit, (last) => `${last.atMicroseconds}~${last.actionId}`)
-      return { actions: page, nextCursor }
+      const filter = filterOf(query)
+      const rows = await listLoggedActions(database, filter)
+      const { page, nextCursor } = pageOf(rows, filter.limit, cursorAfter)
+      return {
+        actions: await withSubjectNames(database, page),
+        nextCursor: nextCursor ?? (await findStretchCursor(database, filter)),
+      }
     },
   }
+}
+
+function filterOf(query: Query<'actionLog'>): ActionFilter {
+  const { subject, actor, command, from, to } = query
+  return {
+    subject: (subject && uuidPattern.test(subject) ? subject.toLowerCase() : subject) ?? null,
+    actor: actor ?? null,
+    command: command ?? null,
+    since: from === undefined ? null : dayStartOf('from', from),
+    after: cursorOf(query, microsecondCursorPattern) ?? startOf(to),
+    limit: limitOf(query),
+  }
+}
+
+/** The first page starts after the last moment of the last day. */
+function startOf(to: string | undefined): string {
+  if (to === undefined) return newestCursor
+  return `${(dayStartOf('to', to).getTime() + dayMs) * 1_000}~${leastUuid}`
+}
+
+/** The customer that an action is about, or the customer of its order. */
+async function withSubjectNames(database: Database, actions: LoggedAction[]) {
+  const subjects = [...new Set(actions.flatMap(({ subject }) => subject ?? []))]
+  const orders = await findOrderKeys(
+    database,
+    subjects.filter((subject) => orderIdPattern.test(subject)),
+  )
+  const customerOf = (subject: string) =>
+    uuidPattern.test(subject) ? subject : (orders.get(subject)?.customerId ?? null)
+  const names = await findCustomerNames(database, subjects.map(customerOf))
+  return actions.map((action) => ({
+    ...action,
+    subjectName: (action.subject && names.get(customerOf(action.subject) ?? '')) || null,
+  }))
 }

@@ -1,6 +1,7 @@
 // The statements of the pages of the books: reconciliation runs, the days that they cover, and the payments of a period. A list
 // continues after the key of a row.
 import { type Database, statement } from '../../db/database.ts'
+import type { LinkedLine } from '../../payments/books/bridge.ts'
 import type { Reconciliation } from '../../payments/books/reconcile.ts'
 import type { OperationKind } from '../../payments/kinds.ts'
 
@@ -12,12 +13,20 @@ type AddedSince07 =
   | 'notListed'
   | 'listedDifferently'
 
-/** Runs of version 0.7.0 compared less than those of later versions. */
-export type StoredResult = Omit<Reconciliation, AddedSince07> & Partial<Pick<Reconciliation, AddedSince07>>
+/** Lines and rest are read for one run alone. Times come as text, from the JSON. */
+type StoredLine = Omit<LinkedLine, 'at'> & { at: string }
+type AddedSince014 = 'otherServices' | 'unknownOrders' | 'rest' | 'lines'
+type AddedLater = AddedSince07 | AddedSince014
+
+/** Runs of earlier versions compared less than those of later ones. */
+export type StoredResult = Omit<Reconciliation, AddedLater> &
+  Partial<Pick<Reconciliation, Exclude<AddedLater, 'lines'>>> & { lines?: StoredLine[] }
 
 export type RunRow = {
   reconciliationId: string
   cause: 'DAILY' | 'COMMAND'
+  /** Null: the worker, or a run of an earlier version. */
+  requestedBy: string | null
   from: Date
   to: Date
   startedAt: Date
@@ -26,11 +35,13 @@ export type RunRow = {
   result: StoredResult | null
 }
 
-const runColumns = `r.reconciliation_id as "reconciliationId", r.cause, r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result,
+const quotedRunColumns = (result: string) => `r.reconciliation_id as "reconciliationId", r.cause,
+    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
+    r.started_at as "startedAt", r.finished_at as "finishedAt", ${result} as "result",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
          else 'interrupted' end as "state"
   from reconciliations r`
+const runColumns = quotedRunColumns(`r.result - '{lines,rest}'::text[]`)
 
 const listNewestRunsStatement = statement(
   'console.listNewestRuns',
@@ -52,7 +63,10 @@ export function listRuns(database: Database, after: string | null, limit: number
     : database.run<RunRow>(listRunsBehindStatement, [limit, after])
 }
 
-const findRunStatement = statement('console.findRun', `select ${runColumns} where r.reconciliation_id = $1`)
+const findRunStatement = statement(
+  'console.findRun',
+  `select ${quotedRunColumns('r.result')} where r.reconciliation_id = $1`,
+)
 
 export async function findRun(database: Database, reconciliationId: string): Promise<RunRow | null> {
   const [run] = await database.run<RunRow>(findRunStatement, [reconciliationId])
@@ -93,6 +107,7 @@ export type PaymentRow = {
   amount: number
   paymentKey: string
   transactionKey: string | null
+  reason: string | null
   operationId: string
   /** `closedAt` to the microsecond, to continue after. */
   place: string
@@ -101,7 +116,7 @@ export type PaymentRow = {
 const listPaymentsStatement = statement(
   'console.listPayments',
   `select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
-    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.operation_id as "operationId",
+    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.operation_id as "operationId",
     p.closed_at::text as "place"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
@@ -117,4 +132,22 @@ export function listPayments(
   limit: number,
 ): Promise<PaymentRow[]> {
   return database.run<PaymentRow>(listPaymentsStatement, [before, after.place, after.operationId, limit])
+}
+
+// The action that succeeded, else the last one.
+const findRefundActorsStatement = statement(
+  'console.findRefundActors',
+  `select distinct on (b.subject) b.subject as "orderId",
+    substring(b.actor from '^(.*?)(?: in the console from |$)') as "operator"
+  from operator_actions b
+  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  where b.step = 'BEGUN' and b.command = 'orders refund' and b.subject = any ($1::text[])
+  order by b.subject, e.outcome = 'ok' desc nulls last, b.happened_at desc`,
+)
+
+/** Who refunded these orders, by order; no entry where it was not an operator. */
+export async function findRefundActors(database: Database, orderIds: string[]): Promise<Map<string, string>> {
+  if (orderIds.length === 0) return new Map()
+  const rows = await database.run<{ orderId: string; operator: string }>(findRefundActorsStatement, [orderIds])
+  return new Map(rows.map(({ orderId, operator }) => [orderId, operator]))
 }

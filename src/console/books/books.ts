@@ -8,11 +8,13 @@ import { type ActionLog, recordAction } from '../../operators/action-log.ts'
 import type { Run, TimeSpan } from '../../payments/books/reconcile.sql.ts'
 import { abandonRun, beginRun, executeRun, isDoubtful } from '../../payments/books/reconcile.ts'
 import type { ConsoleContext } from '../context.ts'
+import { findCustomerNames } from '../customers/names.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
 import { actorOf, type Handlers } from '../routes.ts'
 import { type DayRun, findRun, listRuns, listRunsOfDays, type RunRow, type StoredResult } from './books.sql.ts'
 import type { dayStates } from './contract.ts'
+import { findResolvedTimes } from './discrepancies.sql.ts'
 
 const defaultDays = 31
 export const maxDays = 366
@@ -32,14 +34,14 @@ export function bookHandlers(context: BookContext, actionLog: ActionLog, app: Fa
       const limit = limitOf(query)
       const rows = await listRuns(database, cursorOf(query, uuidPattern), limit + 1)
       const { page, nextCursor } = pageOf(rows, limit, (row) => row.reconciliationId)
-      return { runs: page, nextCursor }
+      return { runs: page.map(withOutcome), nextCursor }
     },
-    run: ({ params }) => existingRun(database, params.reconciliationId),
+    run: async ({ params }) => withBridge(database, await existingRun(database, params.reconciliationId)),
     async reconcile({ body, request }) {
       const { from, to } = spanOf(body)
-      const begins = startOf('from', from)
+      const begins = dayStartOf('from', from)
       if (begins.getTime() >= Date.now()) throw faultOf('from', 'must not be in the future')
-      const ends = new Date(startOf('to', to).getTime() + dayMs)
+      const ends = new Date(dayStartOf('to', to).getTime() + dayMs)
       return { reconciliationId: await startRun({ from: begins, to: ends }, request, body.reason.trim()) }
     },
   }
@@ -49,6 +51,34 @@ export async function existingRun(database: ConsoleContext['database'], reconcil
   const run = await findRun(database, reconciliationId)
   if (!run) throw refuse('NOT000', { message: 'There is no such run.' })
   return run
+}
+
+function withOutcome(run: RunRow) {
+  return { ...run, outcome: run.result && stateOf(run.result) }
+}
+
+/** The lines as they were found, with the names of customers, and which discrepancies are resolved by now. */
+async function withBridge(database: ConsoleContext['database'], row: RunRow) {
+  const run = withOutcome(row)
+  if (!run.result) return { ...run, bridge: null }
+  const { lines, rest, ...result } = run.result
+  if (!lines || !rest) return { ...run, result, bridge: null }
+  const [names, resolved] = await Promise.all([
+    findCustomerNames(
+      database,
+      lines.map(({ customerId }) => customerId),
+    ),
+    findResolvedTimes(
+      database,
+      lines.flatMap(({ discrepancyId }) => discrepancyId ?? []),
+    ),
+  ])
+  const shown = lines.map((line) => ({
+    ...line,
+    customerName: names.get(line.customerId ?? '') ?? null,
+    resolvedAt: resolved.get(line.discrepancyId ?? '') ?? null,
+  }))
+  return { ...run, result, bridge: { lines: shown, rest } }
 }
 
 type CurrentRun = { span: string; begun: Promise<Run> }
@@ -84,7 +114,7 @@ function createRunner({ background, log }: BookContext, actionLog: ActionLog, ap
   }
 
   function begin(days: TimeSpan, span: string, request: FastifyRequest, reason: string): CurrentRun {
-    const started = { span, begun: beginRun(background, days) }
+    const started = { span, begun: beginRun(background, days, request.operator?.name ?? null) }
     const clear = () => {
       if (current === started) current = undefined
     }
@@ -116,8 +146,8 @@ function faultOf(field: string, rule: string) {
 /** No books are older. */
 const firstDay = '2000-01-01'
 
-/** Up to tomorrow: the clock of the caller may be ahead. */
-function startOf(field: string, day: string): Date {
+/** The first moment of a day of a request. Up to tomorrow: the clock of the caller may be ahead. */
+export function dayStartOf(field: string, day: string): Date {
   const start = startOfKoreanDay(day)
   if (!start) throw faultOf(field, 'must be a day that exists')
   const lastDay = addDays(koreanDayOf(new Date()), 1)
@@ -129,9 +159,9 @@ export type DaySpan = { from: string; to: string }
 
 /** By default the last days up to today. */
 export function spanOf({ from, to = koreanDayOf(new Date()) }: Partial<DaySpan>): DaySpan {
-  startOf('to', to)
+  dayStartOf('to', to)
   const first = from ?? [addDays(to, 1 - defaultDays), firstDay].toSorted().at(-1) ?? firstDay
-  const lengthDays = (startOf('to', to).getTime() - startOf('from', first).getTime()) / dayMs + 1
+  const lengthDays = (dayStartOf('to', to).getTime() - dayStartOf('from', first).getTime()) / dayMs + 1
   if (lengthDays < 1) throw faultOf('to', 'must not be before from')
   if (lengthDays > maxDays) throw faultOf('to', `must be within ${maxDays} days of from`)
   return { from: first, to }
@@ -176,7 +206,7 @@ function moneyOf(captured: number, cancelled: number) {
 }
 
 /** The books' side of a repaired day is from before the repair. Foreign orders, of another shop, cannot be repaired. */
-function stateOf(result: StoredResult): DayState {
+function stateOf(result: StoredResult): 'agrees' | 'repaired' | 'differs' {
   const { captured, cancelled, bookedCaptured, bookedCancelled, foreign, reviewed } = result
   const { notListed = 0, listedDifferently = 0 } = result
   const isOpen = reviewed.disagrees + reviewed.unknown + reviewed['under way'] + notListed + listedDifferently > 0

@@ -49,6 +49,9 @@ const Result = Type.Object({
   bookedCaptured: Whole,
   bookedCancelled: Whole,
   foreign: Whole,
+  /** Not in results of version 0.14.0 and before: what `foreign` counts together. */
+  otherServices: Type.Optional(Whole),
+  unknownOrders: Type.Optional(Whole),
   /** Not in results of version 0.7.0. */
   outsideCaptured: Type.Optional(Whole),
   outsideCancelled: Type.Optional(Whole),
@@ -58,20 +61,52 @@ const Result = Type.Object({
   listedDifferently: Type.Optional(Whole),
   reviewed: Type.Object({ agrees: Whole, repaired: Whole, disagrees: Whole, 'under way': Whole, unknown: Whole }),
 })
-export const RunData = Type.Object({
+/** What leads from the net of our books to the net of the gateway; the lines and the rest add up to the difference. */
+const Bridge = Type.Object({
+  /** Those that need a decision first, then by time. */
+  lines: Type.Array(
+    Type.Object({
+      /** What the gateway has more than our books because of it, KRW. */
+      amount: Whole,
+      /** A movement that no operation accounts for, or an operation that the gateway does not confirm. */
+      of: Type.Enum(['movement', 'operation']),
+      direction: Type.Enum(['CAPTURE', 'CANCEL']),
+      result: Type.Enum(['agrees', 'repaired', 'disagrees', 'under way', 'unknown', 'unknown order', 'other service']),
+      at: Moment,
+      orderId: Text,
+      customerId: TextOrNull,
+      customerName: TextOrNull,
+      paymentKey: Text,
+      transactionKey: TextOrNull,
+      discrepancyId: TextOrNull,
+      /** Of the discrepancy. */
+      kind: TextOrNull,
+      resolvedAt: MomentOrNull,
+    }),
+  ),
+  /** Lines that are not stored. */
+  rest: Type.Object({ lines: Whole, amount: Whole }),
+})
+const run = {
   reconciliationId: Text,
   cause: Type.Enum(['DAILY', 'COMMAND']),
+  /** The name of the operator, or `NAME on the command line`; null: the worker, or a run of version 0.14.0 and before. */
+  requestedBy: TextOrNull,
   from: Moment,
   to: Moment,
   startedAt: Moment,
   finishedAt: MomentOrNull,
   /** `interrupted`: its process ended before it was finished; the same days can be reconciled again. */
   state: Type.Enum(['under way', 'finished', 'interrupted']),
+  /** Of a finished run. */
+  outcome: Type.Union([Type.Enum(['agrees', 'repaired', 'differs']), Type.Null()]),
   result: Type.Union([Result, Type.Null()]),
-})
+}
+/** `bridge` is null without a result, and for runs of version 0.14.0 and before. */
+export const RunData = Type.Object({ ...run, bridge: Type.Union([Bridge, Type.Null()]) })
 export const RunParams = Type.Object({ reconciliationId: Uuid })
 export const RunsQuery = Type.Object(paging)
-export const RunsData = Type.Object({ runs: Type.Array(RunData), nextCursor: TextOrNull })
+export const RunsData = Type.Object({ runs: Type.Array(Type.Object(run)), nextCursor: TextOrNull })
 /** Both days are included. */
 export const ReconcileBody = Type.Object({ from: Day, to: Day, reason: ReasonText })
 export const ReconcileData = Type.Object({ reconciliationId: Text })

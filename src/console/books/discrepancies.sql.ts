@@ -96,6 +96,20 @@ export async function withAmountsAndNames<Row extends RecordedDiscrepancy & { cu
   return rows.map((row) => ({ ...row, amount: amountOf(row), customerName: names.get(row.customerId ?? '') ?? null }))
 }
 
+const findResolvedStatement = statement(
+  'console.findResolvedTimes',
+  `select discrepancy_id as "discrepancyId", resolved_at as "resolvedAt"
+  from discrepancies
+  where discrepancy_id = any ($1::uuid[]) and resolved_at is not null`,
+)
+
+/** When each of these was resolved; no entry for an open one. */
+export async function findResolvedTimes(database: Database, discrepancyIds: string[]): Promise<Map<string, Date>> {
+  if (discrepancyIds.length === 0) return new Map()
+  const rows = await database.run<{ discrepancyId: string; resolvedAt: Date }>(findResolvedStatement, [discrepancyIds])
+  return new Map(rows.map(({ discrepancyId, resolvedAt }) => [discrepancyId, resolvedAt]))
+}
+
 type DiscrepancyRecord = DiscrepancyRow & {
   /** About the discrepancy, and about its order while it was open. */
   acts: StoryAction[]

@@ -1,8 +1,7 @@
-// The list of orders, filtered, sorted, summed up, and as a CSV file. Days become bounds of order ids.
+// The list of orders, filtered, sorted and summed up. Days become bounds of order ids.
 import { refuseFields } from '../../core/errors.ts'
 import { orderIdAt, orderIdPattern } from '../../core/ids.ts'
 import { addDays, startOfKoreanDay } from '../../core/korean-days.ts'
-import { csvLine } from '../../core/text/csv.ts'
 import type { Database } from '../../db/database.ts'
 import { codesOf, type FailureReason, failureOf, failureReasons } from '../../payments/failure-reasons.ts'
 import type { Data, Query } from '../contract.ts'
@@ -111,43 +110,4 @@ async function readByAmount(
   const rows = await listOrdersByAmount(database, stretch, after, limit + 1)
   const { page, nextCursor } = pageOf(rows, limit, (row) => `${row.amount}~${row.orderId}`)
   return { orders: page, nextCursor }
-}
-
-const csvPageSize = 5_000
-
-/** Newest first. */
-export async function* ordersCsv(database: Database, filter: OrdersFilter): AsyncGenerator<string> {
-  const names = [
-    'orderId',
-    'createdAt',
-    'customerId',
-    'customerName',
-    'packageType',
-    'amount',
-    'credits',
-    'status',
-  ] as const
-  yield csvLine([...names, 'failure', 'gatewayCode', 'confirmedAt', 'refundedAmount', 'openOperation'])
-  for (let below = filter.below; ; ) {
-    const stretch = { ...filter, below }
-    const end = await findStretchEnd(database, stretch)
-    const page = await listOrders(database, { ...stretch, from: end ?? filter.from }, csvPageSize)
-    yield page
-      .map((row) => {
-        const { failure, confirmedAt, refundedAmount, openOperation } = rowOf(row)
-        const values = names.map((name) => row[name])
-        const ended = [
-          failure?.reason ?? null,
-          failure?.gatewayCode ?? null,
-          confirmedAt,
-          refundedAmount,
-          openOperation,
-        ]
-        return csvLine([...values, ...ended])
-      })
-      .join('')
-    const next = page.length < csvPageSize ? end : page.at(-1)?.orderId
-    if (!next) return
-    below = next
-  }
 }

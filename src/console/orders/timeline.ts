@@ -54,17 +54,13 @@ export function orderTimeline(story: OrderStory, events: EventWithDeliveries[]):
   return foldAttempts(sortByTime(moments))
 }
 
-/** A resolution by an operator is one moment: the action, whose reason it is. */
+/** An action of an operator that resolved it is one moment, with the note. */
 export function discrepancyTimeline(discrepancy: StoryDiscrepancy, actions: StoryAction[]): TimelineMoment[] {
-  const isByOperator = actions.some(
-    ({ command, reason, outcome }) =>
-      command.startsWith('discrepancies ') && outcome === 'ok' && reason === discrepancy.resolution,
+  const isByAction = actions.some(({ command, outcome }) => /^discrepancies /.test(command) && outcome === 'ok')
+  const moments = momentsOfDiscrepancy(discrepancy).filter(
+    ({ kind }) => !(isByAction && kind === 'DISCREPANCY_RESOLVED'),
   )
-  const moments = momentsOfDiscrepancy(discrepancy)
-  return sortByTime([
-    ...moments.filter(({ kind }) => !(isByOperator && kind === 'DISCREPANCY_RESOLVED')),
-    ...actions.map(momentOfAction),
-  ])
+  return sortByTime([...moments, ...actions.map(momentOfAction)])
 }
 
 /** Neighbouring attempts of an operation become one moment. */

@@ -34,12 +34,18 @@ async function readPage(database: Database, customerIds: string[], before: Date)
 /** Yields lines with their line ends, the header first. `before` is the first moment that does not count. */
 export async function* liabilityCsv(database: Database, before: Date): AsyncGenerator<string> {
   yield csvLine([...names])
+  for await (const lots of outstandingPages(database, before)) {
+    yield lots.map((lot) => csvLine(names.map((name) => lot[name]))).join('')
+  }
+}
+
+/** Page by page, of all customers. */
+export async function* outstandingPages(database: Database, before: Date): AsyncGenerator<OutstandingLot[]> {
   for (let after = leastUuid; ; ) {
     const customerIds = await listAccounts(database, after, customersPerPage)
     const last = customerIds.at(-1)
     if (last === undefined) return
-    const lots = await readPage(database, customerIds, before)
-    yield lots.map((lot) => csvLine(names.map((name) => lot[name]))).join('')
+    yield await readPage(database, customerIds, before)
     after = last
   }
 }

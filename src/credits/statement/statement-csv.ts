@@ -25,15 +25,30 @@ export type ExportQuery = { customerId: string; from: Date | null; to: Date | nu
 
 /** Yields lines with their line ends, the header first. Throws when there is no such customer. */
 export async function* statementCsv(database: Database, query: ExportQuery): AsyncGenerator<string> {
-  const { customerId, kinds } = query
-  const account = await readAccount(database, customerId)
-  if (!account) throw new Error(`There is no customer ${customerId}.`)
-  const { above, upTo } = await findRange(database, query, account.lastEntry)
+  const pages = await statementPages(database, query)
   yield csvLine([...names])
+  for await (const page of pages) yield page.map((entry) => csvLine(names.map((name) => entry[name]))).join('')
+}
+
+/** Throws when there is no such customer. */
+export async function statementPages(
+  database: Database,
+  query: ExportQuery,
+): Promise<AsyncGenerator<StatementEntry[]>> {
+  const account = await readAccount(database, query.customerId)
+  if (!account) throw new Error(`There is no customer ${query.customerId}.`)
+  return readPages(database, query, await findRange(database, query, account.lastEntry))
+}
+
+async function* readPages(
+  database: Database,
+  { customerId, kinds }: ExportQuery,
+  { above, upTo }: { above: number; upTo: number },
+): AsyncGenerator<StatementEntry[]> {
   for (let last = above; last < upTo; ) {
     const end = Math.min(upTo, last + entriesScannedAtMost)
     const page = await listEntries(database, { customerId, above: last, upTo: end, kinds, limit: pageSize }, 'oldest')
-    yield page.map((entry) => csvLine(names.map((name) => entry[name]))).join('')
+    yield page
     last = page.length === pageSize ? (page.at(-1)?.entryNumber ?? end) : end
   }
 }

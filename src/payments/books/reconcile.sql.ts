@@ -12,8 +12,8 @@ export type Run = TimeSpan & { reconciliationId: string; holderId: string }
 
 const insertRunStatement = statement(
   'payments.insertReconciliation',
-  `insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
-  values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms')
+  `insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until, requested_by)
+  values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms', $5)
   on conflict do nothing`,
 )
 
@@ -25,8 +25,14 @@ export function lastMomentOf({ to }: TimeSpan): Date {
   return to.getTime() % 1_000 === 0 ? new Date(to.getTime() - 1_000) : to
 }
 
-export async function insertRun(database: Database, id: string, span: TimeSpan, leaseMs: number): Promise<Run> {
-  await database.run(insertRunStatement, [id, span.from, lastMomentOf(span), leaseMs])
+export async function insertRun(
+  database: Database,
+  id: string,
+  span: TimeSpan,
+  leaseMs: number,
+  requestedBy: string | null,
+): Promise<Run> {
+  await database.run(insertRunStatement, [id, span.from, lastMomentOf(span), leaseMs, requestedBy])
   return { reconciliationId: id, holderId: id, ...span }
 }
 
@@ -270,6 +276,7 @@ export type ApprovedOperation = {
   paymentKey: string
   kind: OperationKind
   amount: number
+  openedAt: Date
 }
 
 // By the time at which they were opened: it never changes, so an operation belongs to exactly one span, and the rows of a
@@ -278,7 +285,7 @@ export type ApprovedOperation = {
 const listApprovedStatement = statement(
   'payments.listApprovedOperations',
   `select customer_id as "customerId", operation_id as "operationId", order_id as "orderId", payment_key as "paymentKey",
-    kind, amount
+    kind, amount, opened_at as "openedAt"
   from payment_operations
   where opened_at >= $1 and opened_at < $2 and state = 'APPROVED'
   order by opened_at

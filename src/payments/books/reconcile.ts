@@ -12,6 +12,8 @@ import { operationKinds } from '../kinds.ts'
 import type { OrderKey } from '../orders.sql.ts'
 import { listDoubtedOrders, saveDiscrepancy } from '../recovery/discrepancies.sql.ts'
 import { type Review, review } from '../recovery/review.ts'
+import { withDiscrepancies } from './bridge.sql.ts'
+import { type Bridge, type BridgeLine, type BridgeLines, createBridgeLines } from './bridge.ts'
 import { type ComparedMovement, compareMovements, listUnmoved, withCustomers } from './compare.ts'
 import {
   checkCopy,
@@ -36,7 +38,7 @@ import {
 
 type RunOptions = { onProgress: ReconcileProgress; stopping: AbortSignal }
 
-export type Reconciliation = {
+export type Reconciliation = Bridge & {
   from: string
   /** The last second, included. */
   to: string
@@ -54,8 +56,12 @@ export type Reconciliation = {
   /** Not found there. */
   missingCaptured: number
   missingCancelled: number
-  /** Movements of orders that are not this service's. */
+  /** Movements of orders that we do not have: `otherServices` and `unknownOrders` together. */
   foreign: number
+  /** Another shop may use the same gateway account. */
+  otherServices: number
+  /** The order id is in our format: a lost order. */
+  unknownOrders: number
   /** Rows of our copy that the gateway does not list, or lists differently. They are left out of the comparison. */
   notListed: number
   listedDifferently: number
@@ -79,17 +85,17 @@ const takenOver = 'another process has taken the run over'
 export async function reconcile(
   context: PaymentContext,
   span: TimeSpan,
-  onProgress: ReconcileProgress = () => undefined,
+  { requestedBy, onProgress }: { requestedBy?: string; onProgress?: ReconcileProgress } = {},
 ): Promise<Reconciliation> {
-  return executeRun(context, await beginRun(context, span), { onProgress })
+  return executeRun(context, await beginRun(context, span, requestedBy ?? null), { ...(onProgress && { onProgress }) })
 }
 
 /** A run on request. The process that begins it executes it. */
-export async function beginRun({ database }: PaymentContext, span: TimeSpan): Promise<Run> {
+export async function beginRun({ database }: PaymentContext, span: TimeSpan, requestedBy: string | null): Promise<Run> {
   // There are no movements in the future.
   const begun = { from: span.from, to: new Date(Math.min(span.to.getTime(), Date.now())) }
   if (lastMomentOf(begun) <= span.from) throw new Error('There is nothing to reconcile in a span that has not begun.')
-  return insertRun(database, newOperationId(), begun, leaseMs)
+  return insertRun(database, newOperationId(), begun, leaseMs, requestedBy)
 }
 
 /** The lease of a failed run ends at once: it shows as interrupted, not as running until the lease is over. */
@@ -136,6 +142,7 @@ async function compareBooks(
   stopping: AbortSignal,
 ): Promise<Reconciliation> {
   const result = emptyResult(run)
+  const bridge = createBridgeLines()
   let renewedAt = Number.NEGATIVE_INFINITY
   /** The lease is renewed once a second. */
   async function checkLease(): Promise<void> {
@@ -149,21 +156,29 @@ async function compareBooks(
   const list = await copyList(work)
   result.notListed = list.notListed.length
   result.listedDifferently = list.differing.size
-  await compareGateway(work, list, result)
-  await compareOperations(work, list, result)
+  await compareGateway(work, list, { result, bridge })
+  await compareOperations(work, list, { result, bridge })
   await checkCopy(work, list)
-  return result
+  const lines = await withDiscrepancies(context.database, bridge.kept())
+  return { ...result, lines, rest: bridge.rest() }
 }
 
-async function compareGateway(work: ReconcileWork, { rejectedKeys, differing }: MovementList, result: Reconciliation) {
+/** What a run has found so far. */
+type Found = { result: Reconciliation; bridge: BridgeLines }
+
+async function compareGateway(
+  work: ReconcileWork,
+  { rejectedKeys, differing }: MovementList,
+  found: Found,
+): Promise<void> {
   const { context, span } = work
   const showTime = createTimeProgress("minutes of the gateway's list compared with our books", work)
   const listed = [...differing.values()].map((each) => each.listed)
-  await countAndReview(work, await asUnbooked(context, listed), result)
+  await countAndReview(work, await asUnbooked(context, listed), found)
   for (let after = firstPlace; ; ) {
     await work.checkLease()
     const page = await compareMovements(context.database, span, after, rejectedKeys, pageSize)
-    await countAndReview(work, page, result)
+    await countAndReview(work, page, found)
     const last = page.at(-1)
     if (!last || page.length < pageSize) return
     showTime(last.movedAt)
@@ -179,19 +194,39 @@ async function asUnbooked({ database }: PaymentContext, listed: Movement[]): Pro
 async function countAndReview(
   work: ReconcileWork,
   movements: ComparedMovement[],
-  result: Reconciliation,
+  { result, bridge }: Found,
 ): Promise<void> {
   for (const movement of movements) count(result, movement)
   const doubtful = movements.filter((movement) => !movement.booked)
   const ours = doubtful.filter((movement) => movement.customerId !== null)
-  for (const movement of doubtful) if (movement.customerId === null) await saveForeign(work.context, movement)
-  await reviewEach(work, ours as (ComparedMovement & Doubtful)[], result)
+  for (const movement of doubtful) {
+    if (movement.customerId !== null) continue
+    await saveForeign(work.context, movement)
+    addMovement(bridge, movement, isOfOurs(movement) ? 'unknown order' : 'other service')
+  }
+  await reviewEach(work, ours as (ComparedMovement & Doubtful)[], result, (movement, review) =>
+    addMovement(bridge, movement, review),
+  )
 }
 
-function count(result: Reconciliation, { direction, amount, booked, customerId }: ComparedMovement): void {
+function addMovement(bridge: BridgeLines, movement: ComparedMovement, result: BridgeLine['result']): void {
+  const { direction, amount: moved, movedAt: at, orderId, customerId, paymentKey, transactionKey } = movement
+  bridge.add({ moved, of: 'movement', direction, result, at, orderId, customerId, paymentKey, transactionKey })
+}
+
+/** An order id in our format. */
+function isOfOurs({ orderId }: ComparedMovement): boolean {
+  return orderIdPattern.test(orderId)
+}
+
+function count(result: Reconciliation, movement: ComparedMovement): void {
+  const { direction, amount, booked, customerId } = movement
   const isCapture = direction === 'CAPTURE'
   result.movements += 1
-  if (customerId === null) result.foreign += 1
+  if (customerId === null) {
+    result.foreign += 1
+    result[isOfOurs(movement) ? 'unknownOrders' : 'otherServices'] += 1
+  }
   result[isCapture ? 'captured' : 'cancelled'] += amount
   if (booked) result[isCapture ? 'bookedCaptured' : 'bookedCancelled'] += amount
 }
@@ -199,7 +234,7 @@ function count(result: Reconciliation, { direction, amount, booked, customerId }
 /** Another shop may use the same gateway account. But an order id in our format that we do not have is a lost order. */
 async function saveForeign({ database, log }: PaymentContext, movement: ComparedMovement): Promise<void> {
   const { paymentKey: subject, orderId, direction, amount, movedAt } = movement
-  if (!orderIdPattern.test(orderId)) return
+  if (!isOfOurs(movement)) return
   const detail = { orderId, direction, amount, movedAt }
   const isNew = await saveDiscrepancy(database, { kind: 'UNKNOWN_ORDER', subject, order: null, detail })
   if (isNew) log.error({ orderId, direction, amount }, 'the gateway moved money for an order that we do not have')
@@ -208,14 +243,14 @@ async function saveForeign({ database, log }: PaymentContext, movement: Compared
 async function compareOperations(
   work: ReconcileWork,
   { rejectedKeys }: MovementList,
-  result: Reconciliation,
+  { result, bridge }: Found,
 ): Promise<void> {
   const showTime = createTimeProgress('minutes of our books compared with the list', work)
   const listed = { span: work.span, rejectedKeys }
   for (const slice of slices(work.span, hourMs)) {
     await work.checkLease()
     for await (const page of listUnmoved(work.context.database, slice, listed, pageSize)) {
-      await reviewEach(work, page, result, (operation, review) => countUnmoved(result, operation, review))
+      await reviewEach(work, page, result, (operation, review) => countUnmoved({ result, bridge }, operation, review))
       await work.checkLease()
     }
     showTime(slice.to)
@@ -230,10 +265,17 @@ const isConfirmed: Record<Review, boolean> = {
   unknown: false,
 }
 
-function countUnmoved(result: Reconciliation, { kind, amount }: ApprovedOperation, review: Review): void {
-  const isCapture = operationKinds[kind].movement === 'CAPTURE'
-  if (isConfirmed[review]) result[isCapture ? 'outsideCaptured' : 'outsideCancelled'] += amount
-  else result[isCapture ? 'missingCaptured' : 'missingCancelled'] += amount
+function countUnmoved({ result, bridge }: Found, operation: ApprovedOperation, review: Review): void {
+  const { kind, amount, openedAt: at, orderId, customerId, paymentKey } = operation
+  const direction = operationKinds[kind].movement
+  const isCapture = direction === 'CAPTURE'
+  if (isConfirmed[review]) {
+    result[isCapture ? 'outsideCaptured' : 'outsideCancelled'] += amount
+    return
+  }
+  result[isCapture ? 'missingCaptured' : 'missingCancelled'] += amount
+  const line = { direction, result: review, at, orderId, customerId, paymentKey, transactionKey: null }
+  bridge.add({ moved: amount, of: 'operation', ...line })
 }
 
 /** Discrepancies from before may be resolved by now. They say nothing about the span, and are not counted. */
@@ -291,8 +333,12 @@ function emptyResult(span: TimeSpan): Reconciliation {
     missingCaptured: 0,
     missingCancelled: 0,
     foreign: 0,
+    otherServices: 0,
+    unknownOrders: 0,
     notListed: 0,
     listedDifferently: 0,
     reviewed: { agrees: 0, repaired: 0, disagrees: 0, 'under way': 0, unknown: 0 },
+    rest: { lines: 0, amount: 0 },
+    lines: [],
   }
 }

@@ -18,9 +18,9 @@ const lot =
 const account = 'balance held available'
 const auditSummary = 'auditId cause begunAt endedAt ageSeconds rules rows violationCount isOnlyUnread'
 const runResult =
-  'movements captured cancelled bookedCaptured bookedCancelled foreign outsideCaptured outsideCancelled missingCaptured missingCancelled notListed listedDifferently'
+  'movements captured cancelled bookedCaptured bookedCancelled foreign outsideCaptured outsideCancelled missingCaptured missingCancelled notListed listedDifferently otherServices unknownOrders'
 const reviewed = 'agrees|repaired|disagrees|under way|unknown'
-const run = 'reconciliationId cause from to startedAt finishedAt state'
+const run = 'reconciliationId cause requestedBy from to startedAt finishedAt state outcome'
 const discrepancy =
   'discrepancyId kind subject customerId customerName orderId amount foundAt lastSeenAt resolvedAt resolution'
 
@@ -159,7 +159,14 @@ const fields: Record<EndpointName, Fields> = {
     'days[].books.': 'captured cancelled net',
   },
   runs: { '': 'nextCursor', 'runs[].': run, 'runs[].result.': runResult, 'runs[].result.reviewed.': reviewed },
-  run: { '': run, 'result.': runResult, 'result.reviewed.': reviewed },
+  run: {
+    '': run,
+    'result.': runResult,
+    'result.reviewed.': reviewed,
+    'bridge.lines[].':
+      'amount of direction result at orderId customerId customerName paymentKey transactionKey discrepancyId kind resolvedAt',
+    'bridge.rest.': 'lines amount',
+  },
   reconcile: { '': 'reconciliationId' },
   newKeyCancels: {
     '': 'nextCursor',
@@ -194,7 +201,7 @@ const fields: Record<EndpointName, Fields> = {
 
   actionLog: {
     '': 'nextCursor',
-    'actions[].': 'actionId at actor command arguments[] subject reason outcome endedAt',
+    'actions[].': 'actionId at actor command arguments[] subject subjectName reason outcome endedAt',
     'actions[].about.': 'customerId keyId suspendedKeyId orderId adjustmentId discrepancyId reconciliationId budgetId',
   },
   operators: {
@@ -205,13 +212,16 @@ const fields: Record<EndpointName, Fields> = {
 /** The columns of the exported files. */
 export const columnsOf: Record<keyof typeof files, string> = {
   orders:
-    'orderId,createdAt,customerId,customerName,packageType,amount,credits,status,failure,gatewayCode,confirmedAt,refundedAmount,openOperation',
-  days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAt,reconciliationId',
-  payments: 'time,day,orderId,customerId,kind,krw,paymentKey,transactionKey',
-  discrepancies: 'discrepancyId,kind,subject,customerId,orderId,foundAt,lastSeenAt,resolvedAt,resolution,detail',
-  liability: 'customerId,orderId,packageType,status,grantedAt,amount,credits,used,unspent,value',
+    'orderId,createdAtKst,createdAt,customerId,customerName,packageType,amount,credits,status,failure,gatewayCode,confirmedAtKst,confirmedAt,refundedAmount,openOperation',
+  days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAtKst,comparedAt,reconciliationId',
+  payments:
+    'timeKst,time,day,orderId,customerId,customerName,packageType,credits,kind,krw,supply,vat,status,operator,reason,paymentKey,transactionKey',
+  discrepancies:
+    'discrepancyId,kind,subject,customerId,customerName,orderId,amount,foundAtKst,foundAt,lastSeenAtKst,lastSeenAt,resolvedAtKst,resolvedAt,resolution,detail',
+  liability:
+    'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value',
   statement:
-    'entryNumber,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service',
+    'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service',
 }
 
 export const namedEndpoints = Object.keys(fields)

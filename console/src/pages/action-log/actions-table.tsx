@@ -11,19 +11,21 @@ import { refusalIn } from '../../parts/error-text.ts'
 import { useWords } from '../../words/words.tsx'
 
 type Action = Data<'actionLog'>['actions'][number]
-type Props = { subject?: string | undefined; isOnItsPage?: boolean }
+export type ActionFilter = { subject?: string; actor?: string; command?: string; from?: string; to?: string }
+type Props = ActionFilter & { isOnItsPage?: boolean }
 
 /** `isOnItsPage`: the table is on the page of its subject and does not repeat it. */
-export function ActionsTable({ subject, isOnItsPage = false }: Props) {
+export function ActionsTable({ isOnItsPage = false, ...filter }: Props) {
   const { actionLog } = useWords()
-  const pages = usePages('actionLog', { query: subject ? { subject } : {} }, (data) => data.actions)
+  const { subject } = filter
+  const pages = usePages('actionLog', { query: filter }, (data) => data.actions)
   const columns: Column<Action>[] = [
-    { header: actionLog.at, cell: ({ at }) => <Time at={at} /> },
-    { header: actionLog.actor, cell: ({ actor }) => <Actor actor={actor} /> },
-    { header: actionLog.command, cell: (action) => <Command action={action} /> },
+    { header: actionLog.at, place: 'line', cell: ({ at }) => <Time at={at} /> },
+    { header: actionLog.actor, place: 'line', cell: ({ actor }) => <Actor actor={actor} /> },
+    { header: actionLog.command, place: 'title', cell: (action) => <Command action={action} /> },
     ...(isOnItsPage ? [] : [{ header: actionLog.subject, cell: (action: Action) => <Subject action={action} /> }]),
     { header: actionLog.reason, cell: ({ reason }) => reason ?? <Text c="dimmed">–</Text> },
-    { header: actionLog.outcome, cell: (action) => <Outcome action={action} /> },
+    { header: actionLog.outcome, place: 'badge', cell: (action) => <Outcome action={action} /> },
   ]
   return (
     <DataTable
@@ -32,7 +34,7 @@ export function ActionsTable({ subject, isOnItsPage = false }: Props) {
       rows={pages.rows}
       pages={pages}
       keyOf={(action) => action.actionId}
-      empty={subject ? actionLog.emptyAbout : actionLog.empty}
+      empty={Object.keys(filter).length > 0 ? actionLog.emptyAbout : actionLog.empty}
     />
   )
 }
@@ -56,13 +58,19 @@ function Actor({ actor }: { actor: string }) {
   )
 }
 
-function Command({ action: { command, arguments: words, about, endedAt } }: { action: Action }) {
+/** A wrong name or password: nothing was signed in. */
+function isRefusedSignIn({ command, outcome }: Action): boolean {
+  return command === 'console sign-in' && outcome !== null && outcome !== 'ok'
+}
+
+function Command({ action }: { action: Action }) {
+  const { command, arguments: words, about, endedAt } = action
   const { actionLog } = useWords()
   // Actions on a key are listed under its customer.
   const [keyId] = words.filter((word) => word.startsWith('key_'))
   return (
     <div>
-      <Text>{actionLog.commands[command] ?? command}</Text>
+      <Text>{isRefusedSignIn(action) ? actionLog.signInRefused : (actionLog.commands[command] ?? command)}</Text>
       {keyId && <Id value={keyId} short />}
       <details>
         <summary>{actionLog.details}</summary>
@@ -91,10 +99,17 @@ const pageOf: [command: RegExp, page: (subject: string) => string][] = [
   [/^reconcile carry-out$/, (subject) => `/books/runs/${subject}`],
 ]
 
-function Subject({ action: { command, subject } }: { action: Action }) {
+/** A customer by the name, an order with the name of its customer. */
+function Subject({ action: { command, subject, subjectName } }: { action: Action }) {
   if (!subject) return null
   const page = pageOf.find(([form]) => form.test(command))?.[1]
-  const id = <Id value={subject} short />
+  const isOrder = subject.startsWith('ord_')
+  const id = (
+    <div>
+      {(isOrder || !subjectName) && <Id value={subject} short />}
+      {subjectName && <Text size={isOrder ? 'xs' : 'md'}>{subjectName}</Text>}
+    </div>
+  )
   return page ? (
     <Anchor component={Link} href={page(subject)} inherit>
       <InsideLink value={true}>{id}</InsideLink>

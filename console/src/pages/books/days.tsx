@@ -5,6 +5,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Data } from '../../../../src/console/contract.ts'
+import { koreanDayOf } from '../../../../src/core/korean-days.ts'
 import { useEndpoint, useMay } from '../../api/hooks.ts'
 import { Won } from '../../format/amounts.tsx'
 import { useFormats } from '../../format/formats.ts'
@@ -20,6 +21,29 @@ import { pollEveryMs } from './runs/run-parts.tsx'
 import { RunProgress } from './runs/run-progress.tsx'
 
 type DayRow = Data<'days'>['days'][number]
+
+type Sums = NonNullable<DayRow['gateway']>
+/** The last row: the sums of the days that were compared. */
+type Total = { total: true; gateway: Sums; books: Sums; difference: number }
+type Row = DayRow | Total
+
+const isTotal = (row: Row): row is Total => 'total' in row
+
+/** None without a day that was compared. */
+function totalOf(days: DayRow[]): Total[] {
+  const compared = days.filter(({ gateway }) => gateway !== null)
+  if (compared.length === 0) return []
+  const difference = compared.reduce((sum, day) => sum + day.difference, 0)
+  return [{ total: true, gateway: sumOf(compared, 'gateway'), books: sumOf(compared, 'books'), difference }]
+}
+
+function sumOf(days: DayRow[], side: 'gateway' | 'books'): Sums {
+  const sum = (name: keyof Sums) => days.reduce((total, day) => total + (day[side]?.[name] ?? 0), 0)
+  return { captured: sum('captured'), cancelled: sum('cancelled'), net: sum('net') }
+}
+
+/** Days that can be compared from the list, beside today; the others from the page of their run. */
+const toCompare: DayRow['state'][] = ['not compared', 'differs']
 
 const tones: Record<DayRow['state'], Tone> = {
   agrees: 'good',
@@ -60,11 +84,14 @@ export function Days() {
     setIsWhole(true)
     keepFocus()
   }
-  const compareColumn: Column<DayRow> = {
+  const compareColumn: Column<Row> = {
     header: books.action,
-    cell: ({ day, state }) => {
+    cell: (row) => {
+      if (isTotal(row)) return null
+      const { day, state } = row
       const label = state === 'not compared' ? books.days.compareFirst : books.days.compare
       return (
+        (toCompare.includes(state) || day === koreanDayOf(new Date())) &&
         state !== 'under way' && (
           <Button
             size="compact-sm"
@@ -78,13 +105,24 @@ export function Days() {
       )
     },
   }
-  const columns: Column<DayRow>[] = [
-    { header: books.days.day, cell: ({ day }) => <Day day={day} /> },
-    { header: books.days.state, cell: ({ state }) => <DayState state={state} /> },
+  const columns: Column<Row>[] = [
+    {
+      header: books.days.day,
+      place: 'title',
+      cell: (row) => (isTotal(row) ? <Text fw={700}>{books.days.total}</Text> : <Day day={row.day} />),
+    },
+    {
+      header: books.days.state,
+      place: 'badge',
+      cell: (row) => (isTotal(row) ? null : <DayState state={row.state} />),
+    },
     { header: books.days.gateway, align: 'right', cell: ({ gateway }) => <Money value={gateway} /> },
     { header: books.days.books, align: 'right', cell: ({ books: ours }) => <Money value={ours} /> },
-    { header: books.days.difference, align: 'right', cell: (row) => <Difference row={row} /> },
-    { header: books.days.compared, cell: ({ comparedAt }) => comparedAt && <Time at={comparedAt} /> },
+    { header: books.days.difference, place: 'amount', align: 'right', cell: (row) => <Difference row={row} /> },
+    {
+      header: books.days.compared,
+      cell: (row) => !isTotal(row) && row.comparedAt && <Time at={row.comparedAt} />,
+    },
     ...(mayCompare ? [compareColumn] : []),
   ]
   return (
@@ -104,9 +142,9 @@ export function Days() {
         <DataTable
           caption={books.days.caption}
           columns={columns}
-          rows={shown}
-          keyOf={(row) => row.day}
-          linkOf={(row) => (row.reconciliationId ? `/books/runs/${row.reconciliationId}` : null)}
+          rows={[...shown, ...totalOf(days)]}
+          keyOf={(row) => (isTotal(row) ? 'total' : row.day)}
+          linkOf={(row) => (!isTotal(row) && row.reconciliationId ? `/books/runs/${row.reconciliationId}` : null)}
           isLoading={isLoading}
           error={error}
           empty={books.days.empty}
@@ -153,7 +191,7 @@ function Money({ value }: { value: DayRow['gateway'] }) {
   )
 }
 
-function Difference({ row: { gateway, difference } }: { row: DayRow }) {
+function Difference({ row: { gateway, difference } }: { row: Pick<Row, 'gateway' | 'difference'> }) {
   if (!gateway) return null
   return (
     <Text span fw={difference === 0 ? 400 : 700} c={difference === 0 ? undefined : 'red'}>

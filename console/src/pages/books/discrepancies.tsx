@@ -2,8 +2,9 @@
 import { Box, Button, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import type { Data } from '../../../../src/console/contract.ts'
-import { useMay, usePages } from '../../api/hooks.ts'
+import { useEndpoint, useMay, usePages } from '../../api/hooks.ts'
 import { affectedByResolution } from '../../api/refreshes.ts'
+import { useFormats } from '../../format/formats.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useQueryState } from '../../parts/query-state.ts'
 import { ReasonDialog } from '../../parts/reason-dialog.tsx'
@@ -11,7 +12,7 @@ import { SaveCsv } from '../../parts/save-csv.tsx'
 import { announce } from '../../shell/announce.ts'
 import { useKeptFocus } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
-import { About, Found, Kind, Resolved } from './discrepancy-cells.tsx'
+import { About, Amount, Customer, Found, Kind, Resolved } from './discrepancy-cells.tsx'
 
 type Row = Data<'discrepancies'>['discrepancies'][number]
 const states = ['open', 'resolved'] as const
@@ -33,8 +34,27 @@ export function Discrepancies() {
         />
         <SaveCsv name="discrepancies" query={{ state }} />
       </Group>
+      {state === 'open' && <OpenSum />}
       <List key={state} state={state} />
     </Stack>
+  )
+}
+
+/** The sum of all open discrepancies, of which the list may show a part. */
+function OpenSum() {
+  const { discrepancies } = useWords().books
+  const { won } = useFormats()
+  const { data } = useEndpoint('discrepancies', { query: { state: 'open', limit: '1' } })
+  if (!data || data.discrepancies.length === 0 || data.open.amount === null) return null
+  const { amount, withoutAmount } = data.open
+  const parts = [
+    discrepancies.sum(`${amount > 0 ? '+' : ''}${won(amount)}`),
+    ...(withoutAmount > 0 ? [discrepancies.withoutAmount(withoutAmount)] : []),
+  ]
+  return (
+    <Text fw={600} title={discrepancies.amountHint}>
+      {parts.join(' · ')}
+    </Text>
   )
 }
 
@@ -63,7 +83,9 @@ function List({ state, reconciliationId, empty }: ListProps) {
   const [dialog, setDialog] = useState({ discrepancyId: '', isOpen: false })
   const isOpen = state === 'open'
   const columns: Column<Row>[] = [
-    { header: words.about, cell: (row) => <About row={row} /> },
+    { header: words.about, place: 'title', cell: (row) => <About row={row} /> },
+    { header: words.amount, place: 'amount', align: 'right', cell: (row) => <Amount row={row} /> },
+    { header: words.customer, place: 'line', cell: (row) => <Customer row={row} /> },
     { header: words.kind, cell: (row) => <Kind row={row} /> },
     { header: words.found, cell: (row) => <Found row={row} /> },
     ...(isOpen ? [] : [{ header: words.resolution, cell: (row: Row) => <Resolved row={row} /> }]),

@@ -1,6 +1,7 @@
 // The cells of a row of discrepancies.
 import { Box, Text } from '@mantine/core'
 import type { Data } from '../../../../src/console/contract.ts'
+import { Won } from '../../format/amounts.tsx'
 import { Id } from '../../format/id.tsx'
 import { AgeSince, Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
@@ -29,6 +30,27 @@ export function Kind({ row: { kind, detail } }: { row: Row }) {
         <DetailList detail={detail} />
       </details>
     </Box>
+  )
+}
+
+/** What the gateway has more than our books. */
+export function Amount({ row: { amount } }: { row: Pick<Row, 'amount'> }) {
+  const { discrepancies } = useWords().books
+  return amount === null ? (
+    <Text span c="dimmed">
+      {discrepancies.amountUnknown}
+    </Text>
+  ) : (
+    <Won value={amount} signed />
+  )
+}
+
+export function Customer({ row: { customerId, customerName } }: { row: Pick<Row, 'customerId' | 'customerName'> }) {
+  const { orders } = useWords()
+  return (
+    <Text span c={customerId ? undefined : 'dimmed'}>
+      {customerName ?? (customerId ? orders.nameless : '–')}
+    </Text>
   )
 }
 

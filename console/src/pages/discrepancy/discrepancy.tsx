@@ -4,6 +4,7 @@ import { Anchor, Stack, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
 import { useEndpoint } from '../../api/hooks.ts'
+import { useFormats } from '../../format/formats.ts'
 import { Id } from '../../format/id.tsx'
 import { StatusBadge } from '../../format/status-badge.tsx'
 import { Time } from '../../format/time.tsx'
@@ -24,11 +25,17 @@ const refetchMs = 15_000
 export function DiscrepancyPage({ params: { discrepancyId = '' } }: { params: { discrepancyId?: string } }) {
   const words = useWords()
   const { discrepancy: own } = words
+  const { won } = useFormats()
   const { data, error, refetch } = useEndpoint('discrepancy', { params: { discrepancyId } }, { refetchMs })
+  function tabOf({ kind, amount, customerName }: Data<'discrepancy'>['discrepancy']): string {
+    const parts = [amount === null ? null : won(amount), customerName, discrepancyText(words, kind).name]
+    return parts.filter((part) => part !== null).join(' · ')
+  }
   return (
     <>
       <PageHeader
         title={data ? discrepancyText(words, data.discrepancy.kind).name : own.title}
+        tab={data && tabOf(data.discrepancy)}
         detail={<Id value={discrepancyId} />}
         actions={
           <Anchor component={Link} href="/books?tab=discrepancies" size="sm">

@@ -6,6 +6,7 @@ import { Id } from '../../format/id.tsx'
 import { StatusBadge } from '../../format/status-badge.tsx'
 import { AgeSince, Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
+import { Amount } from '../books/discrepancy-cells.tsx'
 import { Fact } from '../order/headline.tsx'
 import { discrepancyText, resolutionText } from '../order/timeline/moment-text.ts'
 
@@ -14,7 +15,7 @@ type Props = Pick<Data<'discrepancy'>, 'discrepancy' | 'order'>
 export function Headline({ discrepancy, order }: Props) {
   const words = useWords()
   const { discrepancy: own, books, orders } = words
-  const { kind, subject, customerId, customerName, foundAt, lastSeenAt, resolvedAt, resolution } = discrepancy
+  const { kind, subject, amount, customerId, customerName, foundAt, lastSeenAt, resolvedAt, resolution } = discrepancy
   const { meaning, next } = discrepancyText(words, kind)
   return (
     <Paper component="section" withBorder p="md" aria-label={own.title}>
@@ -32,7 +33,13 @@ export function Headline({ discrepancy, order }: Props) {
           {next}
         </Text>
       )}
-      <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 4 }} spacing="md" verticalSpacing="sm" m={0}>
+      <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 5 }} spacing="md" verticalSpacing="sm" m={0}>
+        <Fact label={books.discrepancies.amount}>
+          <Amount row={{ amount }} />
+          <Text size="xs" c="dimmed">
+            {books.discrepancies.amountHint}
+          </Text>
+        </Fact>
         <Fact label={books.discrepancies.found}>
           <Time at={foundAt} />
           {!resolvedAt && (

@@ -14,6 +14,8 @@ export const actionLog = {
   details: 'Details',
   endedAt: 'Ended',
   unknownActor: 'Unknown operator',
+  anyCommand: 'All actions',
+  signInRefused: 'Tried to sign in',
   subjectFilter: 'Subject',
   subjectHint: 'The ID of an order, customer, reconciliation or discrepancy',
   filter: 'Filter',
@@ -22,7 +24,7 @@ export const actionLog = {
   foundSomething: 'Discrepancies found',
   underWay: 'In progress or killed',
   empty: 'No actions yet.',
-  emptyAbout: 'No actions on this subject.',
+  emptyAbout: 'No actions match these filters.',
   outcomes: { ok: 'Done', failed: 'Failed', refused: 'Refused' } as Record<string, string>,
   commands: {
     'console sign-in': 'Signed in',

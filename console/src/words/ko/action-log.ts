@@ -14,6 +14,8 @@ export const actionLog: typeof english = {
   details: '상세',
   endedAt: '종료 시각',
   unknownActor: '알 수 없는 운영자',
+  anyCommand: '전체 작업',
+  signInRefused: '로그인 시도',
   subjectFilter: '대상',
   subjectHint: '주문, 고객, 대사 또는 불일치의 ID',
   filter: '조회',
@@ -22,7 +24,7 @@ export const actionLog: typeof english = {
   foundSomething: '불일치 발견',
   underWay: '진행 중이거나 강제 종료됨',
   empty: '아직 작업이 없습니다.',
-  emptyAbout: '이 대상에 대한 작업이 없습니다.',
+  emptyAbout: '조건에 맞는 작업이 없습니다.',
   outcomes: { ok: '완료', failed: '실패', refused: '거절됨' },
   commands: {
     'console sign-in': '로그인',

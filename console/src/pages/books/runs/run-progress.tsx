@@ -4,16 +4,25 @@ import { useEffect, useEffectEvent } from 'react'
 import { Link } from 'wouter'
 import { useRefresh } from '../../../api/hooks.ts'
 import { affectedByRun } from '../../../api/refreshes.ts'
+import { useFormats } from '../../../format/formats.ts'
 import { Problem } from '../../../parts/problem.tsx'
 import { useWords } from '../../../words/words.tsx'
-import { useRun } from './run-parts.tsx'
+import { differenceOf, discrepanciesOf, useRun } from './run-parts.tsx'
 
 type Props = { day: string; reconciliationId: string; onClose(): void }
 
-const colours = { 'under way': 'blue', finished: 'teal', interrupted: 'red' } as const
+const colours = {
+  'under way': 'blue',
+  interrupted: 'red',
+  finished: 'teal',
+  agrees: 'teal',
+  repaired: 'teal',
+  differs: 'red',
+} as const
 
 export function RunProgress({ day, reconciliationId, onClose }: Props) {
   const { books } = useWords()
+  const { won } = useFormats()
   const { data, error, refetch } = useRun(reconciliationId)
   const refresh = useEffectEvent(useRefresh())
   const state = data?.state ?? 'under way'
@@ -21,22 +30,27 @@ export function RunProgress({ day, reconciliationId, onClose }: Props) {
     if (state === 'under way') return
     void refresh(affectedByRun)
   }, [state])
+  const { following } = books
   const texts = {
-    'under way': books.following.started,
-    finished: books.following.finished,
-    interrupted: books.following.interrupted,
+    'under way': () => following.started(day),
+    interrupted: () => following.interrupted(day),
+    finished: () => following.agrees(day),
+    agrees: () => following.agrees(day),
+    repaired: () => following.repaired(day),
+    differs: () => (data?.result ? following.differs(day, won(differenceOf(data.result)), discrepanciesOf(data)) : ''),
   }
+  const shown = data?.outcome ?? state
   if (error) return <Problem error={error} onRetry={() => void refetch()} />
   return (
     <Alert
       role="status"
-      color={colours[state]}
+      color={colours[shown]}
       icon={state === 'under way' ? <Loader size="xs" /> : undefined}
       withCloseButton
       closeButtonLabel={books.following.close}
       onClose={onClose}
     >
-      {texts[state](day)}{' '}
+      {texts[shown]()}{' '}
       <Anchor component={Link} href={`/books/runs/${reconciliationId}`}>
         {books.days.run}
       </Anchor>

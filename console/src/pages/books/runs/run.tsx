@@ -13,7 +13,9 @@ import { Waiting } from '../../../parts/waiting.tsx'
 import { PageHeader } from '../../../shell/page-header.tsx'
 import { useWords } from '../../../words/words.tsx'
 import { OpenOfRun } from '../discrepancies.tsx'
-import { differenceOf, type Result, type Run, RunSpan, RunState, reviewedOf, useRun } from './run-parts.tsx'
+import { Bridge } from './bridge.tsx'
+import { CompareAgain } from './compare-again.tsx'
+import { differenceOf, type Result, type Run, RunBy, RunSpan, RunState, reviewedOf, useRun } from './run-parts.tsx'
 
 export function RunPage() {
   const { books } = useWords()
@@ -25,9 +27,12 @@ export function RunPage() {
         title={books.run.title}
         detail={<Id value={reconciliationId} />}
         actions={
-          <Anchor component={Link} href="/books?tab=runs" size="sm">
-            {books.run.back}
-          </Anchor>
+          <>
+            {run && run.state !== 'under way' && <CompareAgain run={run} />}
+            <Anchor component={Link} href="/books?tab=runs" size="sm">
+              {books.run.back}
+            </Anchor>
+          </>
         }
       />
       <Stack gap="lg">
@@ -41,18 +46,20 @@ export function RunPage() {
 
 function Findings({ run }: { run: Run }) {
   const { books } = useWords()
-  const { reconciliationId, startedAt, finishedAt, state, cause, result } = run
+  const { reconciliationId, startedAt, finishedAt, state, result } = run
   return (
     <>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }}>
         <Figure label={books.run.span} value={<RunSpan run={run} />} />
-        <Figure label={books.runs.state} value={<RunState state={state} />} hint={books.runs.causes[cause]} />
+        <Figure label={books.runs.state} value={<RunState run={run} />} />
+        <Figure label={books.runs.cause} value={<RunBy run={run} />} />
         <Figure label={books.run.started} value={<SmallTime at={startedAt} />} />
         <Figure label={books.run.finished} value={finishedAt ? <SmallTime at={finishedAt} /> : '–'} />
       </SimpleGrid>
       {state === 'under way' && <Alert role="status">{books.run.stillRunning}</Alert>}
       {state === 'interrupted' && <Alert color="orange">{books.run.interrupted}</Alert>}
       {result && <Sums result={result} />}
+      {result && <Bridge bridge={run.bridge} result={result} />}
       {result && <Reviewed result={result} />}
       {result && hasDiscrepancies(result) && <OpenOfRun reconciliationId={reconciliationId} />}
     </>
@@ -75,7 +82,7 @@ function SmallTime({ at }: { at: string }) {
 function Sums({ result }: { result: Result }) {
   const { books } = useWords()
   const { won } = useFormats()
-  const { captured, cancelled, bookedCaptured, bookedCancelled, movements, foreign } = result
+  const { captured, cancelled, bookedCaptured, bookedCancelled, movements } = result
   const { missingCaptured = 0, missingCancelled = 0, outsideCaptured = 0, outsideCancelled = 0 } = result
   const { notListed = 0, listedDifferently = 0 } = result
   const difference = differenceOf(result)
@@ -120,13 +127,25 @@ function Sums({ result }: { result: Result }) {
       )}
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <Figure label={books.run.movements} value={movements} />
-        <Figure label={books.run.foreign} value={foreign} hint={books.run.foreignHint} />
+        <Foreign result={result} />
         {notListed > 0 && <Figure label={books.run.notListed} value={notListed} hint={books.run.disbelievedHint} />}
         {listedDifferently > 0 && (
           <Figure label={books.run.listedDifferently} value={listedDifferently} hint={books.run.disbelievedHint} />
         )}
       </SimpleGrid>
     </Stack>
+  )
+}
+
+/** Runs of earlier versions counted movements of other services and of unknown orders together. */
+function Foreign({ result: { foreign, otherServices, unknownOrders = 0 } }: { result: Result }) {
+  const { run } = useWords().books
+  if (otherServices === undefined) return <Figure label={run.foreign} value={foreign} hint={run.foreignHint} />
+  return (
+    <>
+      <Figure label={run.otherServices} value={otherServices} hint={run.otherServicesHint} />
+      {unknownOrders > 0 && <Figure label={run.unknownOrders} value={unknownOrders} hint={run.unknownOrdersHint} />}
+    </>
   )
 }
 

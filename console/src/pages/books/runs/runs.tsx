@@ -5,23 +5,24 @@ import { Won } from '../../../format/amounts.tsx'
 import { Time } from '../../../format/time.tsx'
 import { type Column, DataTable } from '../../../parts/data-table.tsx'
 import { useWords } from '../../../words/words.tsx'
-import { differenceOf, pollEveryMs, type Run, RunSpan, RunState, reviewedOf } from './run-parts.tsx'
+import { differenceOf, type ListedRun, pollEveryMs, RunBy, RunSpan, RunState, reviewedOf } from './run-parts.tsx'
 
 /** Including runs that other operators have started. */
-const areAllFinished = (runs: Run[]) => runs.every(({ state }) => state !== 'under way')
+const areAllFinished = (runs: ListedRun[]) => runs.every(({ state }) => state !== 'under way')
 
 export function Runs() {
   const { books } = useWords()
   const pages = usePages('runs', {}, (data) => data.runs, { refetchMs: pollEveryMs, until: areAllFinished })
-  const columns: Column<Run>[] = [
-    { header: books.runs.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
-    { header: books.runs.span, cell: (run) => <RunSpan run={run} /> },
-    { header: books.runs.cause, cell: ({ cause }) => books.runs.causes[cause] },
-    { header: books.runs.state, cell: ({ state }) => <RunState state={state} /> },
-    { header: books.runs.movements, align: 'right', cell: ({ result }) => result?.movements ?? '–' },
-    { header: books.runs.reviewed, align: 'right', cell: ({ result }) => reviewedOf(result) ?? '–' },
+  const columns: Column<ListedRun>[] = [
+    { header: books.runs.started, place: 'folded', cell: ({ startedAt }) => <Time at={startedAt} /> },
+    { header: books.runs.span, place: 'title', cell: (run) => <RunSpan run={run} /> },
+    { header: books.runs.cause, place: 'line', cell: (run) => <RunBy run={run} /> },
+    { header: books.runs.state, place: 'badge', cell: (run) => <RunState run={run} /> },
+    { header: books.runs.movements, place: 'folded', align: 'right', cell: ({ result }) => result?.movements ?? '–' },
+    { header: books.runs.reviewed, place: 'folded', align: 'right', cell: ({ result }) => reviewedOf(result) ?? '–' },
     {
       header: books.runs.difference,
+      place: 'amount',
       align: 'right',
       cell: ({ result }) => (result ? <Won value={differenceOf(result)} /> : '–'),
     },

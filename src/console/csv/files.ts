@@ -1,0 +1,190 @@
+// The CSV files of the console, read and written page by page: memory stays small whatever their length.
+import { leastUuid } from '../../core/ids.ts'
+import { addDays, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
+import type { CsvValue } from '../../core/text/csv.ts'
+import type { OutstandingLot } from '../../credits/lots/liability.sql.ts'
+import { outstandingPages } from '../../credits/lots/liability-csv.ts'
+import type { StatementEntry } from '../../credits/statement/statement.sql.ts'
+import { type ExportQuery, statementPages } from '../../credits/statement/statement-csv.ts'
+import type { Database } from '../../db/database.ts'
+import { operationKinds } from '../../payments/kinds.ts'
+import { findOrders } from '../../payments/orders.sql.ts'
+import { findRefundActors, listPayments, type PaymentRow } from '../books/books.sql.ts'
+import { type DaySpan, readDays } from '../books/books.ts'
+import {
+  type DiscrepancyRow,
+  type DiscrepancyState,
+  listDiscrepancies,
+  withAmountsAndNames,
+} from '../books/discrepancies.sql.ts'
+import { findCustomerNames } from '../customers/names.sql.ts'
+import type { Language } from './headings.ts'
+import { type CsvColumn, codesOf, csvTable, fieldsOf, timesOf } from './table.ts'
+
+const pageSize = 5_000
+
+/** Null: for a script. */
+export type FileLanguage = Language | null
+
+type DayRow = Awaited<ReturnType<typeof readDays>>[number]
+
+/** Empty for a day that was not compared. */
+function moneyColumns(side: 'gateway' | 'books'): CsvColumn<DayRow>[] {
+  return [
+    { name: `${side}Captured`, value: (row) => row[side]?.captured ?? null },
+    { name: `${side}Cancelled`, value: (row) => row[side]?.cancelled ?? null },
+    { name: `${side}Net`, value: (row) => row[side]?.net ?? null },
+  ]
+}
+
+export async function* daysCsv(database: Database, language: FileLanguage, span: DaySpan): AsyncGenerator<string> {
+  const ifCompared = (row: DayRow, value: CsvValue) => (row.gateway === null ? null : value)
+  const { head, linesOf } = csvTable<DayRow>(language, [
+    ...fieldsOf<DayRow>('day'),
+    ...codesOf<DayRow>('state', 'dayState'),
+    { name: 'movements', value: (row) => ifCompared(row, row.movements) },
+    ...moneyColumns('gateway'),
+    ...moneyColumns('books'),
+    { name: 'difference', value: (row) => ifCompared(row, row.difference) },
+    ...timesOf<DayRow>('comparedAt'),
+    ...fieldsOf<DayRow>('reconciliationId'),
+  ])
+  yield head
+  yield linesOf(await readDays(database, span))
+}
+
+type PaymentLine = Omit<PaymentRow, 'amount'> & {
+  time: Date
+  day: string
+  customerName: string | null
+  packageType: string | null
+  credits: number | null
+  status: string | null
+  operator: string | null
+  /** KRW; negative when it went back. It includes VAT. */
+  krw: number
+  supply: number
+  vat: number
+}
+
+export async function* paymentsCsv(
+  database: Database,
+  language: FileLanguage,
+  { from, to }: DaySpan,
+): AsyncGenerator<string> {
+  const { head, linesOf } = csvTable<PaymentLine>(language, [
+    ...timesOf<PaymentLine>('time'),
+    ...fieldsOf<PaymentLine>('day', 'orderId', 'customerId', 'customerName', 'packageType', 'credits'),
+    ...codesOf<PaymentLine>('kind', 'operationKind'),
+    ...fieldsOf<PaymentLine>('krw', 'supply', 'vat'),
+    ...codesOf<PaymentLine>('status', 'orderStatus'),
+    ...fieldsOf<PaymentLine>('operator', 'reason', 'paymentKey', 'transactionKey'),
+  ])
+  yield head
+  const before = startOfKoreanDay(addDays(to, 1)) as Date
+  let after = { place: (startOfKoreanDay(from) as Date).toISOString(), operationId: leastUuid }
+  for (;;) {
+    const page = await listPayments(database, before, after, pageSize)
+    yield linesOf(await paymentLines(database, page))
+    const last = page.at(-1)
+    if (!last || page.length < pageSize) return
+    after = last
+  }
+}
+
+async function paymentLines(database: Database, page: PaymentRow[]): Promise<PaymentLine[]> {
+  const refunded = page.filter(({ kind }) => kind === 'REFUND').map(({ orderId }) => orderId)
+  const [names, orders, actors] = await Promise.all([
+    findCustomerNames(
+      database,
+      page.map(({ customerId }) => customerId),
+    ),
+    findOrders(database, page),
+    findRefundActors(database, refunded),
+  ])
+  return page.map((payment, place) => {
+    const { amount, ...rest } = payment
+    const { kind, closedAt: time, customerId, orderId } = rest
+    const order = orders[place]
+    return {
+      ...rest,
+      time,
+      day: koreanDayOf(time),
+      customerName: names.get(customerId) ?? null,
+      packageType: order?.packageType ?? null,
+      credits: order?.credits ?? null,
+      status: order?.status ?? null,
+      operator: kind === 'REFUND' ? (actors.get(orderId) ?? null) : null,
+      ...withVat(operationKinds[kind].revenueSign, amount),
+    }
+  })
+}
+
+/** VAT is an eleventh of the price, rounded to the won. */
+function withVat(sign: number, amount: number): { krw: number; supply: number; vat: number } {
+  const vat = Math.round(amount / 11)
+  // Not -0.
+  const signed = (value: number) => sign * value || 0
+  return { krw: signed(amount), supply: signed(amount - vat), vat: signed(vat) }
+}
+
+export async function* discrepanciesCsv(
+  database: Database,
+  language: FileLanguage,
+  state: DiscrepancyState,
+): AsyncGenerator<string> {
+  type Row = DiscrepancyRow & { amount: number | null; customerName: string | null }
+  const { head, linesOf } = csvTable<Row>(language, [
+    ...fieldsOf<Row>('discrepancyId', 'kind', 'subject', 'customerId', 'customerName', 'orderId', 'amount'),
+    ...timesOf<Row>('foundAt', 'lastSeenAt', 'resolvedAt'),
+    ...fieldsOf<Row>('resolution'),
+    { name: 'detail', value: ({ detail }) => JSON.stringify(detail) },
+  ])
+  yield head
+  for (let after: string | null = null; ; ) {
+    const page = await listDiscrepancies(database, state, after, pageSize)
+    yield linesOf(await withAmountsAndNames(database, page))
+    const last = page.at(-1)
+    if (!last || page.length < pageSize) return
+    after = last.discrepancyId
+  }
+}
+
+export async function* consoleLiabilityCsv(
+  database: Database,
+  language: FileLanguage,
+  before: Date,
+): AsyncGenerator<string> {
+  type Row = OutstandingLot & { customerName: string | null }
+  const { head, linesOf } = csvTable<Row>(language, [
+    ...fieldsOf<Row>('customerId', 'customerName', 'orderId', 'packageType'),
+    ...codesOf<Row>('status', 'orderStatus'),
+    ...timesOf<Row>('grantedAt'),
+    ...fieldsOf<Row>('amount', 'credits', 'used', 'unspent', 'value'),
+  ])
+  yield head
+  for await (const lots of outstandingPages(database, before)) {
+    const names = await findCustomerNames(
+      database,
+      lots.map(({ customerId }) => customerId),
+    )
+    yield linesOf(lots.map((lot) => ({ ...lot, customerName: names.get(lot.customerId) ?? null })))
+  }
+}
+
+export async function* consoleStatementCsv(
+  database: Database,
+  language: FileLanguage,
+  query: ExportQuery,
+): AsyncGenerator<string> {
+  const pages = await statementPages(database, query)
+  const { head, linesOf } = csvTable<StatementEntry>(language, [
+    ...fieldsOf<StatementEntry>('entryNumber'),
+    ...timesOf<StatementEntry>('createdAt'),
+    ...codesOf<StatementEntry>('kind', 'entryKind'),
+    ...fieldsOf<StatementEntry>('delta', 'heldDelta', 'balanceAfter', 'heldAfter', 'availableAfter', 'orderId'),
+    ...fieldsOf<StatementEntry>('reference', 'holdId', 'service'),
+  ])
+  yield head
+  for await (const page of pages) yield linesOf(page)
+}

@@ -1,0 +1,117 @@
+// The page of the action log: filtered by operator, action, Korean day and subject, with the names of customers.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { maxActionsScanned } from '../../../src/console/action-log/action-log.sql.ts'
+import { addDays, koreanDayOf } from '../../../src/core/korean-days.ts'
+import { closeAll } from '../../support/closing.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../../support/console/console-api.ts'
+import { assertRefused, startTestService, type TestService } from '../../support/service/service.ts'
+
+let service: TestService
+let api: ConsoleApi
+let viewer: Operator
+before(async () => {
+  service = await startTestService()
+  api = await openConsoleApi(service)
+  viewer = await api.newOperator('viewer')
+})
+after(() => closeAll(api, service))
+
+type Logged = { actor: string; command: string; subject?: string; at: string; outcome?: string }
+
+async function write(...actions: Logged[]): Promise<void> {
+  for (const { actor, command, subject = null, at, outcome = 'ok' } of actions) {
+    const actionId = crypto.randomUUID()
+    await service.database.query(
+      `insert into operator_actions (action_id, step, happened_at, actor, command, arguments, subject)
+       values ($1, 'BEGUN', $2, $3, $4, '{}', $5)`,
+      [actionId, at, actor, command, subject],
+    )
+    await service.database.query(
+      `insert into operator_actions (action_id, step, happened_at, outcome, about) values ($1, 'ENDED', $2, $3, '{}')`,
+      [actionId, at, outcome],
+    )
+  }
+}
+
+type Filter = { actor?: string; command?: string; from?: string; to?: string; subject?: string; limit?: string }
+
+/** The actions of all pages, as `actor command`. */
+async function list(query: Filter): Promise<string[]> {
+  const found: string[] = []
+  for (let cursor: string | null = null; ; ) {
+    const page: { actions: { actor: string; command: string }[]; nextCursor: string | null } = await viewer.get(
+      'actionLog',
+      { query: { ...query, ...(cursor && { cursor }) } },
+    )
+    found.push(...page.actions.map(({ actor, command }) => `${actor} ${command}`))
+    cursor = page.nextCursor
+    if (cursor === null) return found
+  }
+}
+
+test('actions are found by operator, action and Korean day, wherever the operator worked', async () => {
+  const kim = 'kim in the console from 127.0.0.1'
+  await write(
+    { actor: kim, command: 'orders refund', at: '2026-03-01T14:59:59.999Z' },
+    { actor: kim, command: 'orders settle', at: '2026-03-01T15:00:00Z' },
+    { actor: 'kim as root', command: 'orders refund', at: '2026-03-02T14:59:59.999Z' },
+    { actor: 'kimberly in the console from 127.0.0.1', command: 'orders refund', at: '2026-03-02T10:00:00Z' },
+    { actor: 'somebody from 10.0.0.1', command: 'console sign-in', at: '2026-03-02T15:00:00Z', outcome: 'refused' },
+  )
+  assert.deepEqual(await list({ from: '2026-03-02', to: '2026-03-02' }), [
+    'kim as root orders refund',
+    'kimberly in the console from 127.0.0.1 orders refund',
+    `${kim} orders settle`,
+  ])
+  assert.deepEqual(await list({ actor: 'KIM', command: 'orders refund', limit: '1' }), [
+    'kim as root orders refund',
+    `${kim} orders refund`,
+  ])
+  assert.deepEqual(await list({ actor: 'somebody', from: '2026-03-03' }), ['somebody from 10.0.0.1 console sign-in'])
+  assert.deepEqual(await list({ to: '2026-02-28' }), [])
+  assertRefused(await viewer.request('actionLog', { query: { from: '2026-02-30' } }), 'VAL003')
+})
+
+test('a subject is shown with the name of its customer, and the filters apply to it too', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder('BASIC')
+  const [row] = await service.database.query<{ name: string }>('select name from customers where customer_id = $1', [
+    customer.customerId,
+  ])
+  const today = koreanDayOf(new Date())
+  const at = new Date().toISOString()
+  const discrepancyId = crypto.randomUUID()
+  await write(
+    { actor: 'lee', command: 'orders settle', subject: orderId, at },
+    { actor: 'lee', command: 'customers suspend', subject: customer.customerId, at },
+    { actor: 'lee', command: 'discrepancies resolve', subject: discrepancyId, at },
+  )
+  const { actions } = await viewer.get('actionLog', { query: { actor: 'lee', from: today } })
+  assert.deepEqual(
+    new Map(actions.map(({ subject, subjectName }) => [subject, subjectName])),
+    new Map([
+      [orderId, row?.name],
+      [customer.customerId, row?.name],
+      [discrepancyId, null],
+    ]),
+  )
+  assert.deepEqual(await list({ subject: orderId, actor: 'lee' }), ['lee orders settle'])
+  assert.deepEqual(await list({ subject: orderId, actor: 'kim' }), [])
+  assert.deepEqual(await list({ subject: orderId, to: addDays(today, -1) }), [])
+})
+
+test('a rare action behind more actions than one page reads is found by the next page', async () => {
+  await service.database.queryUnguarded(
+    `insert into operator_actions (action_id, step, happened_at, actor, command, arguments)
+     select gen_random_uuid(), 'BEGUN', '2026-04-01'::timestamptz + n * interval '1 ms', 'park', 'export days', '{}'
+     from generate_series(1, $1::int) n`,
+    [maxActionsScanned],
+  )
+  await write({ actor: 'park', command: 'backup', at: '2026-03-31T00:00:00Z' })
+  const query = { actor: 'park', command: 'backup', to: '2026-04-30' }
+  const first = await viewer.get('actionLog', { query })
+  assert.deepEqual([first.actions, typeof first.nextCursor], [[], 'string'])
+  assert.deepEqual(await list(query), ['park backup'])
+  await service.database.queryUnguarded(`delete from operator_actions where actor = 'park' and command = 'export days'`)
+})

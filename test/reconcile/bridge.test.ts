@@ -1,0 +1,199 @@
+// The bridge of a reconciliation: for any mix of differences the lines add up to the difference of the two sides, each line names
+// its cause, and the amount of a discrepancy is that of its lines.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { forSeeds } from '../../harness/random.ts'
+import { newOrderId } from '../../src/core/ids.ts'
+import { createBridgeLines } from '../../src/payments/books/bridge.ts'
+import { type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
+import { amountOf } from '../../src/payments/recovery/discrepancy-amount.ts'
+import { createOverrides } from '../support/service/recovery.ts'
+import { assertSuccess, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
+
+const { overrides, clear, wrapGateway } = createOverrides()
+let service: TestService
+let customer: TestCustomer
+before(async () => {
+  service = await startTestService({ wrapGateway })
+  customer = await service.newCustomer()
+})
+after(() => service.close())
+
+const hourMs = 3_600_000
+const run = () =>
+  reconcile(service.payments, { from: new Date(Date.now() - hourMs), to: new Date(Date.now() + hourMs) })
+
+function differenceOf(result: Reconciliation): number {
+  const { captured, cancelled, bookedCaptured, bookedCancelled, missingCaptured, missingCancelled } = result
+  return captured - cancelled - (bookedCaptured + missingCaptured) + (bookedCancelled + missingCancelled)
+}
+
+async function capture(orderId: string, amount: number): Promise<string> {
+  const paymentKey = await service.sandbox.pay(orderId, amount)
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  return paymentKey
+}
+
+/** A difference, and the lines that are expected for its order: kind or result, and amount. */
+type Planted = { orderId: string; lines: [cause: string, amount: number][] }
+
+const plants: Record<string, (amount: number) => Promise<Planted>> = {
+  async nothing() {
+    const { orderId } = await customer.confirmedOrder('BASIC')
+    return { orderId, lines: [] }
+  },
+  async 'a second payment'() {
+    const { orderId, amount } = await customer.confirmedOrder()
+    await capture(orderId, amount)
+    return { orderId, lines: [['SECOND_PAYMENT', amount]] }
+  },
+  async 'a second payment, returned'() {
+    const { orderId, amount } = await customer.confirmedOrder()
+    await service.sandbox.cancel(await capture(orderId, amount))
+    return {
+      orderId,
+      lines: [
+        ['agrees', amount],
+        ['agrees', -amount],
+      ],
+    }
+  },
+  async 'an unknown order'(amount) {
+    const orderId = newOrderId()
+    await capture(orderId, amount)
+    return { orderId, lines: [['UNKNOWN_ORDER', amount]] }
+  },
+  async 'another service'(amount) {
+    const orderId = `shop-2-${crypto.randomUUID()}`
+    const paymentKey = await capture(orderId, amount)
+    await service.sandbox.cancel(paymentKey, 700)
+    return {
+      orderId,
+      lines: [
+        ['other service', amount],
+        ['other service', -700],
+      ],
+    }
+  },
+  async 'a partial cancellation'(amount) {
+    const { orderId, paymentKey } = await customer.confirmedOrder('PRO')
+    await service.sandbox.cancel(paymentKey, amount)
+    return { orderId, lines: [['PARTLY_CANCELLED_AT_GATEWAY', -amount]] }
+  },
+  async 'a capture that is repaired'() {
+    const { orderId, paymentKey, amount } = await customer.paidOrder()
+    await service.sandbox.capture(paymentKey, orderId, amount)
+    return { orderId, lines: [['repaired', amount]] }
+  },
+  async 'a grant that the gateway does not know'() {
+    const { orderId, amount } = await customer.paidOrder()
+    overrides.confirm = async () => ({ kind: 'approved', transactionKey: null })
+    assertSuccess(await customer.confirm(orderId, `pay_${crypto.randomUUID()}`, amount), 200)
+    clear()
+    return { orderId, lines: [['NOT_CAPTURED_AT_GATEWAY', -amount]] }
+  },
+}
+
+const isForeign = (result: string) => ['unknown order', 'other service'].includes(result)
+
+type Found = { discrepancyId: string; kind: string; subject: string; detail: object }
+
+test('the lines add up to the difference for any mix of differences, and name their causes', async () => {
+  await forSeeds(3, async (random) => {
+    const names = Object.keys(plants).flatMap((name) => Array.from({ length: random.integer(0, 2) }, () => name))
+    const planted: Planted[] = []
+    for (const name of random.shuffled(names)) {
+      planted.push((await plants[name]?.(random.integer(1, 9) * 1_000)) ?? assert.fail(name))
+    }
+    const result = await run()
+    const { lines, rest, otherServices, unknownOrders, foreign } = result
+    assert.deepEqual(rest, { lines: 0, amount: 0 })
+    assert.equal(
+      lines.reduce((sum, { amount }) => sum + amount, 0),
+      differenceOf(result),
+    )
+    assert.equal(otherServices + unknownOrders, foreign)
+    for (const { orderId, lines: expected } of planted) {
+      const found = lines.filter((line) => line.orderId === orderId)
+      const shown = found.map(({ kind, result: cause, amount }) => `${kind ?? cause} ${amount}`)
+      assert.deepEqual(shown.sort(), expected.map(([cause, amount]) => `${cause} ${amount}`).sort())
+
+      assert.ok(found.every((line) => line.customerId === (isForeign(line.result) ? null : customer.customerId)))
+    }
+    const discrepancies = await service.database.query<Found>(
+      'select discrepancy_id as "discrepancyId", kind, subject, detail from discrepancies where resolved_at is null',
+    )
+    for (const discrepancy of discrepancies) {
+      const ofIt = lines.filter((line) => line.discrepancyId === discrepancy.discrepancyId)
+      const sum = ofIt.reduce((total, { amount }) => total + amount, 0)
+      assert.equal(amountOf(discrepancy), sum, discrepancy.kind)
+    }
+  })
+})
+
+test('a movement that our copy has with another amount is a line with the amount of the gateway, and names its discrepancy', async () => {
+  const { orderId, amount } = await customer.confirmedOrder()
+  await run()
+  await service.database.query('update gateway_movements set amount = amount - 1 where order_id = $1', [orderId])
+  const result = await run()
+  const [line] = result.lines.filter((each) => each.orderId === orderId)
+  assert.deepEqual([line?.kind, line?.amount], ['MOVEMENT_DIFFERS', amount])
+  assert.equal(
+    result.lines.reduce((sum, each) => sum + each.amount, 0),
+    differenceOf(result),
+  )
+})
+
+test('a run keeps 500 lines, those that need a decision before the others, and the sum of the rest', () => {
+  const bridge = createBridgeLines()
+  const line = { of: 'movement', customerId: null, paymentKey: 'pay', orderId: 'shop', transactionKey: 'tx' } as const
+  for (let place = 0; place < 600; place += 1) {
+    bridge.add({ ...line, moved: 10, direction: 'CAPTURE', result: 'other service', at: new Date(place) })
+  }
+  for (const place of [2, 1]) {
+    bridge.add({ ...line, moved: 3, direction: 'CANCEL', result: 'disagrees', at: new Date(place) })
+  }
+  const kept = bridge.kept()
+  assert.equal(kept.length, 500)
+  assert.deepEqual(
+    kept.slice(0, 3).map(({ result, amount, at }) => [result, amount, at.getTime()]),
+    [
+      ['disagrees', -3, 1],
+      ['disagrees', -3, 2],
+      ['other service', 10, 0],
+    ],
+  )
+  assert.deepEqual(bridge.rest(), { lines: 102, amount: 1_020 })
+})
+
+test('the amount of a discrepancy is what the gateway has more than our books, or not known', () => {
+  const order = { orderStatus: 'REFUNDED', orderAmount: 20_000 }
+  const subject = newOrderId()
+  const cases: [kind: string, subject: string, detail: object, amount: number | null][] = [
+    ['NOT_CANCELLED_AT_GATEWAY', subject, { ...order, orderStatus: 'CANCELLED', gateway: { balance: 20_000 } }, 20_000],
+    ['REFUNDED_MORE_AT_GATEWAY', subject, { ...order, refundedAmount: 15_000, gateway: { balance: 0 } }, -5_000],
+    // Of an earlier version, which did not record what was refunded.
+    ['REFUNDED_MORE_AT_GATEWAY', subject, { ...order, gateway: { balance: 0 } }, null],
+    ['PAYMENT_DIFFERS', 'pay_1', { ...order, gateway: { balance: 3_000 } }, 3_000],
+    ['PAYMENT_DIFFERS', 'pay_1', { ...order, gateway: { balance: 3_000, currency: 'USD' } }, null],
+    ['OPERATION_STUCK', subject, { operationKind: 'CANCEL', operationAmount: 20_000, code: 'X' }, -20_000],
+    ['OPERATION_STUCK', subject, { operationKind: 'CANCEL', code: 'X' }, null],
+    [
+      'REFUNDED_MORE_AT_GATEWAY',
+      subject,
+      { operationKind: 'REFUND', operationAmount: 5_000, totalAmount: 20_000, balanceAmount: 12_000 },
+      -3_000,
+    ],
+    [
+      'MOVEMENT_NOT_LISTED',
+      'tx',
+      { stored: { direction: 'CAPTURE', amount: 7 }, gateway: { status: 'not listed' } },
+      -7,
+    ],
+    ['UNKNOWN_ORDER', 'pay_1', { direction: 'CANCEL', amount: 7 }, -7],
+    ['UNKNOWN_ORDER', 'pay_1', {}, null],
+  ]
+  for (const [kind, about, detail, amount] of cases) {
+    assert.equal(amountOf({ kind, subject: about, detail }), amount, `${kind} ${JSON.stringify(detail)}`)
+  }
+})
