@@ -161,6 +161,12 @@ test('orders are filtered by reason of failure, package and open operation, and 
     byAmount.flat().map(({ orderId }) => orderId),
     expected.map(({ orderId }) => orderId),
   )
+  const linesOf = async (query: string) =>
+    (await (await finance.save(`/orders.csv?customerId=${customerId}${query}`)).text()).trim().split('\r\n').slice(1)
+  assert.equal((await linesOf('')).length, 6)
+  const [line = '', ...others] = await linesOf('&failure=insufficient-funds&language=ko')
+  assert.deepEqual(others, [])
+  assert.match(line, /^ord_.*,STANDARD,20000,21,결제 실패,잔액 부족·한도 초과,REJECT_CARD_PAYMENT,,,,$/)
   await settleAll(service)
 })
 
