@@ -154,12 +154,10 @@ select discrepancy_id as "discrepancyId", resolved_at as "resolvedAt"
   where discrepancy_id = any ($1::uuid[]) and resolved_at is not null;
 
 -- console.findRun
-select r.reconciliation_id as "reconciliationId", r.cause,
-    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result as "result",
+select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
+    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt", r.finished_at as "finishedAt",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
-         else 'interrupted' end as "state"
-  from reconciliations r where r.reconciliation_id = $1;
+         else 'interrupted' end as "state", r.result from reconciliations r where r.reconciliation_id = $1;
 
 -- console.findSession
 with found as (
@@ -190,23 +188,15 @@ select o.order_id as "orderId" from orders o
 
 -- console.findTrailEnd
 select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds", b.action_id as "actionId"
-  from (
-    select * from operator_actions
-    where step = 'BEGUN'  and happened_at >= $3::timestamptz
+  from (select * from operator_actions where step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
-    order by happened_at desc, action_id desc
-    offset $4 limit 1
-  ) b;
+    order by happened_at desc, action_id desc offset $4 limit 1) b;
 
 -- console.findTrailEndOfSubject
 select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds", b.action_id as "actionId"
-  from (
-    select * from operator_actions
-    where step = 'BEGUN' and subject = $5 and happened_at >= $3::timestamptz
+  from (select * from operator_actions where subject = $5 and step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
-    order by happened_at desc, action_id desc
-    offset $4 limit 1
-  ) b;
+    order by happened_at desc, action_id desc offset $4 limit 1) b;
 
 -- console.listActiveHolds
 select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
@@ -300,11 +290,10 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
   order by c.created_at desc, c.customer_id desc;
 
 -- console.listNewestRuns
-select r.reconciliation_id as "reconciliationId", r.cause,
-    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result - '{lines,rest}'::text[] as "result",
+select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
+    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt", r.finished_at as "finishedAt",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
-         else 'interrupted' end as "state"
+         else 'interrupted' end as "state", r.result - '{lines,rest}'::text[] as "result"
   from reconciliations r order by r.started_at desc, r.reconciliation_id desc limit $1;
 
 -- console.listNotes
@@ -539,11 +528,10 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
       limit $1;
 
 -- console.listRunsBehind
-select r.reconciliation_id as "reconciliationId", r.cause,
-    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result - '{lines,rest}'::text[] as "result",
+select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
+    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt", r.finished_at as "finishedAt",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
-         else 'interrupted' end as "state"
+         else 'interrupted' end as "state", r.result - '{lines,rest}'::text[] as "result"
   from reconciliations r
   where (r.started_at, r.reconciliation_id) < (
     select c.started_at, c.reconciliation_id from reconciliations c where c.reconciliation_id = $2)
@@ -557,11 +545,10 @@ select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
   cross join lateral (
     select distinct on (of_day."state" = 'finished') of_day.*
     from (
-      select r.reconciliation_id as "reconciliationId", r.cause,
-    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", r.result - '{lines,rest}'::text[] as "result",
+      select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
+    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt", r.finished_at as "finishedAt",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
-         else 'interrupted' end as "state"
+         else 'interrupted' end as "state", r.result - '{lines,rest}'::text[] as "result"
   from reconciliations r
       where r.from_time = b.begins
         and (r.to_time = b.begins + interval '1 day' - interval '1 second'
@@ -574,13 +561,9 @@ select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
 -- console.listTrail
 select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
     b.reason, e.outcome, e.about, e.happened_at as "endedAt", (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
-  from (
-    select * from operator_actions
-    where step = 'BEGUN'  and happened_at >= $3::timestamptz
+  from (select * from operator_actions where step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
-    order by happened_at desc, action_id desc
-    limit $7
-  ) b
+    order by happened_at desc, action_id desc limit $7) b
   left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
   where ($5::text is null
          or lower(substring(b.actor from '^(.*?)(?: in the console from | as | from |$)')) = lower($5))
@@ -591,13 +574,9 @@ select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.a
 -- console.listTrailOfSubject
 select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
     b.reason, e.outcome, e.about, e.happened_at as "endedAt", (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
-  from (
-    select * from operator_actions
-    where step = 'BEGUN' and subject = $8 and happened_at >= $3::timestamptz
+  from (select * from operator_actions where subject = $8 and step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
-    order by happened_at desc, action_id desc
-    limit $7
-  ) b
+    order by happened_at desc, action_id desc limit $7) b
   left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
   where ($5::text is null
          or lower(substring(b.actor from '^(.*?)(?: in the console from | as | from |$)')) = lower($5))

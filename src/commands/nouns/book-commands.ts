@@ -7,6 +7,7 @@ import {
   listOpenDiscrepancies,
   resolveDiscrepancy,
 } from '../../payments/recovery/discrepancies.sql.ts'
+import { amountOf } from '../../payments/recovery/discrepancy-amount.ts'
 import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
 import { quoteRefund } from '../../payments/refunds/quote.ts'
 import { personOf } from '../action-log-entry.ts'
@@ -68,6 +69,8 @@ export const bookCommands: Command[] = [
     details: [
       'The worker does the same every day. What cannot be repaired automatically is stored as a discrepancy: see ' +
         'discrepancies list. The command can be repeated at any time.',
+      'The lines add up to the difference: gateway net = books net + lines. The amount of a line is what the gateway has ' +
+        'more than our books because of it.',
     ],
     options: {
       from: { ...dateOption('the first day or time'), required: true },
@@ -93,7 +96,10 @@ export const bookCommands: Command[] = [
     summary: `Lists the open discrepancies, oldest first, at most ${listLimit}.`,
     examples: [{ line: 'discrepancies list', description: 'a table, or "None."' }],
     changesData: false,
-    run: ({ database }) => listOpenDiscrepancies(database, listLimit),
+    async run({ database }) {
+      const rows = await listOpenDiscrepancies(database, listLimit)
+      return rows.map(({ detail, ...row }) => ({ ...row, amount: amountOf({ ...row, detail }), detail }))
+    },
   },
   {
     name: 'discrepancies resolve',

@@ -9,34 +9,41 @@ export const maxActionsScanned = 20_000
 
 const quotedPlace = `(extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"`
 
-/** Actions before a place, since a time; newest first. */
-const quotedStretch = (ofSubject: string) => `
-    select * from operator_actions
-    where step = 'BEGUN' ${ofSubject} and happened_at >= $3::timestamptz
+/** Of a stretch: actions before a place, since a time, newest first. */
+const quotedBegun = `step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by happened_at desc, action_id desc`
 
 // `NAME in the console from ADDRESS`, `NAME as USER` on the command line, `somebody from ADDRESS` for a refused sign-in.
-const quotedFiltered = (ofSubject: string) => `select ${actionColumns}, ${quotedPlace}
-  from (${quotedStretch(ofSubject)}
-    limit $7
-  ) b
-  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+const quotedFilters = `left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
   where ($5::text is null
          or lower(substring(b.actor from '^(.*?)(?: in the console from | as | from |$)')) = lower($5))
     and ($6::text is null or b.command = $6)
   order by b.happened_at desc, b.action_id desc
   limit $4`
 
-const quotedStretchEnd = (ofSubject: string, offset: string) => `select ${quotedPlace}, b.action_id as "actionId"
-  from (${quotedStretch(ofSubject)}
-    offset ${offset} limit 1
-  ) b`
-
-const listStatement = statement('console.listTrail', quotedFiltered(''))
-const listOfSubjectStatement = statement('console.listTrailOfSubject', quotedFiltered('and subject = $8'))
-const findEndStatement = statement('console.findTrailEnd', quotedStretchEnd('', '$4'))
-const findEndOfSubjectStatement = statement('console.findTrailEndOfSubject', quotedStretchEnd('and subject = $5', '$4'))
+const listStatement = statement(
+  'console.listTrail',
+  `select ${actionColumns}, ${quotedPlace}
+  from (select * from operator_actions where ${quotedBegun} limit $7) b
+  ${quotedFilters}`,
+)
+const listOfSubjectStatement = statement(
+  'console.listTrailOfSubject',
+  `select ${actionColumns}, ${quotedPlace}
+  from (select * from operator_actions where subject = $8 and ${quotedBegun} limit $7) b
+  ${quotedFilters}`,
+)
+const findEndStatement = statement(
+  'console.findTrailEnd',
+  `select ${quotedPlace}, b.action_id as "actionId"
+  from (select * from operator_actions where ${quotedBegun} offset $4 limit 1) b`,
+)
+const findEndOfSubjectStatement = statement(
+  'console.findTrailEndOfSubject',
+  `select ${quotedPlace}, b.action_id as "actionId"
+  from (select * from operator_actions where subject = $5 and ${quotedBegun} offset $4 limit 1) b`,
+)
 
 export type LoggedAction = ListedAction & { atMicroseconds: number }
 

@@ -35,13 +35,14 @@ export type RunRow = {
   result: StoredResult | null
 }
 
-const quotedRunColumns = (result: string) => `r.reconciliation_id as "reconciliationId", r.cause,
-    r.requested_by as "requestedBy", r.from_time as "from", r.to_time as "to",
-    r.started_at as "startedAt", r.finished_at as "finishedAt", ${result} as "result",
+const quotedRun = `r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
+    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt", r.finished_at as "finishedAt",
     case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
-         else 'interrupted' end as "state"
+         else 'interrupted' end as "state"`
+
+/** For a list: without the lines of the result. */
+const runColumns = `${quotedRun}, r.result - '{lines,rest}'::text[] as "result"
   from reconciliations r`
-const runColumns = quotedRunColumns(`r.result - '{lines,rest}'::text[]`)
 
 const listNewestRunsStatement = statement(
   'console.listNewestRuns',
@@ -65,7 +66,7 @@ export function listRuns(database: Database, after: string | null, limit: number
 
 const findRunStatement = statement(
   'console.findRun',
-  `select ${quotedRunColumns('r.result')} where r.reconciliation_id = $1`,
+  `select ${quotedRun}, r.result from reconciliations r where r.reconciliation_id = $1`,
 )
 
 export async function findRun(database: Database, reconciliationId: string): Promise<RunRow | null> {
