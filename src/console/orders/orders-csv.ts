@@ -1,7 +1,7 @@
 // The orders of a list as a CSV file, newest first, stretch by stretch.
 import type { Database } from '../../db/database.ts'
 import type { FileLanguage } from '../csv/files.ts'
-import { codesOf, csvTable, fieldsOf, timesOf } from '../csv/table.ts'
+import { codeColumnsOf, csvTable, fieldsOf, timesOf } from '../csv/table.ts'
 import { failureIn } from './list.ts'
 import { findStretchEnd, type ListedOrder, listOrders, type OrdersFilter } from './orders.sql.ts'
 
@@ -23,12 +23,12 @@ export async function* ordersCsv(
     ...fieldsOf<Line>('orderId'),
     ...timesOf<Line>('createdAt'),
     ...fieldsOf<Line>('customerId', 'customerName', 'packageType', 'amount', 'credits'),
-    ...codesOf<Line>('status', 'orderStatus'),
-    ...codesOf<Line>('failure', 'failure'),
+    ...codeColumnsOf<Line>('status', 'orderStatus'),
+    ...codeColumnsOf<Line>('failure', 'failure'),
     ...fieldsOf<Line>('gatewayCode'),
     ...timesOf<Line>('confirmedAt'),
     ...fieldsOf<Line>('refundedAmount'),
-    ...codesOf<Line>('openOperation', 'operationKind'),
+    ...codeColumnsOf<Line>('openOperation', 'operationKind'),
   ])
   yield head
   for (let below = filter.below; ; ) {
