@@ -9,7 +9,7 @@ type Fields = Record<string, string>
 
 const session = { '': 'name role permissions[] mustChangePassword endsAt idleEndsAt' }
 const sums =
-  'ordersMade ordersConfirmed ordersFailed ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
+  'ordersMade ordersConfirmed ordersFailed ordersExpired ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
 const orderRow =
   'orderId customerId customerName status packageType amount credits createdAt confirmedAt refundedAmount'
 const failure = 'reason gatewayCode'
@@ -62,13 +62,21 @@ const fields: Record<EndpointName, Fields> = {
   changePassword: session,
 
   home: {
-    '': 'asOf creditsOutstanding figuresUpTo isAuditOverdue waitingNotifications',
+    '': 'asOf creditsOutstanding figuresUpTo isAuditOverdue waitingNotifications ordersExpired',
     'today.': `from to ${sums}`,
     'month.': `from to ${sums}`,
+    ...Object.fromEntries(
+      ['today', 'month'].flatMap((period) => [
+        [`${period}.comparison.`, 'upTo'],
+        [`${period}.comparison.now.`, sums],
+        [`${period}.comparison.before.`, sums],
+      ]),
+    ),
     'days[].': `day creditsOutstanding ${sums}`,
     'orders.': 'PENDING CONFIRMED FAILED CANCELLED REFUNDED',
     'operations.': 'count',
-    'operations.oldest[].': 'customerId orderId kind openedAt ageSeconds attempts gatewayCode nextAttemptAt',
+    'operations.oldest[].':
+      'customerId customerName orderId kind openedAt ageSeconds attempts gatewayCode nextAttemptAt',
     'discrepancies.': 'count amount withoutAmount',
     'discrepancies.oldest[].': 'discrepancyId kind subject customerId customerName orderId amount foundAt ageSeconds',
     'pendingAdjustments[].': pendingAdjustment,
@@ -106,11 +114,14 @@ const fields: Record<EndpointName, Fields> = {
   resendEvents: { '': 'delivered', 'failed[].': 'endpointId type error' },
   addOrderNote: {},
 
-  customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held suspendedAt' },
+  customers: {
+    '': 'nextCursor',
+    'customers[].': 'customerId name createdAt balance held revenue orders lastPurchaseAt suspendedAt',
+  },
   createCustomer: { '': 'customerId' },
   createCustomerWithKey: { '': 'customerId keyId apiKey' },
   customer: {
-    '': `customerId name createdAt suspendedAt ${account}`,
+    '': `customerId name createdAt suspendedAt revenue orders lastPurchaseAt ${account}`,
     'keys[].': 'keyId lastFour status createdAt suspendedAt',
     'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits[]',
     'notes[].': 'at actor note',

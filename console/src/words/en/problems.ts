@@ -94,6 +94,10 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     title: 'There are too many orders to sort by amount.',
     hint: 'Choose a shorter period.',
   },
+  'too many customers': {
+    title: 'There are too many customers to sort by balance.',
+    hint: 'It reads all accounts, up to 200,000. Sort by revenue or last purchase instead.',
+  },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
     title: 'A reconciliation of other days is running.',
