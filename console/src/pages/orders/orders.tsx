@@ -84,6 +84,7 @@ export function OrdersPage() {
             <CustomerFilter value={customerId} onChange={setCustomerId} />
           </Group>
           <Checkbox
+            size="md"
             label={orders.filters.open}
             checked={open === 'yes'}
             onChange={(event) => setOpen(event.currentTarget.checked ? 'yes' : '')}
