@@ -109,6 +109,11 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
   from discrepancies d
   where d.discrepancy_id = $1;
 
+-- console.findDiscrepancyCustomers
+select discrepancy_id as "discrepancyId", customer_id as "customerId"
+  from discrepancies
+  where discrepancy_id = any ($1::uuid[]) and customer_id is not null;
+
 -- console.findKeysById
 select 'key' as "kind", k.key_id as "id", null as "orderId", k.customer_id as "customerId", c.name as "customerName",
     k.status

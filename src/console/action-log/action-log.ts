@@ -4,6 +4,7 @@ import { dayMs } from '../../core/korean-days.ts'
 import type { Database } from '../../db/database.ts'
 import { findOrderKeys } from '../../payments/orders.sql.ts'
 import { dayStartOf } from '../books/books.ts'
+import { findDiscrepancyCustomers } from '../books/discrepancies.sql.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Query } from '../contract.ts'
 import { findCustomerNames } from '../customers/names.sql.ts'
@@ -49,15 +50,17 @@ function startOf(to: string | undefined): string {
   return `${(dayStartOf('to', to).getTime() + dayMs) * 1_000}~${leastUuid}`
 }
 
-/** The customer that an action is about, or the customer of its order. */
+/** The customer that an action is about, or the customer of its order or discrepancy. */
 async function withSubjectNames(database: Database, actions: LoggedAction[]) {
   const subjects = [...new Set(actions.flatMap(({ subject }) => subject ?? []))]
-  const orders = await findOrderKeys(
-    database,
-    subjects.filter((subject) => orderIdPattern.test(subject)),
-  )
+  const uuids = subjects.filter((subject) => uuidPattern.test(subject))
+  const orderIds = subjects.filter((subject) => orderIdPattern.test(subject))
+  const [orders, discrepancies] = await Promise.all([
+    findOrderKeys(database, orderIds),
+    findDiscrepancyCustomers(database, uuids),
+  ])
   const customerOf = (subject: string) =>
-    uuidPattern.test(subject) ? subject : (orders.get(subject)?.customerId ?? null)
+    orders.get(subject)?.customerId ?? discrepancies.get(subject) ?? (uuidPattern.test(subject) ? subject : null)
   const names = await findCustomerNames(database, subjects.map(customerOf))
   return actions.map((action) => ({
     ...action,

@@ -110,6 +110,20 @@ export async function findResolvedTimes(database: Database, discrepancyIds: stri
   return new Map(rows.map(({ discrepancyId, resolvedAt }) => [discrepancyId, resolvedAt]))
 }
 
+const findCustomersStatement = statement(
+  'console.findDiscrepancyCustomers',
+  `select discrepancy_id as "discrepancyId", customer_id as "customerId"
+  from discrepancies
+  where discrepancy_id = any ($1::uuid[]) and customer_id is not null`,
+)
+
+/** By discrepancy; no entry for one that is about no customer. */
+export async function findDiscrepancyCustomers(database: Database, ids: string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await database.run<{ discrepancyId: string; customerId: string }>(findCustomersStatement, [ids])
+  return new Map(rows.map(({ discrepancyId, customerId }) => [discrepancyId, customerId]))
+}
+
 type DiscrepancyRecord = DiscrepancyRow & {
   /** About the discrepancy, and about its order while it was open. */
   acts: StoryAction[]

@@ -99,15 +99,15 @@ const pageOf: [command: RegExp, page: (subject: string) => string][] = [
   [/^reconcile carry-out$/, (subject) => `/books/runs/${subject}`],
 ]
 
-/** A customer by the name, an order with the name of its customer. */
+/** A customer by the name, an order or a discrepancy with the name of its customer. */
 function Subject({ action: { command, subject, subjectName } }: { action: Action }) {
   if (!subject) return null
   const page = pageOf.find(([form]) => form.test(command))?.[1]
-  const isOrder = subject.startsWith('ord_')
+  const isCustomer = subjectName !== null && page?.(subject) === ofCustomer(subject)
   const id = (
     <div>
-      {(isOrder || !subjectName) && <Id value={subject} short />}
-      {subjectName && <Text size={isOrder ? 'xs' : 'md'}>{subjectName}</Text>}
+      {!isCustomer && <Id value={subject} short />}
+      {subjectName && <Text size={isCustomer ? 'md' : 'xs'}>{subjectName}</Text>}
     </div>
   )
   return page ? (

@@ -138,7 +138,7 @@ export const books: typeof english = {
       disagrees: '판단 필요',
       'under way': '대사 중 처리되고 있던 건',
       unknown: 'PG사 결과 미확인',
-      'unknown order': '알 수 없는 주문',
+      'unknown order': '장부에 없는 주문',
       'other service': '타 서비스 결제',
     },
     lineKinds: {

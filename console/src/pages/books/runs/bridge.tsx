@@ -60,7 +60,7 @@ function BridgeTable({ bridge: { lines, rest }, result }: Props) {
   ]
   const columns: Column<Row>[] = [
     { header: run.line, place: 'title', cell: (row) => <Name row={row} /> },
-    { header: run.lineAbout, place: 'folded', cell: ({ line }) => line && <About line={line} /> },
+    { header: run.lineAbout, place: 'line', cell: ({ line }) => line && <About line={line} /> },
     { header: run.lineCustomer, place: 'line', cell: ({ line }) => line?.customerName },
     { header: run.lineTime, place: 'line', cell: ({ line }) => line && <Time at={line.at} /> },
     { header: run.lineState, place: 'badge', cell: ({ line }) => line && <LineState line={line} /> },

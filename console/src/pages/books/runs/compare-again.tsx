@@ -7,7 +7,7 @@ import { useMay } from '../../../api/hooks.ts'
 import { useFormats } from '../../../format/formats.ts'
 import { ReasonDialog } from '../../../parts/reason-dialog.tsx'
 import { useWords } from '../../../words/words.tsx'
-import type { Run } from './run-parts.tsx'
+import { daysOf, type Run } from './run-parts.tsx'
 
 export function CompareAgain({ run }: { run: Run }) {
   const { days } = useWords().books
@@ -23,7 +23,7 @@ export function CompareAgain({ run }: { run: Run }) {
       </Button>
       <ReasonDialog
         opened={isOpen}
-        title={days.compareDay(from === to ? day(from) : `${day(from)} – ${day(to)}`)}
+        title={days.compareDay(daysOf(run, day))}
         text={days.compareText}
         action={days.compareFirst}
         endpoint="reconcile"

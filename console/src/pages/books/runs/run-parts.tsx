@@ -3,8 +3,8 @@ import { Text } from '@mantine/core'
 import type { Data } from '../../../../../src/console/contract.ts'
 import { koreanDayOf } from '../../../../../src/core/korean-days.ts'
 import { useEndpoint } from '../../../api/hooks.ts'
+import { useFormats } from '../../../format/formats.ts'
 import { StatusBadge, type Tone } from '../../../format/status-badge.tsx'
-import { Day } from '../../../format/time.tsx'
 import { useWords } from '../../../words/words.tsx'
 
 export type Run = Data<'run'>
@@ -70,17 +70,16 @@ export function RunBy({ run: { cause, requestedBy } }: { run: ListedRun }) {
 }
 
 /** The days in Korea that a period touches. */
-export function RunSpan({ run: { from, to } }: { run: Pick<Run, 'from' | 'to'> }) {
-  const [first, last] = [koreanDayOf(new Date(from)), koreanDayOf(new Date(to))]
+export function RunSpan({ run }: { run: Pick<Run, 'from' | 'to'> }) {
+  const { day } = useFormats()
   return (
     <Text span style={{ whiteSpace: 'nowrap' }}>
-      <Day day={first} />
-      {first !== last && (
-        <>
-          {' – '}
-          <Day day={last} />
-        </>
-      )}
+      {daysOf(run, day)}
     </Text>
   )
+}
+
+export function daysOf({ from, to }: Pick<Run, 'from' | 'to'>, dayText: (day: string) => string): string {
+  const [first, last] = [koreanDayOf(new Date(from)), koreanDayOf(new Date(to))]
+  return first === last ? dayText(first) : `${dayText(first)} – ${dayText(last)}`
 }

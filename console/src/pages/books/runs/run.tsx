@@ -15,16 +15,28 @@ import { useWords } from '../../../words/words.tsx'
 import { OpenOfRun } from '../discrepancies.tsx'
 import { Bridge } from './bridge.tsx'
 import { CompareAgain } from './compare-again.tsx'
-import { differenceOf, type Result, type Run, RunBy, RunSpan, RunState, reviewedOf, useRun } from './run-parts.tsx'
+import {
+  daysOf,
+  differenceOf,
+  type Result,
+  type Run,
+  RunBy,
+  RunSpan,
+  RunState,
+  reviewedOf,
+  useRun,
+} from './run-parts.tsx'
 
 export function RunPage() {
   const { books } = useWords()
+  const { day } = useFormats()
   const { reconciliationId = '' } = useParams()
   const { data: run, error, isLoading, refetch } = useRun(reconciliationId)
   return (
     <>
       <PageHeader
         title={books.run.title}
+        tab={run && `${daysOf(run, day)} · ${books.run.title}`}
         detail={<Id value={reconciliationId} />}
         actions={
           <>
@@ -49,10 +61,18 @@ function Findings({ run }: { run: Run }) {
   const { reconciliationId, startedAt, finishedAt, state, result } = run
   return (
     <>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }}>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
         <Figure label={books.run.span} value={<RunSpan run={run} />} />
-        <Figure label={books.runs.state} value={<RunState run={run} />} />
-        <Figure label={books.runs.cause} value={<RunBy run={run} />} />
+        <Figure
+          label={books.runs.state}
+          value={<RunState run={run} />}
+          hint={
+            <>
+              {`${books.runs.cause}: `}
+              <RunBy run={run} />
+            </>
+          }
+        />
         <Figure label={books.run.started} value={<SmallTime at={startedAt} />} />
         <Figure label={books.run.finished} value={finishedAt ? <SmallTime at={finishedAt} /> : '–'} />
       </SimpleGrid>
