@@ -2,6 +2,9 @@
 -- The final text of every statement, by name; test/statements.test.ts fails when this file is behind.
 -- `npm run -s explain -- NAME` shows the plan of one.
 
+-- console.countAccounts
+select count(*) as "count" from (select from accounts limit $1) a;
+
 -- console.countTry
 with asked as (
     select * from unnest($1::bytea[], $2::int[]) as a (subject, free)
@@ -46,9 +49,11 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
     ) as "isOnlyUnread", a.checked, a.findings from audits a where a.audit_id = $1;
 
 -- console.findBalances
-select i.customer_id as "customerId", a.balance, a.held
+select i.customer_id as "customerId", a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt"
   from unnest($1::uuid[]) as i (customer_id)
-  cross join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a;
+  cross join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = i.customer_id limit 1) f on true;
 
 -- console.findConfirmsOfPayment
 select order_id as "orderId" from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2;
@@ -65,7 +70,8 @@ select name from customers where customer_id = $1;
 select customer_id as "customerId", name from customers where customer_id = any ($1::uuid[]) and name is not null;
 
 -- console.findCustomerPage
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
        where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
@@ -78,6 +84,7 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
     ) as "keys"
   from customers c
   left join accounts a using (customer_id)
+  left join customer_figures f using (customer_id)
   where c.customer_id = $1;
 
 -- console.findDiscrepancy
@@ -184,11 +191,12 @@ with found as (
   from found;
 
 -- console.findStretchEnd
-select order_id as "orderId" from orders where order_id < $1 order by order_id desc offset $2 limit 1;
+select o.order_id as "orderId" from orders o
+  where $1::uuid is null and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
 
 -- console.findStretchEndOfCustomer
-select order_id as "orderId" from orders
-  where customer_id = $3 and order_id < $1 order by order_id desc offset $2 limit 1;
+select o.order_id as "orderId" from orders o
+  where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
 
 -- console.findTrailEnd
 select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds", b.action_id as "actionId"
@@ -233,6 +241,30 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
   order by a.ended_at desc, a.audit_id desc
   limit $1;
 
+-- console.listCustomersByBalance
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", c.key
+  from (
+    select a.balance as key, n.* from (
+      select customer_id, balance from accounts
+      where (balance, customer_id) < ($1::bigint, $2::uuid)
+      order by balance desc, customer_id desc
+      limit $3
+    ) a
+    join customers n using (customer_id)
+  ) c;
+
+-- console.listCustomersByLastPurchase
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", c.key
+  from (
+    select (extract(epoch from f.last_purchase_at) * 1000000)::bigint as key, n.* from (
+      select * from customer_figures
+      where (last_purchase_at, customer_id) < ('epoch'::timestamptz + $1::bigint * interval '1 microsecond', $2::uuid)
+      order by last_purchase_at desc, customer_id desc
+      limit $3
+    ) f
+    join customers n using (customer_id)
+  ) c;
+
 -- console.listCustomersByName
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt"
   from (
@@ -247,6 +279,18 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
     limit $2
   ) c
   order by lower(c.name) using ~<~, c.customer_id;
+
+-- console.listCustomersByRevenue
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", c.key
+  from (
+    select f.revenue as key, n.* from (
+      select * from customer_figures
+      where (revenue, customer_id) < ($1::bigint, $2::uuid)
+      order by revenue desc, customer_id desc
+      limit $3
+    ) f
+    join customers n using (customer_id)
+  ) c;
 
 -- console.listNewKeyCancels
 select p.operation_id as "operationId", s.opened_at as "openedAt", p.state, p.order_id as "orderId",
@@ -300,9 +344,17 @@ select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "re
          else 'interrupted' end as "state", r.result - '{lines,rest}'::text[] as "result"
   from reconciliations r order by r.started_at desc, r.reconciliation_id desc limit $1;
 
+-- console.listNotes
+select happened_at as "at", actor, reason as "note" from operator_actions
+  where subject = $1 and step = 'BEGUN' and command = 'customers note'
+  order by happened_at desc
+  limit $2;
+
 -- console.listOldestOperations
 select p.customer_id as "customerId", p.order_id as "orderId", p.kind, p.opened_at as "openedAt",
-    greatest(0, floor(extract(epoch from now() - p.opened_at)))::int as "ageSeconds", p.attempts,
+    greatest(0, floor(extract(epoch from now() - p.opened_at)))::int as "ageSeconds",
+    (select count(*) from payment_attempts a
+     where a.customer_id = p.customer_id and a.operation_id = p.operation_id) as "attempts",
     p.gateway_code as "gatewayCode", greatest(p.settle_at, p.lease_until) as "nextAttemptAt"
   from (select * from payment_operations where state = 'OPEN' order by settle_at limit $2) p
   order by p.opened_at
@@ -326,31 +378,176 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
       limit $1;
 
 -- console.listOrders
-select o.customer_id as "customerId", c.name as "customerName",
+select o.customer_id as "customerId",
+    c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
-  from (
-    select * from (select * from orders where order_id < $1 order by order_id desc limit $4) stretch
-    where $2::text is null or stretch.status = $2
-    order by order_id desc
-    limit $3
-  ) o
-  cross join lateral (select name from customers c where c.customer_id = o.customer_id limit 1) c
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean) order by o.order_id desc limit $9) o
+  left join customers c on c.customer_id = o.customer_id
   order by o.order_id desc;
 
--- console.listOrdersOfCustomer
-select o.customer_id as "customerId", c.name as "customerName",
+-- console.listOrdersByAmount
+select o.customer_id as "customerId",
+    c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
-  from (
-    select * from (
-      select * from orders where customer_id = $5 and order_id < $1 order by order_id desc limit $4) stretch
-    where $2::text is null or stretch.status = $2
-    order by order_id desc
-    limit $3
-  ) o
-  cross join lateral (select name from customers c where c.customer_id = o.customer_id limit 1) c
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean) and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text)) order by o.amount desc, o.order_id desc limit $9) o
+  left join customers c on c.customer_id = o.customer_id
+  order by o.amount desc, o.order_id desc;
+
+-- console.listOrdersOfCustomer
+select o.customer_id as "customerId",
+    c.name as "customerName",
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean) order by o.order_id desc limit $9) o
+  left join customers c on c.customer_id = o.customer_id
   order by o.order_id desc;
+
+-- console.listOrdersOfCustomerByAmount
+select o.customer_id as "customerId",
+    c.name as "customerName",
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean) and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text)) order by o.amount desc, o.order_id desc limit $9) o
+  left join customers c on c.customer_id = o.customer_id
+  order by o.amount desc, o.order_id desc;
 
 -- console.listPayments
 select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
@@ -360,20 +557,6 @@ select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "cus
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
   order by p.closed_at, p.operation_id
   limit $4;
-
--- console.listPendingOfCustomer
-select o.customer_id as "customerId", c.name as "customerName",
-  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt"
-  from (
-    select * from (
-      select * from orders where customer_id = $4 and status = 'PENDING' order by created_at desc limit $3) pending
-    where order_id < $1
-    order by order_id desc
-    limit $2
-  ) o
-  cross join lateral (select name from customers c where c.customer_id = o.customer_id limit 1) c
-  order by o.order_id desc;
 
 -- console.listResolvedDiscrepancies
 select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as "customerId",
@@ -458,6 +641,52 @@ with swept as (
   insert into operator_sessions (session_hash, operator_id, access_version)
   select $1, operator_id, access_version from operators where operator_id = $2 and status = 'ACTIVE' and password_hash = $3
   on conflict do nothing;
+
+-- console.sumOrders
+select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount"
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean);
+
+-- console.sumOrdersOfCustomer
+select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount"
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean);
 
 -- console.takeBackTry
 with cleared as (
@@ -3476,6 +3705,42 @@ with updated as (
   )
   select operator_id as "operatorId" from updated;
 
+-- payments.addSliceToDetails
+with details_span as (
+    update figures_reached set details_reached = $3::timestamptz
+    where customer_id = $1::uuid and details_reached = $2::timestamptz
+    returning $2::timestamptz as from_time, $3::timestamptz as to_time
+  ),
+  expired as (
+    select date_bin('1 hour', p.closed_at, 'epoch') as hour, 'orders expired' as figure, count(*) as count,
+           sum(p.amount)::bigint as total
+    from payment_operations p
+    where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
+      and p.kind = 'CONFIRM'
+      and (p.state = 'EXPIRED' or p.state = 'REJECTED' and p.gateway_code in ('EXPIRED', 'NOT_FOUND_PAYMENT', 'NOT_FOUND_PAYMENT_SESSION'))
+    group by 1
+  ),
+  of_customers as (
+    insert into customer_figures as c (customer_id, revenue, orders, last_purchase_at)
+    select p.customer_id, sum(case p.kind when 'CONFIRM' then p.amount else -p.amount end)::bigint,
+           count(*) filter (where p.kind = 'CONFIRM'), max(p.closed_at) filter (where p.kind = 'CONFIRM')
+    from payment_operations p
+    where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
+      and p.kind in ('CONFIRM', 'CANCEL', 'REFUND') and p.state = 'APPROVED'
+    group by p.customer_id
+    order by p.customer_id
+    on conflict (customer_id)
+    do update set revenue = c.revenue + excluded.revenue, orders = c.orders + excluded.orders,
+                  last_purchase_at = greatest(c.last_purchase_at, excluded.last_purchase_at)
+  )
+  insert into hourly_figures as h (customer_id, hour, figure, count, total)
+  select $1::uuid, hour, figure, count, total from expired
+  union all
+  select $1::uuid, '-infinity', figure, sum(count)::bigint, sum(total)::bigint from expired group by figure
+  order by 2, 3
+  on conflict (customer_id, hour, figure)
+  do update set count = h.count + excluded.count, total = h.total + excluded.total;
+
 -- payments.addSliceToFigures
 with span as (
     update figures_reached set reached = $3::timestamptz
@@ -4390,9 +4655,10 @@ with page as materialized (
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
 -- payments.beginFigures
-insert into figures_reached (customer_id, reached)
-  select $1, date_trunc('milliseconds', coalesce(min(created_at), now())) from customers
-  on conflict do nothing;
+insert into figures_reached as f (customer_id, reached, details_reached)
+  select $1, first.at, first.at
+  from (select date_trunc('milliseconds', coalesce(min(created_at), now())) as at from customers) first
+  on conflict (customer_id) do update set details_reached = excluded.details_reached where f.details_reached is null;
 
 -- payments.claimAnswer
 update payment_operations
@@ -5097,7 +5363,9 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
        'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
        'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', to_char(p.opened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'closedAt', to_char(p.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'nextAttemptAt', case p.state when 'OPEN' then to_char(p.settle_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end) order by p.opened_at), '[]')
+       'nextAttemptAt', case p.state when 'OPEN' then to_char(p.settle_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end,
+       'keyLastFour', (select k.last_four from cancel_keys s join api_keys k using (key_id)
+                       where s.customer_id = p.customer_id and s.operation_id = p.operation_id)) order by p.opened_at), '[]')
      from unnest(own.operations) p
     ) as "operations",
     (select coalesce(json_agg(json_build_object(
@@ -5164,11 +5432,11 @@ select i.ordinal, o.payment_method as "paymentMethod",
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- payments.findPlaceOfFigures
-select f.reached, date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
+select f.reached, f.details_reached as "detailsReached", date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
     select min(a.xact_start) from pg_stat_activity a
     where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
   from figures_reached f
-  where f.customer_id = $1;
+  where f.customer_id = $1 and f.details_reached is not null;
 
 -- payments.findResolvedDiscrepancy
 select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and coalesce(case when current_setting('synchronous_standby_names') <> ''
@@ -5570,12 +5838,19 @@ with open as (
 
 -- payments.readFigures
 with place as (
-    select now() as as_of, r.reached, r.reached < now() - $3::int * interval '1 ms' as is_behind
-    from (select coalesce((select reached from figures_reached where customer_id = $1),
-                          (select min(created_at) from customers), now()) as reached) r
+    select now() as as_of, r.reached, r.reached < r.kept_from as is_behind, r.details_reached,
+           r.details_reached < r.kept_from as are_details_behind
+    from (select coalesce(f.reached, first.at) as reached, coalesce(f.details_reached, first.at) as details_reached,
+                 now() - $3::int * interval '1 ms' as kept_from
+          from (select coalesce(min(created_at), now()) as at from customers) first
+          left join figures_reached f on f.customer_id = $1) r
   ),
   span as (
     select reached as from_time, case when is_behind then reached else 'infinity' end as to_time from place
+  ),
+  details_span as (
+    select details_reached as from_time, case when are_details_behind then details_reached else 'infinity' end as to_time
+    from place
   ),
   happened as (
     select o.created_at as at, 'orders made' as figure, o.amount
@@ -5605,10 +5880,21 @@ with place as (
     from happened
     group by 1, 2
   ),
+  expired as (
+    select date_bin('1 hour', p.closed_at, 'epoch') as hour, 'orders expired' as figure, count(*) as count,
+           sum(p.amount)::bigint as total
+    from payment_operations p
+    where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
+      and p.kind = 'CONFIRM'
+      and (p.state = 'EXPIRED' or p.state = 'REJECTED' and p.gateway_code in ('EXPIRED', 'NOT_FOUND_PAYMENT', 'NOT_FOUND_PAYMENT_SESSION'))
+    group by 1
+  ),
   by_time as (
     select hour, figure, count, total from hourly_figures where customer_id = $1 and hour >= $2::timestamptz
     union all
     select hour, figure, count, total from figure
+    union all
+    select hour, figure, count, total from expired
   ),
   by_day as (
     select date_trunc('day', hour at time zone 'Asia/Seoul') as day, figure, sum(count)::bigint as count,
@@ -5619,13 +5905,22 @@ with place as (
     select null, figure, sum(count)::bigint, sum(total)::bigint
     from (select figure, count, total from hourly_figures where customer_id = $1 and hour = '-infinity'
           union all
-          select figure, count, total from figure) ever
+          select figure, count, total from figure
+          union all
+          select figure, count, total from expired) ever
     group by figure
   )
-  select p.as_of as "asOf", case when p.is_behind then p.reached end as "upTo",
+  select p.as_of as "asOf", p.reached,
+    case when p.is_behind or p.are_details_behind then least(p.reached, p.details_reached) end as "upTo",
     to_char(d.day, 'YYYY-MM-DD') as "day", d.figure, d.count, d.total
   from place p
   left join by_day d on true;
+
+-- payments.readFiguresBetween
+select s.name, h.figure, sum(h.count)::bigint as "count", sum(h.total)::bigint as "total"
+  from unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) as s (name, from_time, to_time)
+  join hourly_figures h on h.customer_id = $1 and h.hour >= s.from_time and h.hour < s.to_time
+  group by 1, 2;
 
 -- payments.releaseLease
 with released as (

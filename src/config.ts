@@ -42,6 +42,8 @@ export type Config = {
   gatewayTimeoutMs: number
   gatewayLookupTimeoutMs: number
   gatewayListTimeoutMs: number
+  /** The page of a payment at the gateway, with {paymentKey} or {orderId}; undefined: that of the sandbox, or none. */
+  gatewayPaymentUrl: string | undefined
   operationLeaseMs: number
   operationWaitMs: number
   operationRetryMaxMs: number
@@ -159,6 +161,7 @@ export function readConfig(environment: Environment = process.env): Config {
     gatewayTimeoutMs: read.integer('GATEWAY_TIMEOUT_MS', 30_000, 1, hour),
     gatewayLookupTimeoutMs: read.integer('GATEWAY_LOOKUP_TIMEOUT_MS', 5_000, 1, hour),
     gatewayListTimeoutMs: read.integer('GATEWAY_LIST_TIMEOUT_MS', 60_000, 1, hour),
+    gatewayPaymentUrl: readPaymentLink(read),
     operationLeaseMs: read.integer('OPERATION_LEASE_MS', 40_000, 1, hour),
     operationWaitMs: read.integer('OPERATION_WAIT_MS', 5_000, 1, hour),
     operationRetryMaxMs: read.integer('OPERATION_RETRY_MAX_MS', 300_000, 1_000, 24 * hour),
@@ -321,6 +324,14 @@ function readGateway(read: Reader, production: boolean): GatewayConfig {
   }
 }
 
+function readPaymentLink(read: Reader): string | undefined {
+  const name = 'GATEWAY_PAYMENT_URL'
+  if (read.raw(name) === undefined) return undefined
+  const url = read.url(name, ['https:', 'http:'], undefined)
+  if (url && !/\{(paymentKey|orderId)\}/.test(url)) read.fault(name, 'a URL with {paymentKey} or {orderId}')
+  return url
+}
+
 /**
  * A pair has one mode (test, live) and one family (widget keys have a g); the gateway refuses a mixed pair only when a customer
  * pays.
@@ -411,6 +422,11 @@ export function gatewayOptions(config: Config, sandboxUrl?: string): OpenGateway
   const apiUrl = gateway.kind === 'toss' ? gateway.apiUrl : sandboxUrl
   if (apiUrl === undefined) throw new Error('GATEWAY=sandbox, and no sandbox is running')
   return { ...config, apiUrl, secretKey: gateway.secretKey }
+}
+
+/** The page of a payment at the gateway. */
+export function paymentUrlTemplate({ gatewayPaymentUrl }: Config, sandboxUrl?: string): string | undefined {
+  return gatewayPaymentUrl ?? (sandboxUrl && `${sandboxUrl}/sandbox?payment={paymentKey}`)
 }
 
 export function deliverySettings(config: Config): DeliverySettings {

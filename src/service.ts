@@ -3,7 +3,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { deliverySettings, gatewayOptions, outboundOptions, paymentSettings } from './config.ts'
+import { deliverySettings, gatewayOptions, outboundOptions, paymentSettings, paymentUrlTemplate } from './config.ts'
+import { paymentUrlsBy } from './console/orders/payment-link.ts'
 import { readVersion } from './core/version.ts'
 import { createCredits } from './credits/credits.ts'
 import type { Peppers } from './customers/api-keys.ts'
@@ -166,6 +167,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
         log,
         limits: { pendingOrdersPerCustomer: config.pendingOrdersPerCustomer, requestsPerSecond: rateLimitPerSecond },
         adjustments: config.adjustments,
+        paymentUrlOf: paymentUrlsBy(paymentUrlTemplate(config, sandboxUrl)),
         isHeldBack: () => breakerState() !== 'closed',
         secureCookies: config.production,
         firstPasswordHours: config.firstPasswordHours,

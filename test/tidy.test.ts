@@ -98,6 +98,7 @@ const writers: Record<string, string[]> = {
   adjustment_days: ['src/credits/adjustments/adjust.sql.ts'],
   hourly_figures: ['src/payments/books/figures.sql.ts'],
   figures_reached: ['src/payments/books/figures.sql.ts'],
+  customer_figures: ['src/payments/books/figures.sql.ts'],
   sweeping_processes: ['src/db/cluster/share.ts'],
   // Written by triggers.
   record_journal: [],
@@ -111,7 +112,7 @@ const writers: Record<string, string[]> = {
 const literals = /(?:'[^'`]*'|\{(?: \w+: (?:'[^'`]*'|"[^"`]*"),?)+ \})/.source
 const sqlFragments = [
   /^(applyMovements|applyHolds|lowCreditsEvents|emitEvents|orderColumns|entryColumns|columns)$/,
-  /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
+  /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions)$/,
   /^(accountNow|grantedLots|newestLots|fromOrders|lotsOfAccounts|lotsOfPage|lotColumns)$/,
   /^(computed|relationText|undoneText|viewsLock|executables|head|body|usersLock|attributes|inSight|confirmOfAnotherOrder|failedConfirmColumn|quoted[A-Z][A-Za-z]*)$/,
   /^(isUnused|moveByCause|requestColumns|confirmed)$/,

@@ -51,6 +51,8 @@ export async function pagesOf(client: pg.Client): Promise<Page[]> {
     ...orderStatuses.map((status) =>
       page(`orders, ${status}, deep`, (number) => `/orders?status=${status}&cursor=${orderId(number)}`),
     ),
+    page('orders of a day by amount', () => `/orders?from=${today}&to=${today}&sort=highest`),
+    page('declined orders of a week', () => `/orders?from=${addDays(today, -7)}&failure=card-declined`),
     page('orders of a customer', (number) => `/orders?customerId=${customerId(number)}`),
     page('refunded orders of the busiest', () => `/orders?customerId=${busiest}&status=REFUNDED`),
     page('order', (number) => `/orders/${orderId(number)}`),

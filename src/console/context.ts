@@ -4,6 +4,7 @@ import type { Database, Log } from '../db/database.ts'
 import type { DeliveryContext } from '../events/deliver.ts'
 import type { AdjustmentSettings } from '../operators/adjustment-limits.ts'
 import type { PaymentContext } from '../payments/context.ts'
+import type { PaymentUrlOf } from './orders/payment-link.ts'
 
 export type ConsoleContext = {
   database: Database
@@ -15,6 +16,8 @@ export type ConsoleContext = {
   /** Zero: no limit. */
   limits: { pendingOrdersPerCustomer: number; requestsPerSecond: number }
   adjustments: AdjustmentSettings
+  /** The payment on a page of the gateway; null: none is known. */
+  paymentUrlOf: PaymentUrlOf
   /** Whether the circuit breaker holds calls to the gateway back. */
   isHeldBack(): boolean
   /** How long a first password can be used to sign in. */

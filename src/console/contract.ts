@@ -125,6 +125,13 @@ export const contract = {
     body: ReasonBody,
     data: ResendData,
   },
+  addOrderNote: {
+    for: 'write notes',
+    action: 'orders note',
+    params: OrderParams,
+    body: ReasonBody,
+    data: NothingData,
+  },
 
   customers: { for: 'read', query: CustomersQuery, data: CustomersData },
   createCustomer: {
@@ -211,6 +218,13 @@ export const contract = {
     params: CustomerParams,
     body: LowCreditsBody,
     data: LowCreditsData,
+  },
+  addCustomerNote: {
+    for: 'write notes',
+    action: 'customers note',
+    params: CustomerParams,
+    body: ReasonBody,
+    data: NothingData,
   },
   issueKey: {
     for: 'issue keys',

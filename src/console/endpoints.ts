@@ -17,6 +17,7 @@ export const endpoints = {
   refundOrder: 'POST /orders/:orderId/refund',
   refundUnused: 'POST /orders/:orderId/refund-unused',
   resendEvents: 'POST /orders/:orderId/resend-events',
+  addOrderNote: 'POST /orders/:orderId/notes',
 
   customers: 'GET /customers',
   createCustomer: 'POST /customers',
@@ -36,6 +37,7 @@ export const endpoints = {
   suspendCustomer: 'POST /customers/:customerId/suspend',
   activateCustomer: 'POST /customers/:customerId/activate',
   setLowCredits: 'POST /customers/:customerId/low-credits',
+  addCustomerNote: 'POST /customers/:customerId/notes',
   issueKey: 'POST /customers/:customerId/keys',
   suspendKey: 'POST /keys/:keyId/suspend',
   activateKey: 'POST /keys/:keyId/activate',
@@ -61,6 +63,7 @@ export type EndpointName = keyof typeof endpoints
 
 /** CSV files: GET with the session cookie and the same query as their page. */
 export const exports = {
+  orders: '/orders.csv',
   days: '/books/days.csv',
   payments: '/books/payments.csv',
   discrepancies: '/books/discrepancies.csv',

@@ -27,6 +27,9 @@ import {
 import { languages } from './csv/headings.ts'
 import { apiPath, exports as files } from './endpoints.ts'
 import type { Guard } from './guard.ts'
+import { OrdersFilterQuery } from './orders/contract.ts'
+import { filterOf } from './orders/list.ts'
+import { ordersCsv } from './orders/orders-csv.ts'
 import { actorOf, namedOf } from './routes.ts'
 import { CustomerParams } from './schema-types.ts'
 
@@ -77,6 +80,9 @@ export function exportRoutes(app: FastifyInstance, { background, guard, actionLo
     })
   }
 
+  route('orders', { querystring: OrdersFilterQuery }, ({ query, language }) => {
+    return { name: 'orders', subject: null, chunks: ordersCsv(database, language, filterOf(query)) }
+  })
   route('days', { querystring: DaysQuery }, ({ query, language }) => {
     const span = spanOf(query)
     return { name: `days-${span.from}-${span.to}`, subject: null, chunks: daysCsv(database, language, span) }

@@ -45,12 +45,16 @@ function collectKeys(value: unknown, keys: Set<string>, reading: Reading = 'none
 }
 
 function readingOf(row: Record<string, unknown>, name: string, above: Reading): Reading {
-  // The address of a receipt contains the key.
-  if (/payment_?keys?$|^receiptUrl$/i.test(name) || isDiscrepancySubject(row, name) || isFoundPayment(row, name))
+  // The addresses of a receipt and of a payment contain the key.
+  if (
+    /payment_?keys?$|^(receipt|payment)Url$/i.test(name) ||
+    isDiscrepancySubject(row, name) ||
+    isFoundPayment(row, name)
+  )
     return 'key'
   // The fields of a detail are not in the contract and may contain texts of the gateway; operators may quote a key in what they
   // write.
-  if (/^(detail|reason|resolution|arguments|outcome)$/.test(name)) return 'may contain keys'
+  if (/^(detail|reason|resolution|arguments|outcome|note)$/.test(name)) return 'may contain keys'
   return /(Id|Hash)$|^(transactionKey|reference|host|rule)$/.test(name) ? 'none' : above
 }
 

@@ -15,11 +15,21 @@ export const uuidPattern = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$
 export const leastUuid = '00000000-0000-0000-0000-000000000000'
 
 export function newOrderId(now = Date.now()): string {
-  let id = 'ord_'
-  for (let shift = 45; shift >= 0; shift -= 5) id += base32[Math.floor(now / 2 ** shift) % 32]
+  let id = orderIdPrefixAt(now)
   const bytes = takeRandomBytes(26)
   for (let index = 0; index < 26; index += 1) id += base32[(bytes[index] as number) % 32]
   return id
+}
+
+function orderIdPrefixAt(ms: number): string {
+  let prefix = 'ord_'
+  for (let shift = 45; shift >= 0; shift -= 5) prefix += base32[Math.floor(ms / 2 ** shift) % 32]
+  return prefix
+}
+
+/** The smallest order id of a moment: ids that were generated before it are smaller. */
+export function orderIdAt(ms: number): string {
+  return `${orderIdPrefixAt(ms)}${'0'.repeat(26)}`
 }
 
 /** Random bytes for many ids: a call for each would take longer than all the rest. Each byte is used once. */

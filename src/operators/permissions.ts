@@ -8,6 +8,8 @@ export const permissions = {
   read: ['viewer', 'support', 'finance', 'admin'],
   settle: ['support', 'finance', 'admin'],
   'resend events': ['support', 'finance', 'admin'],
+  /** On orders and customers. */
+  'write notes': ['support', 'finance', 'admin'],
   'manage customers': ['support', 'admin'],
   'suspend keys': ['support', 'finance', 'admin'],
   /** Everything that makes a key usable: with a new or reactivated API key an operator could act as the customer. */

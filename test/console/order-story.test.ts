@@ -65,6 +65,7 @@ test('an order that got a 500 after its capture, was recovered and then cancelle
   assertRefused(await order.confirm(), 'SVC001')
   const pending = await read(order.orderId, finance)
   assert.equal(pending.open?.kind, 'CONFIRM')
+  assert.deepEqual([pending.open?.attempts, pending.order.failure, pending.order.ended], [1, null, null])
   assert.equal(pending.order.paymentKey, order.paymentKey)
   await settleAll(service)
   assertSuccess(await customer.cancel(order.paymentKey, 'bought by mistake'), 200)
@@ -87,12 +88,20 @@ test('an order that got a 500 after its capture, was recovered and then cancelle
       'EVENT order.cancelled',
     ],
   )
-  assert.equal(others.length, 1, 'the call and the first lookup had no result')
+  assert.deepEqual(others, [], 'neighbouring attempts are one moment')
+  const { at, detail } = page.story.find(({ kind }) => kind === 'ATTEMPT') ?? assert.fail('no attempt')
+  const codes = detail.codes as { gatewayCode: string; count: number }[]
+  assert.deepEqual([detail.count, codes.reduce((sum, { count }) => sum + count, 0)], [2, 2])
+  assert.ok(at <= `${detail.until}`, 'the call and the first lookup had no result')
   assert.equal(outline(page).indexOf(first), 2)
   assert.deepEqual(momentOf(page, 'OPERATION_BEGUN CANCEL').detail.reason, 'bought by mistake')
   const { delta, heldDelta, balanceAfter } = momentOf(page, 'LEDGER HOLD').detail
   assert.deepEqual([delta, heldDelta, balanceAfter], [0, 21, 21])
   assert.deepEqual([page.order.status, page.open], ['CANCELLED', null])
+  const { at: endedAt, ...ended } = page.order.ended ?? assert.fail('the order was not closed')
+  assert.equal(endedAt, momentOf(page, 'OPERATION_ENDED CANCEL APPROVED').at)
+  const byCustomer = { by: 'customer', operator: null, keyLastFour: customer.apiKey.slice(-4) }
+  assert.deepEqual(ended, { ...byCustomer, reason: 'bought by mistake', amount: 20_000, credits: 21 })
   const times = page.story.map(({ at }) => at)
   assert.deepEqual(times, times.toSorted())
 })
@@ -141,6 +150,8 @@ test('an attempt is stored once although its statement is repeated, and at most 
   await makeDue(service)
   assert.equal((await support.get('settleOrder', { params: { orderId }, body })).result, 'unknown')
   assert.equal(await kept(), 200)
+  const { open } = await read(orderId)
+  assert.deepEqual([open?.attempts, open?.attemptsAtMost], [200, 200])
   await settleAll(service)
   assert.equal(await customer.status(orderId), 'CONFIRMED')
 })
@@ -182,6 +193,9 @@ test('a refund is quoted, done once by finance, and shown with its shortfall; su
   assert.deepEqual(await finance.get('refundOrder', { params, body }), refunded)
   const page = await read(orderId, finance)
   assert.equal(page.order.refundShortfall, 5)
+  const { at: _, operator, ...ended } = page.order.ended ?? assert.fail('the order was not closed')
+  assert.ok(operator?.startsWith(`${finance.name} in the console`))
+  assert.deepEqual(ended, { by: 'operator', keyLastFour: null, reason: body.reason, amount: 20_000, credits: 16 })
   assert.ok(outline(page).includes('EVENT order.refunded'))
   const again = await finance.request('refundQuote', { params })
   assertRefused(again, 'PAYMENT_CANCEL_FAILED')
@@ -199,9 +213,14 @@ test('an expired order and a refused one show it in their timeline, and each has
     'OPERATION_ENDED CONFIRM REJECTED',
     'EVENT order.failed',
   ])
+  assert.deepEqual((await read(refused.orderId)).order.failure, {
+    reason: 'card-declined',
+    gatewayCode: 'REJECT_CARD_COMPANY',
+  })
   const { orderId: expired } = (await customer.purchase()).body.data
   await expireOrders(service.payments.database, 0)
   assert.deepEqual(outline(await read(expired)), ['PURCHASE', 'OPERATION_ENDED CONFIRM EXPIRED', 'EVENT order.failed'])
+  assert.deepEqual((await read(expired)).order.failure, { reason: 'order-expired', gatewayCode: null })
   assert.equal(
     typeof momentOf(await read(refused.orderId), 'OPERATION_ENDED CONFIRM REJECTED').detail.gatewayCode,
     'string',

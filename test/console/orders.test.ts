@@ -6,14 +6,17 @@ import type { Data, Query } from '../../src/console/contract.ts'
 import { maxOrdersScanned } from '../../src/console/orders/orders.sql.ts'
 import { orderHandlers } from '../../src/console/orders/orders.ts'
 import { newOrderId } from '../../src/core/ids.ts'
+import { dayMs } from '../../src/core/korean-days.ts'
 import type { Database } from '../../src/db/database.ts'
+import type { FailureReason } from '../../src/payments/failure-reasons.ts'
+import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { startConsumer } from '../support/events/consumer.ts'
 import { orderInState } from '../support/service/orders.ts'
 import { settleAll } from '../support/service/recovery.ts'
-import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
+import { assertRefused, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 let service: TestService
 let api: ConsoleApi
@@ -91,9 +94,130 @@ test('a rare state is searched in ranges of limited length: no order is missed, 
   const ids = [...pending.orders, ...next.orders].map((each) => each.orderId)
   assert.deepEqual(ids, ids.toSorted().reverse())
   assert.equal(new Set(ids).size, 6)
+  for (const query of [{ sort: 'highest' as const }, { sort: 'highest' as const, customerId: customer.customerId }]) {
+    const refused = await viewer.request('orders', { query })
+    assertRefused(refused, 'VAL003')
+    assert.equal((refused.body.metadata as { reason?: string } | null)?.reason, 'too many to sort')
+  }
+  const { matched } = await viewer.get('orders', { query: { status: 'CONFIRMED' } })
+  assert.deepEqual(matched, { count: 0, amount: 0, among: maxOrdersScanned })
   await service.database.query(`delete from orders where customer_id = $1 and status = 'PENDING'`, [
     customer.customerId,
   ])
+})
+
+/** An order for each of these reasons. */
+async function failedOrders(customer: TestCustomer): Promise<Record<string, string>> {
+  const declined = await customer.paidOrder('BASIC', 'decline')
+  const poor = await customer.paidOrder('STANDARD', 'insufficient')
+  const left = await customer.paidOrder('STANDARD', 'expire')
+  for (const each of [declined, poor, left]) assertRefused(await each.confirm(), 'VAL003')
+  const { orderId: ofAnother, amount } = (await customer.purchase('PRO')).body.data
+  const { paymentKey } = await (await service.newCustomer()).paidOrder('PRO')
+  assertRefused(await customer.confirm(ofAnother, paymentKey, amount), 'VAL003')
+  const { orderId: unpaid } = (await customer.purchase('PRO')).body.data
+  await expireOrders(service.payments.database, 0)
+  return {
+    'card-declined': declined.orderId,
+    'insufficient-funds': poor.orderId,
+    'payment-expired': left.orderId,
+    other: ofAnother,
+    'order-expired': unpaid,
+  }
+}
+
+test('orders are filtered by reason of failure, package and open operation, and their number and sum are those of all pages', async () => {
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  const failed = await failedOrders(customer)
+  const waiting = await customer.paidOrder('STANDARD')
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
+  assertRefused(await waiting.confirm(), 'SVC001')
+  const list = (query: Query<'orders'>) => viewer.get('orders', { query: { customerId, ...query } })
+  for (const [failure, orderId] of Object.entries(failed) as [FailureReason, string][]) {
+    for (const query of [{ failure }, { failure, status: 'FAILED' as const }]) {
+      const { orders } = await list(query)
+      assert.deepEqual(
+        orders.map((each) => [each.orderId, each.failure?.reason]),
+        [[orderId, failure]],
+      )
+    }
+  }
+  const open = await list({ open: 'yes' })
+  assert.deepEqual(
+    open.orders.map(({ orderId, openOperation, failure }) => [orderId, openOperation, failure]),
+    [[waiting.orderId, 'CONFIRM', null]],
+  )
+  assert.deepEqual((await list({ limit: '1' })).matched, { count: 6, amount: 261_000, among: null })
+  const pro = await list({ packageType: 'PRO', limit: '1' })
+  assert.deepEqual(pro.matched, { count: 2, amount: 200_000, among: null })
+  assert.equal((await list({ packageType: 'PRO', limit: '1', cursor: pro.nextCursor ?? '' })).matched, null)
+  const all = await viewer.get('orders', { query: { failure: 'order-expired' } })
+  assert.ok(all.orders.some(({ orderId }) => orderId === failed['order-expired']))
+  assert.ok(all.orders.every(({ status, failure }) => status === 'FAILED' && failure?.reason === 'order-expired'))
+  const byAmount = await pagesOf({ customerId, sort: 'highest', limit: '2' })
+  const expected = [...(await list({})).orders].sort((one, other) => other.amount - one.amount)
+  assert.deepEqual(
+    byAmount.flat().map(({ orderId }) => orderId),
+    expected.map(({ orderId }) => orderId),
+  )
+  const linesOf = async (query: string) =>
+    (await (await finance.save(`/orders.csv?customerId=${customerId}${query}`)).text()).trim().split('\r\n').slice(1)
+  assert.equal((await linesOf('')).length, 6)
+  const [line = '', ...others] = await linesOf('&failure=insufficient-funds&language=ko')
+  assert.deepEqual(others, [])
+  assert.match(line, /^ord_.*,STANDARD,20000,21,결제 실패,잔액 부족·한도 초과,REJECT_CARD_PAYMENT,,,,$/)
+  await settleAll(service)
+})
+
+test('days are those of Korea: an order of the last millisecond before midnight is of the day before', async () => {
+  const { customerId } = await service.newCustomer()
+  const midnight = Date.parse('2026-03-04T00:00:00+09:00')
+  const [before, at, last] = [midnight - 1, midnight, midnight + dayMs - 1].map((ms) => newOrderId(ms)) as [
+    string,
+    string,
+    string,
+  ]
+  await service.database.query(
+    `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, status)
+     select $1, id, 'BASIC', 'CARD', 1000, 1, 'PENDING' from unnest($2::text[]) id`,
+    [customerId, [before, at, last]],
+  )
+  const of = async (query: Query<'orders'>) =>
+    (await pagesOf({ ...query, limit: '1' })).flat().map((row) => row.orderId)
+  assert.deepEqual(await of({ from: '2026-03-04', to: '2026-03-04' }), [last, at])
+  assert.deepEqual(await of({ to: '2026-03-03' }), [before])
+  assert.deepEqual(await of({ customerId, from: '2026-03-03' }), [last, at, before])
+  for (const query of [{ from: '2026-02-30' }, { from: '2026-03-04', to: '2026-03-03' }, { to: '1960-01-01' }]) {
+    assertRefused(await viewer.request('orders', { query }), 'VAL003')
+  }
+  await service.database.query('delete from orders where customer_id = $1', [customerId])
+})
+
+test('a note on an order is in its timeline, one on a customer on its page, and both change nothing else', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder()
+  const { customerId } = customer
+  const note = (text: string) => ({ body: { reason: text } })
+  assert.equal(await finance.get('addOrderNote', { params: { orderId }, ...note('asked for the invoice') }), null)
+  await finance.get('addCustomerNote', { params: { customerId }, ...note('pays at the end of the month') })
+  await finance.get('addCustomerNote', { params: { customerId }, ...note('has called twice') })
+  const { story, order } = await viewer.get('order', { params: { orderId } })
+  const { detail } = story.at(-1) ?? assert.fail('the timeline is empty')
+  assert.deepEqual([detail.command, detail.reason, detail.outcome], ['orders note', 'asked for the invoice', 'ok'])
+  assert.equal(order.status, 'CONFIRMED')
+  const { notes } = await viewer.get('customer', { params: { customerId } })
+  assert.deepEqual(
+    notes.map(({ actor, note }) => [actor.startsWith(finance.name), note]),
+    [
+      [true, 'has called twice'],
+      [true, 'pays at the end of the month'],
+    ],
+  )
+  assertRefused(
+    await finance.request('addCustomerNote', { params: { customerId: crypto.randomUUID() }, ...note('nothing') }),
+    'NOT000',
+  )
 })
 
 test('a cursor that is no order id is refused, and a path with a malformed order id is not found', async () => {
@@ -101,7 +225,7 @@ test('a cursor that is no order id is refused, and a path with a malformed order
   for (const orderId of ['ord_none', newOrderId(), "ord_' or 1=1"]) {
     assertRefused(await viewer.request('order', { params: { orderId } }), 'NOT000')
     const body = { reason: 'nothing to lose' }
-    for (const name of ['settleOrder', 'refundOrder', 'resendEvents'] as const) {
+    for (const name of ['settleOrder', 'refundOrder', 'resendEvents', 'addOrderNote'] as const) {
       assertRefused(await finance.request(name, { params: { orderId }, body }), 'NOT000')
     }
     assertRefused(await finance.request('refundQuote', { params: { orderId } }), 'NOT000')
@@ -261,6 +385,10 @@ test('an accepted partial cancellation is shown as made at the gateway, with its
 
   const { order, lot, story } = await finance.get('order', { params: { orderId } })
   assert.deepEqual([order.status, order.refundedAmount, order.refundShortfall], ['REFUNDED', 5_000, 15])
+  const { at: _, operator, ...ended } = order.ended ?? assert.fail('the order was not closed')
+  assert.deepEqual(ended, { by: 'gateway', keyLastFour: null, ...body, amount: 5_000, credits: 6 })
+  assert.ok(operator?.startsWith(finance.name))
+  assert.equal(openDiscrepancies[0]?.paymentUrl, `https://gateway.example/payments/${paymentKey}?order=${orderId}`)
   assert.deepEqual([lot?.used, lot?.unused, lot?.takenBack, lot?.value], [0, 15, 6, 0])
   const { discrepancy } = await finance.get('discrepancy', { params: { discrepancyId } })
   assert.equal(discrepancy.resolution, body.reason)

@@ -5,6 +5,7 @@ import {
   newCustomerId,
   newOperationId,
   newOrderId,
+  orderIdAt,
   orderIdPattern,
   randomLettersAndDigits,
 } from '../../src/core/ids.ts'
@@ -31,6 +32,8 @@ test('order ids sort by the millisecond of their creation', () => {
   assert.deepEqual([...ids].sort(), ids)
   const [before, id, after] = [newOrderId(Date.now() - 1), newOrderId(), newOrderId(Date.now() + 1)]
   assert.deepEqual([before, id, after].sort(), [before, id, after])
+  for (const start of starts.slice(1))
+    assert.ok(newOrderId(start - 1) < orderIdAt(start) && orderIdAt(start) <= newOrderId(start))
 })
 
 test('the pattern of order ids accepts nothing else', () => {

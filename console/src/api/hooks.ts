@@ -72,7 +72,7 @@ export function usePages<Name extends PagedName, Row>(
   input: Input<Name>,
   pick: (data: Data<Name>) => Row[],
   polling: Polling<Row[]> = {},
-): Pages<Row> {
+): Pages<Row> & { first: Data<Name> | undefined } {
   const intervalMs = usePollingInterval(polling)
   const { query, ...rest } = input as { query?: object }
   const found = useInfiniteQuery<Data<Name>, ApiError, { pages: Data<Name>[] }, unknown[], string | undefined>({
@@ -84,6 +84,7 @@ export function usePages<Name extends PagedName, Row>(
     getNextPageParam: (last) => (last as { nextCursor: string | null }).nextCursor ?? undefined,
   })
   return {
+    first: found.data?.pages[0],
     rows: found.data?.pages.flatMap(pick) ?? [],
     more: () => void found.fetchNextPage(),
     hasMore: found.hasNextPage,

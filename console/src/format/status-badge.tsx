@@ -1,28 +1,22 @@
 // A status as a label on a colour. An unknown status is shown as it is.
 import { Badge, type MantineColor } from '@mantine/core'
+import type { FailureReason } from '../../../src/payments/failure-reasons.ts'
 import { useWords } from '../words/words.tsx'
 
 export type Tone = 'good' | 'waiting' | 'bad' | 'over' | 'calm'
 
-/** Why an order is FAILED. */
-type FailureReason =
-  | 'insufficient-funds'
-  | 'limit-exceeded'
-  | 'card-declined'
-  | 'card-expired'
-  | 'payment-expired'
-  | 'order-expired'
-  | 'other'
+const colorOf: Record<Tone, MantineColor> = { good: 'teal', waiting: 'yellow', bad: 'red', over: 'gray', calm: 'blue' }
 
-export const colorOf: Record<Tone, MantineColor> = {
-  good: 'teal',
-  waiting: 'yellow',
-  bad: 'red',
-  over: 'gray',
-  calm: 'blue',
+/** Of bars and lines: a contrast of 3:1 in both colour schemes. */
+export const drawnColorOf: Record<Tone, MantineColor> = {
+  good: 'teal.7',
+  waiting: 'yellow.8',
+  bad: 'red.6',
+  over: 'gray.6',
+  calm: 'blue.6',
 }
 
-const toneOf: Record<string, Tone> = {
+export const toneOf: Record<string, Tone> = {
   PENDING: 'waiting',
   CONFIRMED: 'good',
   FAILED: 'bad',

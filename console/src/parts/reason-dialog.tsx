@@ -15,6 +15,8 @@ export type ReasonDialogProps<Name extends EndpointName> = {
   text?: ReactNode
   /** The label of the button. */
   action: string
+  /** The label of the field, if it is not a reason. */
+  label?: string
   /** Shown in red. */
   isDestructive?: boolean
   /** Disables the button while other input is invalid. */
@@ -65,6 +67,7 @@ function ReasonForm<Name extends EndpointName>(props: FormProps<Name>) {
     onCancel,
     text,
     action,
+    label,
     isDestructive = false,
     isBlocked = false,
     focus = 'reason',
@@ -101,7 +104,7 @@ function ReasonForm<Name extends EndpointName>(props: FormProps<Name>) {
           </Text>
         )}
         {children}
-        <ReasonField value={reason} onChange={setReason} showsError={showsError} />
+        <ReasonField label={label} value={reason} onChange={setReason} showsError={showsError} />
         <Problem error={error} text={error && props.problemOf?.(error)} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onCancel} disabled={isRunning}>

@@ -11,6 +11,7 @@ export function isAcceptableReason(reason: string): boolean {
 }
 
 type Props = {
+  label?: string | undefined
   value: string
   onChange(reason: string): void
   /** After the first try to submit. */
@@ -20,11 +21,11 @@ type Props = {
   ref?: Ref<HTMLTextAreaElement>
 }
 
-export function ReasonField({ value, onChange, showsError, description, ref }: Props) {
+export function ReasonField({ label, value, onChange, showsError, description, ref }: Props) {
   const { common } = useWords()
   return (
     <Textarea
-      label={common.reason}
+      label={label ?? common.reason}
       description={description ?? common.reasonHint}
       error={showsError && !isAcceptableReason(value) ? common.reasonTooShort : null}
       errorProps={{ role: 'alert' }}

@@ -152,6 +152,8 @@ export const DiscrepancyPageData = Type.Object({
   ]),
   /** Like the timeline of an order: found, actions of operators on it or on its order while it was open, resolved. */
   history: TimelineMoments,
+  /** The payment on a page of the gateway; masked like a payment key. */
+  paymentUrl: TextOrNull,
   /** About the same order, newest first. */
   others: Type.Array(Type.Object({ discrepancyId: Text, kind: Text, foundAt: Moment, resolvedAt: MomentOrNull })),
   /** Whether this operator can do it now, and if not, why. */

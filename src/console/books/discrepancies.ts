@@ -12,6 +12,7 @@ import { partlyCancelled } from '../../payments/recovery/review.ts'
 import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Data } from '../contract.ts'
+import { paymentUrlOfDiscrepancy } from '../orders/payment-link.ts'
 import { discrepancyTimeline } from '../orders/timeline.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
@@ -33,7 +34,8 @@ const permissionOf = { settle: 'settle', accept: 'refund', resolve: 'resolve dis
 export function discrepancyHandlers({
   database,
   payments,
-}: Pick<ConsoleContext, 'database' | 'payments'>): Handlers<Names> {
+  paymentUrlOf,
+}: Pick<ConsoleContext, 'database' | 'payments' | 'paymentUrlOf'>): Handlers<Names> {
   async function seenPeriodOf(reconciliationId: string | undefined): Promise<SeenPeriod | undefined> {
     if (!reconciliationId) return undefined
     const { startedAt, finishedAt } = await existingRun(database, reconciliationId)
@@ -84,6 +86,7 @@ export function discrepancyHandlers({
         order,
         others,
         history: discrepancyTimeline({ ...rest, ...times }, acts),
+        paymentUrl: paymentUrlOfDiscrepancy(paymentUrlOf, found),
         actions: actionsOf(operator.role, found),
       }
     },

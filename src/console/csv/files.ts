@@ -19,7 +19,7 @@ import {
 } from '../books/discrepancies.sql.ts'
 import { findCustomerNames } from '../customers/names.sql.ts'
 import type { Language } from './headings.ts'
-import { type CsvColumn, codesOf, csvTable, fieldsOf, timesOf } from './table.ts'
+import { type CsvColumn, codeColumnsOf, csvTable, fieldsOf, timesOf } from './table.ts'
 
 const pageSize = 5_000
 
@@ -41,7 +41,7 @@ export async function* daysCsv(database: Database, language: FileLanguage, span:
   const ifCompared = (row: DayRow, value: CsvValue) => (row.gateway === null ? null : value)
   const { head, linesOf } = csvTable<DayRow>(language, [
     ...fieldsOf<DayRow>('day'),
-    ...codesOf<DayRow>('state', 'dayState'),
+    ...codeColumnsOf<DayRow>('state', 'dayState'),
     { name: 'movements', value: (row) => ifCompared(row, row.movements) },
     ...moneyColumns('gateway'),
     ...moneyColumns('books'),
@@ -75,9 +75,9 @@ export async function* paymentsCsv(
   const { head, linesOf } = csvTable<PaymentLine>(language, [
     ...timesOf<PaymentLine>('time'),
     ...fieldsOf<PaymentLine>('day', 'orderId', 'customerId', 'customerName', 'packageType', 'credits'),
-    ...codesOf<PaymentLine>('kind', 'operationKind'),
+    ...codeColumnsOf<PaymentLine>('kind', 'operationKind'),
     ...fieldsOf<PaymentLine>('krw', 'supply', 'vat'),
-    ...codesOf<PaymentLine>('status', 'orderStatus'),
+    ...codeColumnsOf<PaymentLine>('status', 'orderStatus'),
     ...fieldsOf<PaymentLine>('operator', 'reason', 'paymentKey', 'transactionKey'),
   ])
   yield head
@@ -158,7 +158,7 @@ export async function* consoleLiabilityCsv(
   type Row = OutstandingLot & { customerName: string | null }
   const { head, linesOf } = csvTable<Row>(language, [
     ...fieldsOf<Row>('customerId', 'customerName', 'orderId', 'packageType'),
-    ...codesOf<Row>('status', 'orderStatus'),
+    ...codeColumnsOf<Row>('status', 'orderStatus'),
     ...timesOf<Row>('grantedAt'),
     ...fieldsOf<Row>('amount', 'credits', 'used', 'unspent', 'value'),
   ])
@@ -181,7 +181,7 @@ export async function* consoleStatementCsv(
   const { head, linesOf } = csvTable<StatementEntry>(language, [
     ...fieldsOf<StatementEntry>('entryNumber'),
     ...timesOf<StatementEntry>('createdAt'),
-    ...codesOf<StatementEntry>('kind', 'entryKind'),
+    ...codeColumnsOf<StatementEntry>('kind', 'entryKind'),
     ...fieldsOf<StatementEntry>('delta', 'heldDelta', 'balanceAfter', 'heldAfter', 'availableAfter', 'orderId'),
     ...fieldsOf<StatementEntry>('reference', 'holdId', 'service'),
   ])

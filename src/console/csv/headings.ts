@@ -33,6 +33,12 @@ export const headings = {
   paymentKey: { en: 'Payment key', ko: '결제 키' },
   transactionKey: { en: 'Transaction key', ko: '거래 키' },
 
+  failure: { en: 'Reason for failure', ko: '실패 사유' },
+  gatewayCode: { en: 'Gateway code', ko: 'PG사 코드' },
+  confirmedAt: { en: 'Confirmed', ko: '승인 시각' },
+  refundedAmount: { en: 'Refunded (KRW)', ko: '환불 금액(원)' },
+  openOperation: { en: 'In progress at the gateway', ko: 'PG사 처리 중' },
+
   discrepancyId: { en: 'Discrepancy ID', ko: '불일치 ID' },
   subject: { en: 'Order or payment', ko: '주문 또는 결제' },
   amount: { en: 'Amount (KRW)', ko: '금액(원)' },
@@ -76,6 +82,15 @@ export const koreanCodes = {
     FAILED: '결제 실패',
     CANCELLED: '취소됨',
     REFUNDED: '환불됨',
+  },
+  failure: {
+    'insufficient-funds': '잔액 부족·한도 초과',
+    'limit-exceeded': '한도 초과',
+    'card-declined': '카드 거절',
+    'card-expired': '카드 유효 기간',
+    'payment-expired': '결제 미완료',
+    'order-expired': '기한 내 미결제',
+    other: '기타 사유',
   },
   operationKind: { CONFIRM: '승인', CANCEL: '취소', REFUND: '환불', RETURN: '실패 주문 반환' },
   entryKind: {

@@ -23,7 +23,7 @@ export function timesOf<Row>(...names: FieldName<Row>[]): CsvColumn<Row>[] {
   return fieldsOf(...names).map((column) => ({ ...column, isTime: true }))
 }
 
-export function codesOf<Row>(name: FieldName<Row>, codes: CodeName): CsvColumn<Row>[] {
+export function codeColumnsOf<Row>(name: FieldName<Row>, codes: CodeName): CsvColumn<Row>[] {
   return fieldsOf(name).map((column) => ({ ...column, codes }))
 }
 

@@ -7,6 +7,7 @@ export type OldestOperation = {
   kind: string
   openedAt: Date
   ageSeconds: number
+  /** Without an outcome, by requests and by the worker. */
   attempts: number
   gatewayCode: string | null
   nextAttemptAt: Date | null
@@ -19,13 +20,17 @@ const maxRead = 10_000
 const listOldestOperationsStatement = statement(
   'console.listOldestOperations',
   `select p.customer_id as "customerId", p.order_id as "orderId", p.kind, p.opened_at as "openedAt",
-    greatest(0, floor(extract(epoch from now() - p.opened_at)))::int as "ageSeconds", p.attempts,
+    greatest(0, floor(extract(epoch from now() - p.opened_at)))::int as "ageSeconds",
+    (select count(*) from payment_attempts a
+     where a.customer_id = p.customer_id and a.operation_id = p.operation_id) as "attempts",
     p.gateway_code as "gatewayCode", greatest(p.settle_at, p.lease_until) as "nextAttemptAt"
   from (select * from payment_operations where state = 'OPEN' order by settle_at limit $2) p
   order by p.opened_at
   limit $1`,
+  'groups',
 )
 
-export function listOldestOperations(database: Database, limit: number): Promise<OldestOperation[]> {
-  return database.run<OldestOperation>(listOldestOperationsStatement, [limit, maxRead])
+export async function listOldestOperations(database: Database, limit: number): Promise<OldestOperation[]> {
+  const rows = await database.run<OldestOperation>(listOldestOperationsStatement, [limit, maxRead])
+  return rows.sort((one, other) => one.openedAt.getTime() - other.openedAt.getTime()).slice(0, limit)
 }

@@ -1,6 +1,9 @@
 // The schemas of the pages of orders and of their actions.
 import Type from 'typebox'
+import { failureReasons } from '../../payments/failure-reasons.ts'
+import { packageTypes } from '../../payments/packages.ts'
 import {
+  Day,
   DetailFields,
   Flag,
   Moment,
@@ -15,11 +18,28 @@ import {
   WholeOrNull,
 } from '../schema-types.ts'
 
-export const OrdersQuery = Type.Object({
-  ...paging,
+export const FailureReasonText = Type.Enum([...failureReasons])
+
+const ordersFilter = {
   status: Type.Optional(OrderStatusText),
   customerId: Type.Optional(Uuid),
+  /** Days in Korea, both included. */
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
+  packageType: Type.Optional(Type.Enum([...packageTypes])),
+  /** Why orders are FAILED. */
+  failure: Type.Optional(FailureReasonText),
+  /** Only orders with an operation in progress at the gateway. */
+  open: Type.Optional(Type.Literal('yes', { description: 'yes' })),
+}
+export const orderSorts = ['newest', 'highest'] as const
+export const OrdersQuery = Type.Object({
+  ...paging,
+  ...ordersFilter,
+  sort: Type.Optional(Type.Enum([...orderSorts])),
 })
+/** Of the file. */
+export const OrdersFilterQuery = Type.Object(ordersFilter)
 
 const row = {
   orderId: Text,
@@ -31,10 +51,23 @@ const row = {
   credits: Whole,
   createdAt: Moment,
   confirmedAt: MomentOrNull,
+  /** KRW; null unless it is REFUNDED. */
+  refundedAmount: WholeOrNull,
+  /** Why it is FAILED, with the code of the gateway if it has refused; null: it is not. */
+  failure: Type.Union([Type.Object({ reason: FailureReasonText, gatewayCode: TextOrNull }), Type.Null()]),
 }
-export const OrderRow = Type.Object(row)
-/** Newest first. A page may have fewer rows than its limit and still be followed: a status is searched in stretches. */
-export const OrdersData = Type.Object({ orders: Type.Array(OrderRow), nextCursor: TextOrNull })
+export const OrderRow = Type.Object({
+  ...row,
+  /** The kind of its operation in progress at the gateway. */
+  openOperation: TextOrNull,
+})
+/** A page may have fewer rows than its limit and still be followed: filters are searched in stretches. */
+export const OrdersData = Type.Object({
+  orders: Type.Array(OrderRow),
+  /** All that match, with the first page. `among`: only so many orders, the newest, were searched; null: all of them. */
+  matched: Type.Union([Type.Object({ count: Whole, amount: Whole, among: WholeOrNull }), Type.Null()]),
+  nextCursor: TextOrNull,
+})
 
 export const LotRow = Type.Object({
   entryNumber: Whole,
@@ -56,7 +89,8 @@ export const LotRow = Type.Object({
  * The timeline of an order, oldest first. `detail` has these fields, by kind:
  *   PURCHASE              packageType, amount, credits
  *   OPERATION_BEGUN       operationId, kind, paymentKey, amount, reason, creditsHeld
- *   ATTEMPT               operationId, gatewayCode: a call whose outcome was not known
+ *   ATTEMPT               operationId, gatewayCode: a call whose outcome was not known; neighbouring ones of an operation are
+ *                         one moment with count, until (the time of the last one) and codes: [{ gatewayCode, count }]
  *   OPERATION_ENDED       operationId, kind, state, gatewayCode, transactionKey, attempts; EXPIRED: not paid in time; cancelled
  *                         at the gateway and not by us: also the fields of OPERATION_BEGUN, which it does not have
  *   LEDGER                entryNumber, kind, delta, heldDelta, balanceAfter
@@ -83,6 +117,9 @@ export const TimelineMoments = Type.Array(
   Type.Object({ at: Moment, kind: Type.Enum([...momentKinds]), detail: DetailFields }),
 )
 
+/** Who closed an order. `gateway`: it was cancelled there and not by us; `platform`: a service of it, or unknown. */
+export const enders = ['customer', 'operator', 'platform', 'gateway'] as const
+
 export const orderActions = ['settle', 'refund', 'resend events'] as const
 /** `open`: an operation is in progress at the gateway. */
 export const blockCodes = ['role', 'state', 'open', 'no events', 'no endpoint'] as const
@@ -95,8 +132,28 @@ export const OrderData = Type.Object({
     approvalNumber: TextOrNull,
     /** Masked like a payment key. */
     receiptUrl: TextOrNull,
+    /** The payment on a page of the gateway; masked like a payment key. */
+    paymentUrl: TextOrNull,
     refundShortfall: WholeOrNull,
-    refundedAmount: WholeOrNull,
+    /** How the order was CANCELLED or REFUNDED; null: it is neither. */
+    ended: Type.Union([
+      Type.Object({
+        at: Moment,
+        by: Type.Enum([...enders]),
+        /** The operator who refunded, or accepted what was cancelled at the gateway. */
+        operator: TextOrNull,
+        /** The end of the API key of the customer. */
+        keyLastFour: TextOrNull,
+        reason: TextOrNull,
+        /** KRW that went back. */
+        amount: Whole,
+        /** Taken back. */
+        credits: Whole,
+      }),
+      Type.Null(),
+    ]),
+    /** The payment status of the last notification of the gateway. */
+    notified: TextOrNull,
   }),
   /** What is left of the order; null when it has granted nothing. */
   lot: Type.Union([LotRow, Type.Null()]),
@@ -106,14 +163,24 @@ export const OrderData = Type.Object({
     Type.Object({
       kind: Text,
       openedAt: Moment,
+      /** Without an outcome, by requests and by the worker. */
       attempts: Whole,
+      /** More attempts are not counted. */
+      attemptsAtMost: Whole,
       gatewayCode: TextOrNull,
       nextAttemptAt: MomentOrNull,
     }),
     Type.Null(),
   ]),
   openDiscrepancies: Type.Array(
-    Type.Object({ discrepancyId: Text, kind: Text, foundAt: Moment, detail: DetailFields }),
+    Type.Object({
+      discrepancyId: Text,
+      kind: Text,
+      foundAt: Moment,
+      detail: DetailFields,
+      /** Of the payment that it is about; masked like a payment key. */
+      paymentUrl: TextOrNull,
+    }),
   ),
   /** Whether this operator can do it now, and if not, why: a code for the page, a sentence for people. */
   actions: Type.Array(

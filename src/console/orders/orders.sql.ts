@@ -1,100 +1,148 @@
-// Lists of orders, newest first: order ids are sorted by time. There is no index on the status, so a page filters a stretch of
-// a limited number of orders, and the next page continues after the stretch.
+// Lists of orders. Order ids are sorted by time, so days are bounds of ids. No index serves the filters: a page filters a stretch
+// of a limited number of orders, and the next page continues after the stretch. Each group of customers lists its own; the
+// lists are merged here.
 import { type Database, statement } from '../../db/database.ts'
-import type { OrderStatus } from '../../payments/kinds.ts'
-import { type Order, orderColumns } from '../../payments/orders.sql.ts'
+import type { FailedConfirm } from '../../payments/failure-reasons.ts'
+import type { OperationKind, OrderStatus } from '../../payments/kinds.ts'
+import { failedConfirmColumn, type Order, orderColumns } from '../../payments/orders.sql.ts'
 
-export type ListedOrder = Order & { customerId: string; customerName: string | null }
+export type ListedOrder = Order & {
+  customerId: string
+  customerName: string | null
+  /** KRW; null unless it is REFUNDED. */
+  refundedAmount: number | null
+  /** The kind of its operation in progress. */
+  openOperation: OperationKind | null
+  failed: FailedConfirm | null
+}
 
+/** Orders that one page reads to filter, to sort and to sum up. */
+export const maxOrdersScanned = 20_000
 /** Sorts after every order id in any collation. */
 const afterAll = `ord_${'Z'.repeat(37)}`
-/** Orders that one page reads to filter by status. */
-export const maxOrdersScanned = 20_000
 
-const listedColumns = `o.customer_id as "customerId", c.name as "customerName", ${orderColumns}`
-const withCustomers = `cross join lateral (select name from customers c where c.customer_id = o.customer_id limit 1) c
-  order by o.order_id desc`
-
-const listOrdersStatement = statement(
-  'console.listOrders',
-  `select ${listedColumns}
-  from (
-    select * from (select * from orders where order_id < $1 order by order_id desc limit $4) stretch
-    where $2::text is null or stretch.status = $2
-    order by order_id desc
-    limit $3
-  ) o
-  ${withCustomers}`,
-)
-
-const listOrdersOfCustomerStatement = statement(
-  'console.listOrdersOfCustomer',
-  `select ${listedColumns}
-  from (
-    select * from (
-      select * from orders where customer_id = $5 and order_id < $1 order by order_id desc limit $4) stretch
-    where $2::text is null or stretch.status = $2
-    order by order_id desc
-    limit $3
-  ) o
-  ${withCustomers}`,
-)
-
-// They are few: an order does not stay PENDING.
-const listPendingOfCustomerStatement = statement(
-  'console.listPendingOfCustomer',
-  `select ${listedColumns}
-  from (
-    select * from (
-      select * from orders where customer_id = $4 and status = 'PENDING' order by created_at desc limit $3) pending
-    where order_id < $1
-    order by order_id desc
-    limit $2
-  ) o
-  ${withCustomers}`,
-)
-
-const findStretchEndStatement = statement(
-  'console.findStretchEnd',
-  'select order_id as "orderId" from orders where order_id < $1 order by order_id desc offset $2 limit 1',
-)
-const findStretchEndOfCustomerStatement = statement(
-  'console.findStretchEndOfCustomer',
-  `select order_id as "orderId" from orders
-  where customer_id = $3 and order_id < $1 order by order_id desc offset $2 limit 1`,
-)
+/** Stands in the filter for the code of an expired order, which has none. */
+export const codeOfExpired = ''
+/** Codes of failed confirms: those that are wanted, or all others. */
+export type FailureCodes = { codes: string[]; areWanted: boolean }
 
 export type OrdersFilter = {
-  status: OrderStatus | null
   customerId: string | null
-  /** The order id to continue below. */
-  cursor: string | null
-  limit: number
+  status: OrderStatus | null
+  packageType: string | null
+  /** Only orders with an operation in progress. */
+  isOpen: boolean
+  failure: FailureCodes | null
+  /** Order ids: from this one on, and below that one; null: no bound. */
+  from: string | null
+  below: string | null
 }
 
-/** A full page has one order more than the limit. */
-export function listOrders(database: Database, { status, customerId, cursor, limit }: OrdersFilter) {
-  const below = cursor ?? afterAll
-  if (customerId === null) {
-    return database.run<ListedOrder>(listOrdersStatement, [below, status, limit + 1, maxOrdersScanned])
-  }
-  if (status === 'PENDING') {
-    const values = [below, limit + 1, maxOrdersScanned, customerId]
-    return database.run<ListedOrder>(listPendingOfCustomerStatement, values)
-  }
-  const values = [below, status, limit + 1, maxOrdersScanned, customerId]
-  return database.run<ListedOrder>(listOrdersOfCustomerStatement, values)
+const quotedOpenOperation = `
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1`
+
+const quotedFailureCode = `
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select ${failedConfirmColumn}) f`
+
+const scopes = { groups: '$1::uuid is null', customer: 'o.customer_id = $1::uuid' }
+type ListScope = keyof typeof scopes
+
+function matching(scope: ListScope): string {
+  const quotedScope = scopes[scope]
+  return `
+    from orders o
+    where ${quotedScope} and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (${quotedOpenOperation}))
+      and ($7::text[] is null or o.status = 'FAILED' and (${quotedFailureCode}) = any ($7) = $8::boolean)`
 }
 
-/** The last order of the stretch that was filtered; null when there are no more. */
+function valuesOf(filter: OrdersFilter): unknown[] {
+  const { customerId, below, from, status, packageType, isOpen, failure } = filter
+  const bounds = [customerId, below ?? afterAll, from ?? '']
+  return [...bounds, status, packageType, isOpen, failure?.codes ?? null, failure?.areWanted ?? null]
+}
+
+const listed = (quotedPage: string, quotedOrder: string) => `select o.customer_id as "customerId",
+    c.name as "customerName", ${orderColumns},
+    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    (${quotedOpenOperation}) as "openOperation", ${failedConfirmColumn}
+  from (select o.* ${quotedPage} order by ${quotedOrder} limit $9) o
+  left join customers c on c.customer_id = o.customer_id
+  order by ${quotedOrder}`
+
+const newest = (scope: ListScope) => listed(matching(scope), 'o.order_id desc')
+
+function highest(scope: ListScope): string {
+  const isAfter = ' and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text))'
+  return listed(matching(scope) + isAfter, 'o.amount desc, o.order_id desc')
+}
+
+function summed(scope: ListScope): string {
+  const quotedMatching = matching(scope)
+  return `select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount" ${quotedMatching}`
+}
+
+const newestStatement = statement('console.listOrders', newest('groups'), 'groups')
+const newestOfCustomerStatement = statement('console.listOrdersOfCustomer', newest('customer'), 'customer')
+const highestStatement = statement('console.listOrdersByAmount', highest('groups'), 'groups')
+const highestOfCustomerStatement = statement('console.listOrdersOfCustomerByAmount', highest('customer'), 'customer')
+const sumStatement = statement('console.sumOrders', summed('groups'), 'groups')
+const sumOfCustomerStatement = statement('console.sumOrdersOfCustomer', summed('customer'), 'customer')
+
+/** Newest first. */
+export async function listOrders(database: Database, filter: OrdersFilter, limit: number): Promise<ListedOrder[]> {
+  const chosen = filter.customerId === null ? newestStatement : newestOfCustomerStatement
+  const rows = await database.run<ListedOrder>(chosen, [...valuesOf(filter), limit])
+  return rows.sort(newestFirst).slice(0, limit)
+}
+
+/** The highest amounts first, equal ones newest first, after an order. */
+export async function listOrdersByAmount(
+  database: Database,
+  filter: OrdersFilter,
+  after: { amount: number; orderId: string } | null,
+  limit: number,
+): Promise<ListedOrder[]> {
+  const chosen = filter.customerId === null ? highestStatement : highestOfCustomerStatement
+  const values = [...valuesOf(filter), limit, after?.amount ?? null, after?.orderId ?? null]
+  const rows = await database.run<ListedOrder>(chosen, values)
+  return rows.sort((one, other) => other.amount - one.amount || newestFirst(one, other)).slice(0, limit)
+}
+
+function newestFirst(one: ListedOrder, other: ListedOrder): number {
+  return one.orderId < other.orderId ? 1 : -1
+}
+
+export type OrderSums = { count: number; amount: number }
+
+export async function sumOrders(database: Database, filter: OrdersFilter): Promise<OrderSums> {
+  const chosen = filter.customerId === null ? sumStatement : sumOfCustomerStatement
+  const rows = await database.run<OrderSums>(chosen, valuesOf(filter))
+  const total = (name: keyof OrderSums) => rows.reduce((sum, row) => sum + row[name], 0)
+  return { count: total('count'), amount: total('amount') }
+}
+
+const stretchEnd = (quotedScope: string) => `select o.order_id as "orderId" from orders o
+  where ${quotedScope} and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1`
+
+const findStretchEndStatement = statement('console.findStretchEnd', stretchEnd(scopes.groups))
+const findStretchEndOfCustomerStatement = statement(
+  'console.findStretchEndOfCustomer',
+  stretchEnd(scopes.customer),
+  'customer',
+)
+
+/** The last order of the stretch that begins with the newest one between the bounds; null: there are fewer orders. */
 export async function findStretchEnd(
   database: Database,
-  { status, customerId, cursor }: OrdersFilter,
+  { customerId, below, from }: OrdersFilter,
 ): Promise<string | null> {
-  if (status === null || (status === 'PENDING' && customerId !== null)) return null
-  const values = [cursor ?? afterAll, maxOrdersScanned - 1]
-  const [row] = await (customerId === null
-    ? database.run<{ orderId: string }>(findStretchEndStatement, values)
-    : database.run<{ orderId: string }>(findStretchEndOfCustomerStatement, [...values, customerId]))
-  return row?.orderId ?? null
+  const chosen = customerId === null ? findStretchEndStatement : findStretchEndOfCustomerStatement
+  const values = [customerId, below ?? afterAll, from ?? '', maxOrdersScanned - 1]
+  const rows = await database.run<{ orderId: string }>(chosen, values)
+  return rows[0]?.orderId ?? null
 }

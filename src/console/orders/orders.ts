@@ -1,6 +1,5 @@
 // The pages of orders: the list, and one order with its timeline and the actions that are possible now. Actions call the same
 // functions as the commands.
-import { orderIdPattern } from '../../core/ids.ts'
 import { findLot } from '../../credits/lots/lots.sql.ts'
 import { listEndpoints } from '../../events/endpoints.sql.ts'
 import { hostOf } from '../../events/endpoints.ts'
@@ -8,6 +7,9 @@ import { findOrderEvents, listDeliveries } from '../../events/order-events.sql.t
 import { resendEvents } from '../../events/resend.ts'
 import { may, type Role } from '../../operators/permissions.ts'
 import { findOrderStory, type OrderStory, type StoryOperation } from '../../payments/books/order-story.sql.ts'
+import type { FailedConfirm } from '../../payments/failure-reasons.ts'
+import { attemptsKept } from '../../payments/operations/lease.sql.ts'
+import { findOrderKeys } from '../../payments/orders.sql.ts'
 import { reviewOrder } from '../../payments/recovery/review-order.ts'
 import { quoteRefund } from '../../payments/refunds/quote.ts'
 import { refund } from '../../payments/refunds/refund.ts'
@@ -15,17 +17,20 @@ import { orderNotFound, refundBlockOf } from '../../payments/refusals.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Data } from '../contract.ts'
 import { findCustomerName } from '../customers/customers.sql.ts'
-import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
-import { findStretchEnd, listOrders } from './orders.sql.ts'
+import { endedOf } from './ended.ts'
+import { failureIn, readOrders } from './list.ts'
+import { paymentUrlOfDiscrepancy } from './payment-link.ts'
 import { type EventWithDeliveries, endsOf, orderTimeline } from './timeline.ts'
 
-type Names = 'orders' | 'order' | 'settleOrder' | 'refundQuote' | 'refundOrder' | 'refundUnused' | 'resendEvents'
+type Names =
+  | ('orders' | 'order' | 'settleOrder' | 'refundQuote' | 'refundOrder' | 'refundUnused' | 'resendEvents')
+  | 'addOrderNote'
 type OrderAction = Data<'order'>['actions'][number]
 type Code = NonNullable<OrderAction['code']>
 
-export function orderHandlers({ database, payments, deliveries }: ConsoleContext): Handlers<Names> {
+export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: ConsoleContext): Handlers<Names> {
   async function storyFor(orderId: string): Promise<OrderStory> {
     const story = await findOrderStory(database, orderId)
     if (!story) throw noSuchOrder(orderId)
@@ -49,13 +54,7 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleContext
   }
 
   return {
-    async orders({ query }) {
-      const limit = limitOf(query)
-      const cursor = cursorOf(query, orderIdPattern)
-      const wanted = { status: query.status ?? null, customerId: query.customerId ?? null, cursor, limit }
-      const { page, nextCursor } = pageOf(await listOrders(database, wanted), limit, ({ orderId }) => orderId)
-      return { orders: page, nextCursor: nextCursor ?? (await findStretchEnd(database, wanted)) }
-    },
+    orders: ({ query }) => readOrders(database, query),
 
     async order({ operator, params }) {
       const story = await storyFor(params.orderId)
@@ -67,6 +66,7 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleContext
       ])
       const hasEndpoint = endpoints.some(({ status }) => status === 'ACTIVE')
       const { orderId, customerId, status, packageType, amount, credits, createdAt, confirmedAt } = story
+      const paymentKey = paymentKeyOf(story)
       return {
         order: {
           orderId,
@@ -78,17 +78,23 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleContext
           credits,
           createdAt,
           confirmedAt,
-          paymentKey: paymentKeyOf(story),
+          paymentKey,
           cardNumber: story.cardNumber,
           approvalNumber: story.approvalNumber,
           receiptUrl: story.receiptUrl,
+          paymentUrl: paymentKey && paymentUrlOf({ paymentKey, orderId }),
           refundShortfall: story.refundShortfall,
           refundedAmount: story.refundedAmount,
+          failure: failureIn(failedConfirmOf(story)),
+          ended: endedOf(story),
+          notified: story.notifications.findLast((each) => each.status !== null)?.status ?? null,
         },
         lot,
         story: orderTimeline(story, events),
-        open: openOperationOf(story),
-        openDiscrepancies: story.discrepancies.filter(({ resolvedAt }) => resolvedAt === null),
+        open: openShown(story),
+        openDiscrepancies: story.discrepancies
+          .filter(({ resolvedAt }) => resolvedAt === null)
+          .map((each) => ({ ...each, paymentUrl: paymentUrlOfDiscrepancy(paymentUrlOf, { ...each, orderId }) })),
         actions: actionsOf(operator.role, story, { hasEvents: events.length > 0, hasEndpoint }),
       }
     },
@@ -114,6 +120,12 @@ export function orderHandlers({ database, payments, deliveries }: ConsoleContext
       const events = await findOrderEvents(database, story, endsOf(story))
       return resendEvents(deliveries, story.customerId, events)
     },
+
+    // The action log has the note.
+    async addOrderNote({ params: { orderId } }) {
+      if (!(await findOrderKeys(database, [orderId])).has(orderId)) throw noSuchOrder(orderId)
+      return null
+    },
   }
 }
 
@@ -135,6 +147,26 @@ type Block = { code: Code; why: string }
 
 function openOperationOf({ operations }: OrderStory): StoryOperation | null {
   return operations.find(({ state }) => state === 'OPEN') ?? null
+}
+
+/** Attempts are counted as the timeline shows them: those of requests and those of the worker. */
+function openShown(story: OrderStory): Data<'order'>['open'] {
+  const open = openOperationOf(story)
+  if (!open) return null
+  const { operationId, kind, openedAt, gatewayCode, nextAttemptAt } = open
+  const attempts = story.attempts.filter((each) => each.operationId === operationId).length
+  return { kind, openedAt, attempts, attemptsAtMost: attemptsKept, gatewayCode, nextAttemptAt }
+}
+
+/** The last one: a confirm that was abandoned leaves the order PENDING. */
+function failedConfirmOf({ status, operations }: OrderStory): FailedConfirm | null {
+  if (status !== 'FAILED') return null
+  const failed = operations.findLast(({ kind, state }) => kind === 'CONFIRM' && isFailed(state))
+  return failed && isFailed(failed.state) ? { state: failed.state, gatewayCode: failed.gatewayCode } : null
+}
+
+function isFailed(state: StoryOperation['state']): state is FailedConfirm['state'] {
+  return state === 'REJECTED' || state === 'EXPIRED'
 }
 
 /** The page calls `not confirmed` a `state`. */

@@ -51,7 +51,7 @@ export function orderTimeline(story: OrderStory, events: EventWithDeliveries[]):
     ...discrepancies.flatMap(momentsOfDiscrepancy),
     ...actions.map(momentOfAction),
   ]
-  return sortByTime(moments)
+  return foldAttempts(sortByTime(moments))
 }
 
 /** An action of an operator that resolved it is one moment, with the note. */
@@ -61,6 +61,29 @@ export function discrepancyTimeline(discrepancy: StoryDiscrepancy, actions: Stor
     ({ kind }) => !(isByAction && kind === 'DISCREPANCY_RESOLVED'),
   )
   return sortByTime([...moments, ...actions.map(momentOfAction)])
+}
+
+/** Neighbouring attempts of an operation become one moment. */
+function foldAttempts(moments: TimelineMoment[]): TimelineMoment[] {
+  const folded: TimelineMoment[] = []
+  for (const each of moments) {
+    const last = folded.at(-1)
+    const isNext = each.kind === 'ATTEMPT' && last?.kind === 'ATTEMPT'
+    if (last && isNext && last.detail.operationId === each.detail.operationId) addAttempt(last, each)
+    else folded.push(each)
+  }
+  return folded
+}
+
+type CountedCode = { gatewayCode: unknown; count: number }
+
+function addAttempt(first: TimelineMoment, { at, detail: { gatewayCode } }: TimelineMoment): void {
+  const { operationId, count = 1, codes = [{ gatewayCode: first.detail.gatewayCode, count: 1 }] } = first.detail
+  const counted = codes as CountedCode[]
+  const known = counted.find((each) => each.gatewayCode === gatewayCode)
+  if (known) known.count += 1
+  else counted.push({ gatewayCode, count: 1 })
+  first.detail = { operationId, count: (count as number) + 1, until: at, codes: counted }
 }
 
 function sortByTime(moments: TimelineMoment[]): TimelineMoment[] {

@@ -25,6 +25,8 @@ export type StoryOperation = {
   openedAt: string
   closedAt: string | null
   nextAttemptAt: string | null
+  /** The end of the API key that a cancel came with. */
+  keyLastFour: string | null
 }
 export type StoryAttempt = { operationId: string; gatewayCode: string; happenedAt: string }
 export type StoryEntry = {
@@ -102,7 +104,9 @@ const findOrderStoryStatement = statement(
        'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
        'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', ${iso('p.opened_at')}, 'closedAt', ${iso('p.closed_at')},
-       'nextAttemptAt', case p.state when 'OPEN' then ${iso('p.settle_at')} end) order by p.opened_at), '[]')
+       'nextAttemptAt', case p.state when 'OPEN' then ${iso('p.settle_at')} end,
+       'keyLastFour', (select k.last_four from cancel_keys s join api_keys k using (key_id)
+                       where s.customer_id = p.customer_id and s.operation_id = p.operation_id)) order by p.opened_at), '[]')
      from unnest(own.operations) p
     ) as "operations",
     (select coalesce(json_agg(json_build_object(

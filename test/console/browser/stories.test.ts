@@ -5,11 +5,14 @@ import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { until } from '../../../harness/until.ts'
+import { createDatabase } from '../../../src/db/database.ts'
 import type { Role } from '../../../src/operators/permissions.ts'
 import { packageOf } from '../../../src/payments/packages.ts'
+import { expireOrders } from '../../../src/payments/recovery/expire.ts'
 import { launchBrowser, takePicture } from '../../support/console/browser.ts'
-import { newPerson } from '../../support/console/person.ts'
+import { barriersOn, newPerson, overflowOf } from '../../support/console/person.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../../support/console/world.ts'
+import { silentLog } from '../../support/database/database.ts'
 import { clientOf, codeOf } from '../../support/service/clients.ts'
 import { assertSuccess } from '../../support/service/service.ts'
 
@@ -45,7 +48,7 @@ test('paid and no credits: support signs in, finds the payment, reads the cause,
 
   await newcomer.search(paymentKey)
   await page.waitForURL(`**/orders/${orderId}`)
-  await newcomer.sees('Waiting for payment. No credits have been granted.')
+  await newcomer.sees('The gateway has reported the payment as paid: this is being confirmed.')
   await newcomer.sees('Payment confirmation in progress at the gateway')
   const story = page.getByRole('region', { name: 'Timeline' })
   await newcomer.sees('Outcome unknown: The gateway closed the connection', story)
@@ -77,6 +80,50 @@ test('paid and no credits: support signs in, finds the payment, reads the cause,
   await newcomer.leave()
 })
 
+test('why was I refused: support finds the order by its reason, reads why in both languages, and leaves a note', {
+  skip,
+}, async () => {
+  const { client } = await world.newCustomer('Sea maps')
+  const expired = await client.purchaseCredits({ packageType: 'PRO' })
+  await expireOrders(createDatabase(world.database.pool, silentLog), 0)
+  const { orderId, amount } = await client.purchaseCredits({ packageType: 'STANDARD' })
+  const paymentKey = await world.sandbox.pay(orderId, amount, 'insufficient')
+  assert.equal(await codeOf(client.confirmPayment({ orderId, paymentKey, amount })), 'VAL003')
+
+  const { page, ...support } = await newOperator('support')
+  await support.open('/orders')
+  await page.getByLabel('Reason for failure').selectOption('Insufficient funds or limit')
+  await support.sees(`1 order · ${won(amount)} in total`)
+  await page.waitForURL('**/orders?failure=insufficient-funds&status=FAILED')
+  await support.sees('Declined', support.row('Sea maps'))
+  await support.row('Sea maps').getByRole('link').click()
+  await support.sees('Declined: insufficient funds, or the card limit is exceeded. No credits have been granted.')
+  await support.sees('Insufficient funds or card limit exceeded (REJECT_CARD_PAYMENT)')
+  assert.equal(await page.title(), `${won(amount)} · Sea maps · Order · Prepaid Credits`)
+  assert.ok(await page.getByRole('button', { name: 'Refund', exact: true }).isDisabled())
+  await support.press('Add note')
+  await support.write('Note', 'told the buyer to use another card', support.dialog())
+  await support.press('Save note', support.dialog())
+  await support.sees('Note by support', page.getByRole('region', { name: 'Timeline' }))
+  await takePicture(page, 'story-refused', { fullPage: true })
+  await support.leave()
+
+  const token = (await world.operator('support')).token
+  const korean = await newPerson(browser as Browser, world, { token, locale: 'ko-KR' })
+  await korean.open(`/orders/${expired.orderId}`)
+  await korean.sees(
+    '기한 내에 결제하지 않아 만료된 주문입니다. 카드에서 결제된 금액은 없습니다. 크레딧은 지급되지 않았습니다.',
+  )
+  assert.deepEqual(await barriersOn(korean.page), [])
+  await korean.open('/orders?status=FAILED')
+  await korean.sees('만료', korean.row('기한 내 미결제'))
+  await korean.sees('결제 거절', korean.row('잔액 부족·한도 초과'))
+  await korean.page.setViewportSize({ width: 390, height: 844 })
+  assert.equal(await overflowOf(korean.page), 0)
+  assert.deepEqual(await barriersOn(korean.page), [])
+  await korean.leave()
+})
+
 test('a refund shows its quote first, offers the unused part or the full price, and does what the second step names', {
   skip,
 }, async () => {
@@ -95,6 +142,7 @@ test('a refund shows its quote first, offers the unused part or the full price, 
   await finance.sees(won(standard.price), quote.getByRole('row', { name: /^Refund to card/ }))
   await finance.sees(`${standard.credits}`, quote.getByRole('row', { name: /^Credits to deduct/ }))
   await finance.sees('No credit of this order was used', finance.dialog())
+  await finance.sees(`Order of ${won(standard.price)} by Image labels`, finance.dialog())
   await takePicture(page, 'story-2-quote')
   await finance.write('Reason', 'ordered twice by mistake', finance.dialog())
   await finance.press('Continue', finance.dialog())

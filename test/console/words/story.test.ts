@@ -5,11 +5,13 @@ import { test } from 'node:test'
 import { books as booksInEnglish } from '../../../console/src/words/en/books.ts'
 import { gateway as gatewayInEnglish } from '../../../console/src/words/en/gateway.ts'
 import { home as homeInEnglish } from '../../../console/src/words/en/home.ts'
+import { orders as ordersInEnglish } from '../../../console/src/words/en/orders.ts'
 import { problems as problemsInEnglish } from '../../../console/src/words/en/problems.ts'
 import { timeline as timelineInEnglish } from '../../../console/src/words/en/timeline.ts'
 import { books as booksInKorean } from '../../../console/src/words/ko/books.ts'
 import { gateway as gatewayInKorean } from '../../../console/src/words/ko/gateway.ts'
 import { home as homeInKorean } from '../../../console/src/words/ko/home.ts'
+import { orders as ordersInKorean } from '../../../console/src/words/ko/orders.ts'
 import { problems as problemsInKorean } from '../../../console/src/words/ko/problems.ts'
 import { timeline as timelineInKorean } from '../../../console/src/words/ko/timeline.ts'
 import { type ConsoleEndpoint, contract } from '../../../src/console/contract.ts'
@@ -19,10 +21,23 @@ import { catalogue } from '../../../src/core/errors.ts'
 import { cancelledAtGateway } from '../../../src/gateway/gateway.ts'
 import { cancelCodes, confirmCodes } from '../../../src/gateway/toss/outcomes.ts'
 import type { OrderStory } from '../../../src/payments/books/order-story.sql.ts'
+import { failureReasons } from '../../../src/payments/failure-reasons.ts'
 
 const languages = {
-  en: { books: booksInEnglish, gateway: gatewayInEnglish, timeline: timelineInEnglish, problems: problemsInEnglish },
-  ko: { books: booksInKorean, gateway: gatewayInKorean, timeline: timelineInKorean, problems: problemsInKorean },
+  en: {
+    orders: ordersInEnglish,
+    books: booksInEnglish,
+    gateway: gatewayInEnglish,
+    timeline: timelineInEnglish,
+    problems: problemsInEnglish,
+  },
+  ko: {
+    orders: ordersInKorean,
+    books: booksInKorean,
+    gateway: gatewayInKorean,
+    timeline: timelineInKorean,
+    problems: problemsInKorean,
+  },
 }
 type Language = keyof typeof languages
 type Detail = Record<string, unknown>
@@ -37,6 +52,13 @@ const { meaningOfCode } = (await import(`${page}/gateway-code.ts`)) as {
   meaningOfCode(words: object, code: string): string
 }
 
+const { valueText } = (await import(`${page}/value-text.ts`)) as {
+  valueText(words: object, field: string, value: string): string
+}
+const { meaningOf } = (await import('../../../console/src/pages/order/meaning.ts' as string)) as {
+  meaningOf(page: { order: object; open: object | null }, words: object): string
+}
+
 const { errorTextOf } = (await import('../../../console/src/parts/error-text.ts' as string)) as {
   errorTextOf(error: Error, words: object): { title: string; hint: string | null }
 }
@@ -48,6 +70,7 @@ const formats = {
   number: (value: number) => `${value}`,
   won: (value: number) => `₩${value}`,
   time: (at: string) => ({ korea: at, utc: at }),
+  timeSpan: (from: string, to: string) => `${from} – ${to}`,
 }
 const at = '2026-11-15T21:45:21.334Z'
 const hangul = /[가-힣]/
@@ -68,7 +91,11 @@ const delivery = { endpointId: 'end_1', endpointStatus: 'ACTIVE', error: null, n
 const written: Record<(typeof momentKinds)[number], Detail[]> = {
   PURCHASE: [{ packageType: 'STANDARD', amount: 20_000, credits: 21 }],
   OPERATION_BEGUN: operations.map((kind) => ({ kind, amount: 15_000, reason: null })),
-  ATTEMPT: [{ gatewayCode: 'ECONNRESET' }, { gatewayCode: 'NOT_ARRIVED_YET' }],
+  ATTEMPT: [
+    { gatewayCode: 'ECONNRESET' },
+    { gatewayCode: 'NOT_ARRIVED_YET' },
+    { count: 3, until: '2026-11-15T21:46:00.000Z', codes: [{ gatewayCode: 'ECONNRESET', count: 3 }] },
+  ],
   OPERATION_ENDED: ends,
   LEDGER: ['GRANT', 'ROLLBACK', 'REFUND', 'HOLD', 'RELEASE'].map((kind) => ({
     kind,
@@ -145,6 +172,7 @@ test('the rows of an order become sentences: a confirm without an answer, settle
         creditsHeld: 0,
         attempts: 1,
         nextAttemptAt: null,
+        keyLastFour: null,
         openedAt: second(1),
         closedAt: second(5),
       },
@@ -184,12 +212,53 @@ test('the rows of an order become sentences: a confirm without an answer, settle
     ['Order created: STANDARD, ₩20000 for 21 credits'],
     ['Payment confirmation requested from the gateway'],
     ['Outcome unknown: The gateway closed the connection (ECONNRESET)'],
-    ['Webhook received from the gateway: PAYMENT_STATUS_CHANGED DONE', 'Not processed yet'],
+    ['Webhook received from the gateway: Payment status changed, Paid (DONE)', 'Not processed yet'],
     ['kim: sync with gateway', 'Reason: no credits', 'Done'],
     ['Payment captured'],
     ['21 credits granted, balance 3200'],
     ['Event order.confirmed', 'Delivered to end_1'],
   ])
+})
+
+test('what an order means follows its status, the operation in progress, the reason of its failure and the notification', () => {
+  const order = { status: 'PENDING', failure: null, notified: null }
+  const open = { kind: 'CONFIRM' }
+  const cases: [order: object, open: object | null, meaning: RegExp][] = [
+    [order, null, /^Waiting for payment/],
+    [order, open, /^Paid or being paid: the outcome is being determined/],
+    [{ ...order, notified: 'DONE' }, open, /^The gateway has reported the payment as paid/],
+    [{ ...order, notified: 'DONE' }, null, /not in our books/],
+    [{ ...order, status: 'CONFIRMED', notified: 'DONE' }, null, /^Paid\. The credits/],
+    [{ ...order, status: 'CONFIRMED', notified: 'DONE' }, { kind: 'REFUND' }, /refund is in progress/],
+    [{ ...order, status: 'FAILED', failure: { reason: 'order-expired' } }, { kind: 'RETURN' }, /being returned/],
+    ...failureReasons.map((reason): [object, null, RegExp] => [
+      { ...order, status: 'FAILED', failure: { reason } },
+      null,
+      /expired$/.test(reason) && reason !== 'card-expired'
+        ? /^Expired: .*No card was charged/
+        : /^(Declined|Not paid): /,
+    ]),
+  ]
+  for (const [given, operation, meaning] of cases) {
+    assert.match(meaningOf({ order: given, open: operation }, languages.en), meaning)
+    assert.match(meaningOf({ order: given, open: operation }, languages.ko), hangul)
+  }
+})
+
+test('values of details that the service writes are words in both languages, with the code of the gateway', () => {
+  assert.equal(valueText(languages.ko, 'status', 'PARTIAL_CANCELED'), '부분 취소됨 (PARTIAL_CANCELED)')
+  assert.equal(valueText(languages.ko, 'kind', 'CONFIRM'), '결제 승인 (CONFIRM)')
+  assert.equal(valueText(languages.ko, 'outcome', 'nothing new'), '변경 없음')
+  assert.equal(valueText(languages.ko, 'actor', 'kim in the console from ::1'), 'kim (콘솔, IP ::1)')
+  assert.equal(valueText(languages.ko, 'status', 'OF_TOMORROW'), 'OF_TOMORROW')
+  const { values } = timelineInEnglish
+  const codes = Object.entries(values).flatMap(([field, table]) =>
+    Object.keys(table).map((code) => [field, code] as const),
+  )
+  for (const [field, code] of codes) {
+    assert.match(valueText(languages.ko, field, code), hangul)
+    assert.doesNotMatch(valueText(languages.en, field, code), hangul)
+  }
 })
 
 /** The service's own codes that take the place of a gateway code. */

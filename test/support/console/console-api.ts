@@ -6,6 +6,7 @@ import { consoleApi } from '../../../src/console/console.ts'
 import type { ConsoleContext } from '../../../src/console/context.ts'
 import type { Body, Data, Params, Query } from '../../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints } from '../../../src/console/endpoints.ts'
+import { paymentUrlsBy } from '../../../src/console/orders/payment-link.ts'
 import { startSession } from '../../../src/console/session/session.sql.ts'
 import { addEndpoint } from '../../../src/events/endpoints.ts'
 import { createOutbound } from '../../../src/events/outbound.ts'
@@ -59,6 +60,7 @@ export async function openConsoleApi(service: TestService) {
     firstPasswordHours: 72,
     limits: { pendingOrdersPerCustomer: 1_000, requestsPerSecond: 0 },
     adjustments: { limits: { viewer: 0, support: 20, finance: 500, admin: 2_000 }, approvalAbove: 200 },
+    paymentUrlOf: paymentUrlsBy('https://gateway.example/payments/{paymentKey}?order={orderId}'),
     isHeldBack: () => false,
   }
   const app = buildApiListener({

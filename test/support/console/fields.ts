@@ -9,8 +9,10 @@ type Fields = Record<string, string>
 
 const session = { '': 'name role permissions[] mustChangePassword endsAt idleEndsAt' }
 const sums =
-  'ordersMade ordersConfirmed ordersFailed ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
-const orderRow = 'orderId customerId customerName status packageType amount credits createdAt confirmedAt'
+  'ordersMade ordersConfirmed ordersFailed ordersExpired ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
+const orderRow =
+  'orderId customerId customerName status packageType amount credits createdAt confirmedAt refundedAmount'
+const failure = 'reason gatewayCode'
 const lot =
   'entryNumber orderId packageType status grantedAt amount credits used held unused takenBack value refundedAmount'
 const account = 'balance held available'
@@ -37,13 +39,14 @@ function discrepancyDetail(place: string): Fields {
 function storyDetail(place: string): Fields {
   const names = [
     'packageType amount credits',
-    'operationId kind paymentKey reason creditsHeld state gatewayCode transactionKey attempts',
+    'operationId kind paymentKey reason creditsHeld state gatewayCode transactionKey attempts count until',
     'entryNumber delta heldDelta balanceAfter',
     'eventNumber eventId type eventType status receivedAt processedAt outcome',
     'discrepancyId lastSeenAt resolution actionId actor command endedAt',
   ]
   return {
     [place]: names.join(' '),
+    [`${place}codes[].`]: 'gatewayCode count',
     [`${place}deliveries[].`]: 'endpointId host endpointStatus state error attempts nextTryAt',
     ...discrepancyDetail(`${place}detail.`),
   }
@@ -59,13 +62,21 @@ const fields: Record<EndpointName, Fields> = {
   changePassword: session,
 
   home: {
-    '': 'asOf creditsOutstanding figuresUpTo isAuditOverdue waitingNotifications',
+    '': 'asOf creditsOutstanding figuresUpTo isAuditOverdue waitingNotifications ordersExpired',
     'today.': `from to ${sums}`,
     'month.': `from to ${sums}`,
+    ...Object.fromEntries(
+      ['today', 'month'].flatMap((period) => [
+        [`${period}.comparison.`, 'upTo'],
+        [`${period}.comparison.now.`, sums],
+        [`${period}.comparison.before.`, sums],
+      ]),
+    ),
     'days[].': `day creditsOutstanding ${sums}`,
     'orders.': 'PENDING CONFIRMED FAILED CANCELLED REFUNDED',
     'operations.': 'count',
-    'operations.oldest[].': 'customerId orderId kind openedAt ageSeconds attempts gatewayCode nextAttemptAt',
+    'operations.oldest[].':
+      'customerId customerName orderId kind openedAt ageSeconds attempts gatewayCode nextAttemptAt',
     'discrepancies.': 'count amount withoutAmount',
     'discrepancies.oldest[].': 'discrepancyId kind subject customerId customerName orderId amount foundAt ageSeconds',
     'pendingAdjustments[].': pendingAdjustment,
@@ -75,14 +86,21 @@ const fields: Record<EndpointName, Fields> = {
   },
   search: { 'results[].': 'kind id orderId customerId customerName status' },
 
-  orders: { '': 'nextCursor', 'orders[].': orderRow },
+  orders: {
+    '': 'nextCursor',
+    'matched.': 'count amount among',
+    'orders[].': `${orderRow} openOperation`,
+    'orders[].failure.': failure,
+  },
   order: {
-    'order.': `${orderRow} paymentKey cardNumber approvalNumber receiptUrl refundShortfall refundedAmount`,
+    'order.': `${orderRow} paymentKey cardNumber approvalNumber receiptUrl paymentUrl refundShortfall notified`,
+    'order.failure.': failure,
+    'order.ended.': 'at by operator keyLastFour reason amount credits',
     'lot.': lot,
     'story[].': 'at kind',
     ...storyDetail('story[].detail.'),
-    'open.': 'kind openedAt attempts gatewayCode nextAttemptAt',
-    'openDiscrepancies[].': 'discrepancyId kind foundAt',
+    'open.': 'kind openedAt attempts attemptsAtMost gatewayCode nextAttemptAt',
+    'openDiscrepancies[].': 'discrepancyId kind foundAt paymentUrl',
     ...discrepancyDetail('openDiscrepancies[].detail.'),
     'actions[].': 'action allowed why code',
   },
@@ -94,14 +112,19 @@ const fields: Record<EndpointName, Fields> = {
   refundOrder: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
   refundUnused: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
   resendEvents: { '': 'delivered', 'failed[].': 'endpointId type error' },
+  addOrderNote: {},
 
-  customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held suspendedAt' },
+  customers: {
+    '': 'nextCursor',
+    'customers[].': 'customerId name createdAt balance held revenue orders lastPurchaseAt suspendedAt',
+  },
   createCustomer: { '': 'customerId' },
   createCustomerWithKey: { '': 'customerId keyId apiKey' },
   customer: {
-    '': `customerId name createdAt suspendedAt ${account}`,
+    '': `customerId name createdAt suspendedAt revenue orders lastPurchaseAt ${account}`,
     'keys[].': 'keyId lastFour status createdAt suspendedAt',
     'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits[]',
+    'notes[].': 'at actor note',
   },
   statement: {
     '': 'customerId nextCursor',
@@ -134,6 +157,7 @@ const fields: Record<EndpointName, Fields> = {
   removeBudget: { '': 'customerId budgetId' },
   suspendCustomer: { '': 'customerId status' },
   activateCustomer: { '': 'customerId status' },
+  addCustomerNote: {},
   setLowCredits: { '': 'customerId lowCredits[]' },
   issueKey: { '': 'customerId keyId apiKey' },
   suspendKey: { '': 'keyId status' },
@@ -174,6 +198,7 @@ const fields: Record<EndpointName, Fields> = {
     ...discrepancyDetail('discrepancies[].detail.'),
   },
   discrepancy: {
+    '': 'paymentUrl',
     'discrepancy.': discrepancy,
     ...discrepancyDetail('discrepancy.detail.'),
     'order.': 'orderId status amount credits',
@@ -197,11 +222,15 @@ const fields: Record<EndpointName, Fields> = {
 
 /** The columns of the exported files. */
 export const columnsOf: Record<keyof typeof files, string> = {
+  orders:
+    'orderId,createdAtKst,createdAt,customerId,customerName,packageType,amount,credits,status,failure,gatewayCode,confirmedAtKst,confirmedAt,refundedAmount,openOperation',
   days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAtKst,comparedAt,reconciliationId',
   payments:
     'timeKst,time,day,orderId,customerId,customerName,packageType,credits,kind,krw,supply,vat,status,operator,reason,paymentKey,transactionKey',
-  discrepancies: 'discrepancyId,kind,subject,customerId,customerName,orderId,amount,foundAtKst,foundAt,lastSeenAtKst,lastSeenAt,resolvedAtKst,resolvedAt,resolution,detail',
-  liability: 'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value',
+  discrepancies:
+    'discrepancyId,kind,subject,customerId,customerName,orderId,amount,foundAtKst,foundAt,lastSeenAtKst,lastSeenAt,resolvedAtKst,resolvedAt,resolution,detail',
+  liability:
+    'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value',
   statement:
     'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service',
 }

@@ -1,7 +1,9 @@
 // The data of our books and of the gateway side by side, as recorded when the discrepancy was last seen.
 import { Paper, SimpleGrid, Text, Title } from '@mantine/core'
+import { useMay } from '../../api/hooks.ts'
 import { useWords } from '../../words/words.tsx'
 import { DetailList } from '../order/detail-list.tsx'
+import { PaymentLink } from '../order/headline.tsx'
 
 type Detail = Record<string, unknown>
 
@@ -25,8 +27,9 @@ function sidesOf({ gateway, ...recorded }: Detail): { books: Detail; gateway: De
   return { books: { ...ours }, gateway: { ...theirs, ...answered } }
 }
 
-export function Sides({ detail }: { detail: Detail }) {
+export function Sides({ detail, paymentUrl }: { detail: Detail; paymentUrl: string | null }) {
   const { discrepancy } = useWords()
+  const mayRefund = useMay('refund')
   const sides = sidesOf(detail)
   return (
     <Paper component="section" withBorder p="md" aria-labelledby="sides">
@@ -48,6 +51,11 @@ export function Sides({ detail }: { detail: Detail }) {
               </Text>
             ) : (
               <Text size="sm">{discrepancy.nothing}</Text>
+            )}
+            {side === 'gateway' && paymentUrl && mayRefund && (
+              <Text size="sm">
+                <PaymentLink url={paymentUrl} />
+              </Text>
             )}
           </div>
         ))}

@@ -1,31 +1,42 @@
 // The summary of an order: status, amount, credits and what is left of them, customer, times, payment key and card slip.
-import { Anchor, Group, Paper, SimpleGrid, Text } from '@mantine/core'
+import { Anchor, Group, Paper, SimpleGrid, Text, VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
 import { useMay } from '../../api/hooks.ts'
 import { Credits, Won } from '../../format/amounts.tsx'
+import { useFormats } from '../../format/formats.ts'
 import { Id } from '../../format/id.tsx'
 import { StatusBadge } from '../../format/status-badge.tsx'
 import { Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
 import classes from './headline.module.css'
+import { meaningOf } from './meaning.ts'
+import { meaningOfCode } from './timeline/gateway-code.ts'
+import { nameOf } from './timeline/moment-text.ts'
 
 export type Order = Data<'order'>['order']
 
 type Lot = NonNullable<Data<'order'>['lot']>
 
-export function Headline({ order, lot }: { order: Order; lot: Lot | null }) {
-  const { orders } = useWords()
-  const { order: words, nameless } = orders
+export function Headline({ page: { order, lot, open } }: { page: Pick<Data<'order'>, 'order' | 'lot' | 'open'> }) {
+  const allWords = useWords()
+  const { order: words, nameless } = allWords.orders
   const mayRefund = useMay('refund')
-  const { status, amount, credits, packageType, customerId, customerName, paymentKey } = order
-  const { createdAt, confirmedAt, cardNumber, approvalNumber, receiptUrl, refundShortfall, refundedAmount } = order
+  const { status, failure, ended, amount, credits, packageType, customerId, customerName, paymentKey } = order
+  const { createdAt, confirmedAt, cardNumber, approvalNumber, receiptUrl, paymentUrl, refundShortfall } = order
   return (
     <Paper component="section" withBorder p="md" aria-label={words.title}>
-      <Group gap="sm" mb="md">
-        <StatusBadge status={status} />
-        <Text>{words.meaning[status]}</Text>
+      <Group gap="sm" mb={ended ? 'xs' : 'md'} wrap="nowrap" align="flex-start">
+        <StatusBadge status={status} failure={failure?.reason ?? null} />
+        <div>
+          {ended ? <EndedText ended={ended} /> : <Text>{meaningOf({ order, open }, allWords)}</Text>}
+          {failure?.gatewayCode && (
+            <Text size="sm" c="dimmed">
+              {meaningOfCode(allWords, failure.gatewayCode)}
+            </Text>
+          )}
+        </div>
       </Group>
       <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 4 }} spacing="md" verticalSpacing="sm" m={0}>
         <Fact label={words.amount}>
@@ -56,6 +67,11 @@ export function Headline({ order, lot }: { order: Order; lot: Lot | null }) {
             </Text>
           )}
         </Fact>
+        {paymentUrl && mayRefund && (
+          <Fact label={words.payment}>
+            <PaymentLink url={paymentUrl} />
+          </Fact>
+        )}
         {cardNumber && <Fact label={words.card}>{cardNumber}</Fact>}
         {approvalNumber && <Fact label={words.approvalNumber}>{approvalNumber}</Fact>}
         {receiptUrl && (
@@ -72,11 +88,6 @@ export function Headline({ order, lot }: { order: Order; lot: Lot | null }) {
           </Fact>
         )}
         {lot && <Rest lot={lot} />}
-        {refundedAmount !== null && (
-          <Fact label={words.refunded}>
-            <Won value={refundedAmount} />
-          </Fact>
-        )}
         {refundShortfall !== null && refundShortfall > 0 && (
           <Fact label={words.kept} wide>
             <Credits value={refundShortfall} />
@@ -87,6 +98,39 @@ export function Headline({ order, lot }: { order: Order; lot: Lot | null }) {
         )}
       </SimpleGrid>
     </Paper>
+  )
+}
+
+/** When, by whom, why and how much. */
+function EndedText({ ended }: { ended: NonNullable<Order['ended']> }) {
+  const { orders, timeline } = useWords()
+  const { order: words } = orders
+  const { number, won } = useFormats()
+  const { at, by, operator, keyLastFour, reason, amount, credits } = ended
+  const name = nameOf(operator ?? '')
+  const notes = [
+    keyLastFour && words.withKey(keyLastFour),
+    by === 'gateway' && operator && words.acceptedBy(name),
+    reason && !(reason in timeline.reasons) && timeline.reason(reason),
+  ]
+  return (
+    <>
+      <Text>{words.ended[by](won(amount), number(credits), name)}</Text>
+      <Text size="sm" c="dimmed">
+        <Time at={at} />
+        {notes.filter((note) => !!note).map((note) => ` · ${note}`)}
+      </Text>
+    </>
+  )
+}
+
+export function PaymentLink({ url }: { url: string }) {
+  const { order: words } = useWords().orders
+  return (
+    <Anchor href={url} target="_blank" rel="noreferrer noopener" inherit>
+      {words.openPayment}
+      <VisuallyHidden>{` (${words.newTab})`}</VisuallyHidden>
+    </Anchor>
   )
 }
 

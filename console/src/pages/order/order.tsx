@@ -1,7 +1,8 @@
 // One order: summary, operation in progress, discrepancies, actions and timeline.
-import { Anchor, Stack } from '@mantine/core'
+import { Anchor, Paper, Stack, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import { useEndpoint } from '../../api/hooks.ts'
+import { useFormats } from '../../format/formats.ts'
 import { Id } from '../../format/id.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
@@ -18,11 +19,15 @@ const refetchMs = 15_000
 
 export function OrderPage({ params: { orderId = '' } }: { params: { orderId?: string } }) {
   const { orders } = useWords()
+  const { won } = useFormats()
   const { data, error, refetch } = useEndpoint('order', { params: { orderId } }, { refetchMs })
   return (
     <>
       <PageHeader
         title={orders.order.title}
+        tab={
+          data && [won(data.order.amount), data.order.customerName ?? orders.nameless, orders.order.title].join(' · ')
+        }
         detail={<Id value={orderId} />}
         actions={
           <Anchor component={Link} href="/orders" size="sm">
@@ -31,13 +36,13 @@ export function OrderPage({ params: { orderId = '' } }: { params: { orderId?: st
         }
       />
       <Stack gap="md">
-        {error && <Problem error={error} onRetry={() => void refetch()} />}
+        {error?.status === 404 ? <NotFound /> : error && <Problem error={error} onRetry={() => void refetch()} />}
         {data ? (
           <>
-            <Headline order={data.order} lot={data.lot} />
+            <Headline page={data} />
             {data.open && <OpenOperation open={data.open} />}
             <Disagreements found={data.openDiscrepancies} />
-            <Actions order={data.order} actions={data.actions} />
+            <Actions page={data} />
             <Timeline moments={data.story} />
           </>
         ) : (
@@ -45,5 +50,16 @@ export function OrderPage({ params: { orderId = '' } }: { params: { orderId?: st
         )}
       </Stack>
     </>
+  )
+}
+
+/** A wrong link is no failure of the service. */
+function NotFound() {
+  const { order: words } = useWords().orders
+  return (
+    <Paper withBorder p="md" role="status">
+      <Text fw={600}>{words.notFound}</Text>
+      <Text size="sm">{words.notFoundHint}</Text>
+    </Paper>
   )
 }

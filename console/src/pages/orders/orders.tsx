@@ -1,45 +1,124 @@
-// All orders, newest first, filtered by status and customer. The filter is in the URL.
-import { Group, NativeSelect, Stack } from '@mantine/core'
+// All orders, filtered by days, status, package, reason of failure and customer, with their number and sum. Filters and sort are
+// in the URL.
+import { Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import type { FailureReason } from '../../../../src/payments/failure-reasons.ts'
+import type { PackageType } from '../../../../src/payments/packages.ts'
+import type { Data } from '../../api/client.ts'
 import { usePages } from '../../api/hooks.ts'
-import { useQueryState } from '../../parts/query-state.ts'
+import { useFormats } from '../../format/formats.ts'
+import { useQueryChanges, useQueryState } from '../../parts/query-state.ts'
+import { SaveCsv } from '../../parts/save-csv.tsx'
+import { useSort } from '../../parts/sort.ts'
+import { SpanChooser, useSpan } from '../../parts/span.tsx'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
 import { CustomerFilter } from './customer-filter.tsx'
 import { type OrderStatus, OrdersTable } from './orders-table.tsx'
 
 const statuses = ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const satisfies OrderStatus[]
+const packageTypes = ['BASIC', 'STANDARD', 'PRO'] as const satisfies PackageType[]
+
+/** The width of a filter. */
+const filterWidth = { base: '100%', xs: 200 }
 
 export function OrdersPage() {
   const { orders, common } = useWords()
-  const [status, setStatus] = useQueryState<OrderStatus | ''>('status', statuses, '')
+  const chosen = useSpan({ isOptional: true })
+  const [status] = useQueryState<OrderStatus | ''>('status', statuses, '')
+  const [packageType, setPackageType] = useQueryState<PackageType | ''>('packageType', packageTypes, '')
+  const failureReasons = Object.keys(orders.failures) as FailureReason[]
+  const [failure] = useQueryState<FailureReason | ''>('failure', failureReasons, '')
+  const [open, setOpen] = useQueryState<'yes' | ''>('open', ['yes'], '')
   const [customerId, setCustomerId] = useQueryState<string>('customerId', null, '')
-  const query = { ...(status && { status }), ...(customerId && { customerId }) }
-  const pages = usePages('orders', { query }, (data) => data.orders)
-  const isFiltered = status !== '' || customerId !== ''
+  const [sort, sortOf] = useSort<'newest' | 'highest'>({ newest: 'descending', highest: 'descending' }, 'newest')
+  const change = useQueryChanges()
+  const { from, to } = chosen.span
+  const filter = {
+    ...(from && { from }),
+    ...(to && { to }),
+    ...(status && { status }),
+    ...(packageType && { packageType }),
+    ...(failure && { failure }),
+    ...(open && { open }),
+    ...(customerId && { customerId }),
+  }
+  const pages = usePages('orders', { query: { ...filter, sort } }, (data) => data.orders)
+  const isFiltered = Object.keys(filter).length > 0
   return (
     <>
       <PageHeader title={orders.title} />
       <Stack gap="md">
-        <Group align="flex-start" gap="md" role="search" aria-label={orders.title}>
-          <NativeSelect
-            label={orders.filters.status}
-            value={status}
-            onChange={(event) => setStatus(event.currentTarget.value as OrderStatus | '')}
-            data={[
-              { value: '', label: orders.filters.everyStatus },
-              ...statuses.map((value) => ({ value, label: common.statuses[value] })),
-            ]}
-            w={{ base: '100%', xs: 200 }}
+        <Stack gap="sm" role="search" aria-label={orders.title}>
+          <SpanChooser chosen={chosen} />
+          <Group align="flex-start" gap="md">
+            <NativeSelect
+              label={orders.filters.status}
+              value={status}
+              // Only a failed order has a reason.
+              onChange={(event) => change({ status: event.currentTarget.value, failure: '' })}
+              data={[
+                { value: '', label: orders.filters.everyStatus },
+                ...statuses.map((value) => ({ value, label: common.statuses[value] })),
+              ]}
+              w={filterWidth}
+            />
+            <NativeSelect
+              label={orders.filters.failure}
+              value={failure}
+              onChange={({ currentTarget: { value } }) =>
+                change({ failure: value, ...(value && { status: 'FAILED' }) })
+              }
+              data={[
+                { value: '', label: orders.filters.everyFailure },
+                ...failureReasons.map((value) => ({ value, label: orders.failures[value].label })),
+              ]}
+              w={filterWidth}
+            />
+            <NativeSelect
+              label={orders.filters.package}
+              value={packageType}
+              onChange={(event) => setPackageType(event.currentTarget.value as PackageType | '')}
+              data={[{ value: '', label: orders.filters.everyPackage }, ...packageTypes]}
+              w={filterWidth}
+            />
+            <CustomerFilter value={customerId} onChange={setCustomerId} />
+          </Group>
+          <Checkbox
+            size="md"
+            label={orders.filters.open}
+            checked={open === 'yes'}
+            onChange={(event) => setOpen(event.currentTarget.checked ? 'yes' : '')}
           />
-          <CustomerFilter value={customerId} onChange={setCustomerId} />
+        </Stack>
+        <Group justify="space-between" align="flex-start">
+          <Matched matched={pages.first?.matched ?? null} />
+          <SaveCsv name="orders" query={filter} disabled={chosen.fault !== null} />
         </Group>
         <OrdersTable
-          caption={orders.caption}
+          caption={orders.caption[sort]}
           pages={pages}
+          sortOf={sortOf}
           withCustomer
           empty={pages.hasMore ? orders.lookedThrough : isFiltered ? orders.none : orders.noneYet}
         />
       </Stack>
     </>
+  )
+}
+
+function Matched({ matched }: { matched: Data<'orders'>['matched'] }) {
+  const { matched: words } = useWords().orders
+  const { number, won } = useFormats()
+  if (!matched) return <div />
+  const { count, amount, among } = matched
+  return (
+    <div role="status">
+      <Text fw={600}>{`${words.orders(number(count), count === 1)} · ${words.amount(won(amount))}`}</Text>
+      {among !== null && (
+        <Text size="xs" c="dimmed">
+          {words.newest(number(among))}
+        </Text>
+      )}
+    </div>
   )
 }

@@ -20,6 +20,7 @@ export const operators = {
     read: 'View everything',
     settle: 'Sync an order with the gateway',
     'resend events': 'Resend events of an order',
+    'write notes': 'Write notes on orders and customers',
     'manage customers': 'Create customers, set limits and budgets',
     'suspend keys': 'Suspend API keys and customers',
     'issue keys': 'Issue, rotate and activate API keys; activate customers; create customers with a key',

@@ -4,7 +4,7 @@ const creditsOf = (count: string) => `${count} ${count === '1' ? 'credit' : 'cre
 
 export const orders = {
   title: 'Orders',
-  caption: 'Orders, newest first',
+  caption: { newest: 'Orders, newest first', highest: 'Orders, highest amount first' },
   none: 'No orders match.',
   noneYet: 'No orders yet.',
   lookedThrough: 'No match in the orders searched so far. Use "Show more" to search older orders.',
@@ -16,17 +16,52 @@ export const orders = {
     amount: 'Amount',
     credits: 'Credits',
     status: 'Status',
+    failure: 'Reason',
   },
   filters: {
     status: 'Status',
     everyStatus: 'All statuses',
+    package: 'Package',
+    everyPackage: 'All packages',
+    failure: 'Reason for failure',
+    everyFailure: 'All reasons',
+    open: 'Outcome pending at the gateway',
     customer: 'Customer',
     customerHint: 'Start of a name, or a customer ID',
     everyCustomer: 'All customers',
     noMatch: 'No customer name starts with this.',
     typeOn: 'Type the start of a name.',
   },
+  /** All that match the filters. */
+  matched: {
+    orders: (count: string, isOne: boolean) => `${count} ${isOne ? 'order' : 'orders'}`,
+    amount: (won: string) => `${won} in total`,
+    newest: (count: string) => `Among the newest ${count} orders. Choose dates to count all orders of a period.`,
+  },
   nameless: 'No name',
+  inProgress: 'Outcome pending',
+  /** Why an order is FAILED. */
+  failures: {
+    'insufficient-funds': {
+      label: 'Insufficient funds or limit',
+      meaning: 'Declined: insufficient funds, or the card limit is exceeded.',
+    },
+    'limit-exceeded': { label: 'Limit exceeded', meaning: 'Declined: a limit of the card or account is exceeded.' },
+    'card-declined': { label: 'Card declined', meaning: 'Declined: the card company does not accept the payment.' },
+    'card-expired': {
+      label: 'Card expired',
+      meaning: 'Declined: the card has expired, or the expiry date is wrong.',
+    },
+    'payment-expired': {
+      label: 'Payment not completed',
+      meaning: 'Expired: the buyer started the payment and did not complete it in time. No card was charged.',
+    },
+    'order-expired': {
+      label: 'Not paid in time',
+      meaning: 'Expired: the order was not paid in time. No card was charged.',
+    },
+    other: { label: 'Other reason', meaning: 'Not paid: the payment could not be made.' },
+  },
 
   search: {
     title: 'Search',
@@ -56,6 +91,11 @@ export const orders = {
     receipt: 'Receipt',
     openReceipt: 'Open the receipt',
     receiptHint: 'Shown to roles that can refund.',
+    payment: 'Payment at the gateway',
+    openPayment: 'Open at the gateway',
+    newTab: 'opens a new tab',
+    notFound: 'There is no order with this ID.',
+    notFoundHint: 'The ID may be incomplete. Search for the payment key or the customer instead.',
     created: 'Created',
     confirmed: 'Confirmed',
     notConfirmed: 'Not confirmed',
@@ -77,6 +117,33 @@ export const orders = {
       CANCELLED: 'Cancelled by the customer. The payment is returned and the credits have been deducted.',
       REFUNDED: 'Refunded. The amount returned and the credits deducted are shown below.',
     },
+    /** With an operation in progress, by status and kind of operation. */
+    meaningOpen: {
+      'PENDING CONFIRM': 'Paid or being paid: the outcome is being determined. No credits have been granted yet.',
+      'CONFIRMED CANCEL': 'Paid. The customer is cancelling it: the outcome is being determined, and credits are held.',
+      'CONFIRMED REFUND': 'Paid. A refund is in progress: the outcome is being determined, and credits are held.',
+      'FAILED RETURN':
+        'Failed, but a payment was captured afterwards: it is being returned to the card. No credits have been granted.',
+    },
+    /** The gateway has notified a payment that the books do not have yet. */
+    meaningNotified: {
+      open: 'The gateway has reported the payment as paid: this is being confirmed. The credits will be granted then.',
+      alone: 'The gateway has reported a payment that is not in our books: sync with the gateway.',
+    },
+    noCredits: 'No credits have been granted.',
+    /** How it was cancelled or refunded. */
+    ended: {
+      customer: (won: string, credits: string) =>
+        `Cancelled by the customer: ${won} returned, ${creditsOf(credits)} deducted.`,
+      operator: (won: string, credits: string, name: string) =>
+        `Refunded by ${name}: ${won} returned, ${creditsOf(credits)} deducted.`,
+      platform: (won: string, credits: string) =>
+        `Refunded by the platform: ${won} returned, ${creditsOf(credits)} deducted.`,
+      gateway: (won: string, credits: string) =>
+        `Cancelled at the gateway, not by us: ${won} returned, ${creditsOf(credits)} deducted.`,
+    },
+    withKey: (lastFour: string) => `API key …${lastFour}`,
+    acceptedBy: (name: string) => `Accepted by ${name}`,
   },
 
   open: {
@@ -89,8 +156,9 @@ export const orders = {
     anyTitle: 'An operation is in progress at the gateway',
     text: 'The outcome is not known yet. The service keeps checking automatically; "Sync with gateway" checks now.',
     since: 'Since',
-    attempts: 'Retries',
+    attempts: 'Attempts without an outcome',
     times: (count: string) => count,
+    timesOrMore: (count: string) => `${count} or more`,
     notYet: 'None yet',
     lastAnswer: 'Last response',
     noAnswer: 'None yet',
@@ -108,6 +176,7 @@ export const orders = {
     settle: 'Sync with gateway',
     refund: 'Refund',
     resend: 'Resend events',
+    note: 'Add note',
     /** Why an action is not possible now, by its code. */
     why: {
       role: 'Your role does not allow this.',
@@ -161,7 +230,9 @@ export const orders = {
   refund: {
     title: 'Refund',
     quoteTitle: 'Refund preview',
+    of: (won: string, customer: string) => `Order of ${won} by ${customer}`,
     paid: 'Paid',
+    alreadyReturned: 'Already returned at the gateway',
     backToCard: 'Refund to card',
     backUnknown: 'Not known',
     creditsOfOrder: 'Credits of the order',
@@ -194,6 +265,14 @@ export const orders = {
     unknown: 'Outcome not known yet',
     unknownText:
       'The gateway has not confirmed the refund yet. Do not pay the customer back in another way. The timeline of the order shows whether the refund has started: if so, it continues automatically, and "Sync with gateway" checks it now.',
+  },
+
+  note: {
+    title: 'Add note',
+    text: 'Changes nothing. The note is shown in the timeline and in the audit log, and cannot be changed or deleted.',
+    field: 'Note',
+    action: 'Save note',
+    done: 'Note saved',
   },
 
   resend: {

@@ -90,6 +90,14 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
   },
   decided: { title: 'This request is already decided.', hint: 'Another operator was faster. Reload the page.' },
   'too many budgets': { title: 'The customer has 100 budgets already.', hint: 'Remove one first.' },
+  'too many to sort': {
+    title: 'There are too many orders to sort by amount.',
+    hint: 'Choose a shorter period.',
+  },
+  'too many customers': {
+    title: 'There are too many customers to sort by balance.',
+    hint: 'It reads all accounts, up to 200,000. Sort by revenue or last purchase instead.',
+  },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
     title: 'A reconciliation of other days is running.',
@@ -143,6 +151,9 @@ export const problems = {
     subject: 'Subject: at most 100 characters in one line.',
     customerId: 'Customer: a customer ID.',
     days: 'Period: a value of the list.',
+    packageType: 'Package: a value of the list.',
+    failure: 'Reason: a value of the list.',
+    sort: 'Sort: a value of the list.',
   },
 
   /** Why a delivery to an endpoint failed. */

@@ -2,6 +2,25 @@
 
 const creditsOf = (count: string) => `${count} ${count === '1' ? 'credit' : 'credits'}`
 
+const operationNames = {
+  CONFIRM: 'Payment confirmation',
+  CANCEL: 'Cancellation',
+  REFUND: 'Refund',
+  RETURN: 'Return of a captured payment',
+}
+const operationStates = { OPEN: 'In progress', APPROVED: 'Approved', REJECTED: 'Declined', EXPIRED: 'Expired' }
+/** Of the gateway. */
+const paymentStatuses = {
+  READY: 'Payment window open',
+  IN_PROGRESS: 'Authenticated, not captured',
+  WAITING_FOR_DEPOSIT: 'Waiting for a deposit',
+  DONE: 'Paid',
+  CANCELED: 'Cancelled',
+  PARTIAL_CANCELED: 'Partially cancelled',
+  ABORTED: 'Declined',
+  EXPIRED: 'Expired',
+}
+
 export const timeline = {
   title: 'Timeline',
   caption: 'Timeline of this order, oldest first',
@@ -27,6 +46,9 @@ export const timeline = {
     RETURN: () => 'Return of the payment captured for a failed order requested from the gateway',
   },
   attempt: (what: string) => `Outcome unknown: ${what}`,
+  attempts: (count: string, span: string) => `${count} attempts without an outcome, ${span}`,
+  /** How often, of several attempts. */
+  attemptCode: (what: string, count: string) => `${what}: ${count}×`,
   ended: {
     'CONFIRM APPROVED': 'Payment captured',
     'CONFIRM REJECTED': 'Payment declined',
@@ -60,7 +82,8 @@ export const timeline = {
   deliveryError: (error: string) => `last error: ${error}`,
   deliveryNext: (time: string) => `next attempt ${time}`,
   noEndpoint: 'No endpoint is subscribed to it.',
-  webhook: (type: string, status: string) => `Webhook received from the gateway: ${type} ${status}`,
+  webhook: (type: string, status: string) =>
+    `Webhook received from the gateway: ${status ? `${type}, ${status}` : type}`,
   webhookOutcomes: {
     waiting: 'Not processed yet',
     'no such order': 'No matching order',
@@ -78,10 +101,13 @@ export const timeline = {
     'the operation was settled': 'The operation in progress has ended',
   },
   operator: (actor: string, command: string) => `${actor}: ${command}`,
+  note: (actor: string) => `Note by ${actor}`,
+  inConsole: (name: string, address: string) => `${name} in the console from ${address}`,
   commands: {
     'orders settle': 'sync with gateway',
     'orders refund': 'refund',
     'orders resend-events': 'resend events',
+    'orders note': 'note',
     'discrepancies resolve': 'resolve discrepancy',
     'discrepancies accept': 'accept partial cancellation',
   },
@@ -100,8 +126,34 @@ export const timeline = {
     'cancelled at the gateway': 'cancelled at the gateway',
     'the order had failed': 'the order had failed',
   },
-  /** Values of details that the service itself writes. */
-  values: { 'no such payment': 'No such payment', 'not listed': 'Not in the list' },
+  /** Values of details by field; a value without a word is shown as it is. */
+  values: {
+    gateway: { 'no such payment': 'No such payment', 'not listed': 'Not in the list' },
+    status: paymentStatuses,
+    heard: paymentStatuses,
+    kind: {
+      ...operationNames,
+      GRANT: 'Grant',
+      ROLLBACK: 'Deduction by a cancellation',
+      HOLD: 'Hold',
+      RELEASE: 'Release of a hold',
+    },
+    operationKind: operationNames,
+    state: {
+      ...operationStates,
+      DELIVERED: 'Delivered',
+      WAITING: 'Waiting',
+      DEAD: 'Dead letter',
+      NOT_TOLD: 'Not sent',
+    },
+    operationState: operationStates,
+    direction: { CAPTURE: 'Payment', CANCEL: 'Cancellation' },
+    eventType: {
+      PAYMENT_STATUS_CHANGED: 'Payment status changed',
+      CANCEL_STATUS_CHANGED: 'Cancellation status changed',
+    },
+    endpointStatus: { ACTIVE: 'Active', DISABLED: 'Disabled' },
+  } as Record<string, Record<string, string>>,
   /** Labels of details, including those of discrepancies. A name without a label is shown as it is. */
   fields: {
     gateway: 'At the gateway',
@@ -127,9 +179,12 @@ export const timeline = {
     lastSeenAt: 'Last seen',
     detail: 'Details',
     actionId: 'Action ID',
+    count: 'Attempts',
+    until: 'Last attempt',
+    codes: 'Responses',
     transactionKey: 'Transaction key',
     gatewayCode: 'Code',
-    attempts: 'Retries',
+    attempts: 'Retries of the worker',
     state: 'State',
     reason: 'Reason',
     entryNumber: 'Ledger entry',

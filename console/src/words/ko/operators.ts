@@ -21,6 +21,7 @@ export const operators: typeof english = {
     read: '전체 조회',
     settle: '주문을 PG사와 동기화',
     'resend events': '주문 이벤트 재전송',
+    'write notes': '주문·고객 메모 작성',
     'manage customers': '고객 등록, 한도·예산 설정',
     'suspend keys': '키·고객 정지',
     'issue keys': '키 발급·교체·활성화, 고객 활성화, 키를 포함한 고객 등록',

@@ -3,7 +3,7 @@ import type { orders as english } from '../en/orders.ts'
 
 export const orders: typeof english = {
   title: '주문',
-  caption: '주문 목록, 최신순',
+  caption: { newest: '주문 목록, 최신순', highest: '주문 목록, 금액 높은 순' },
   none: '조건에 맞는 주문이 없습니다.',
   noneYet: '아직 주문이 없습니다.',
   lookedThrough: '지금까지 조회한 주문에는 없습니다. "더 보기"로 이전 주문을 계속 조회할 수 있습니다.',
@@ -15,17 +15,51 @@ export const orders: typeof english = {
     amount: '결제 금액',
     credits: '크레딧',
     status: '상태',
+    failure: '사유',
   },
   filters: {
     status: '상태',
     everyStatus: '전체 상태',
+    package: '상품',
+    everyPackage: '전체 상품',
+    failure: '실패 사유',
+    everyFailure: '전체 사유',
+    open: 'PG사 결과 확인 중인 주문만',
     customer: '고객',
     customerHint: '이름 앞부분 또는 고객 ID',
     everyCustomer: '전체 고객',
     noMatch: '해당 이름으로 시작하는 고객이 없습니다.',
     typeOn: '고객 이름의 앞부분을 입력해 주세요.',
   },
+  matched: {
+    orders: (count) => `주문 ${count}건`,
+    amount: (won) => `합계 ${won}`,
+    newest: (count) =>
+      `최근 주문 ${count}건을 기준으로 집계했습니다. 기간을 선택하면 해당 기간의 주문을 모두 집계합니다.`,
+  },
   nameless: '이름 없음',
+  inProgress: '결과 확인 중',
+  failures: {
+    'insufficient-funds': {
+      label: '잔액 부족·한도 초과',
+      meaning: '잔액이 부족하거나 카드 한도를 초과해 거절되었습니다.',
+    },
+    'limit-exceeded': { label: '한도 초과', meaning: '카드 또는 계좌의 한도를 초과해 거절되었습니다.' },
+    'card-declined': { label: '카드 거절', meaning: '카드사에서 결제를 거절했습니다.' },
+    'card-expired': {
+      label: '카드 유효 기간',
+      meaning: '카드 유효 기간이 지났거나 잘못 입력되어 거절되었습니다.',
+    },
+    'payment-expired': {
+      label: '결제 미완료',
+      meaning: '구매자가 결제를 시작했지만 시간 안에 마치지 않아 만료되었습니다. 카드에서 결제된 금액은 없습니다.',
+    },
+    'order-expired': {
+      label: '기한 내 미결제',
+      meaning: '기한 내에 결제하지 않아 만료된 주문입니다. 카드에서 결제된 금액은 없습니다.',
+    },
+    other: { label: '기타 사유', meaning: '결제를 진행할 수 없어 실패했습니다.' },
+  },
 
   search: {
     title: '검색',
@@ -55,6 +89,11 @@ export const orders: typeof english = {
     receipt: '매출전표',
     openReceipt: '매출전표 열기',
     receiptHint: '환불 권한이 있는 역할에만 표시됩니다.',
+    payment: 'PG사 결제 내역',
+    openPayment: 'PG사에서 보기',
+    newTab: '새 탭에서 열림',
+    notFound: '해당 번호의 주문이 없습니다.',
+    notFoundHint: '주문 번호가 잘렸을 수 있습니다. 결제 키나 고객으로 검색해 주세요.',
     created: '생성 시각',
     confirmed: '승인 시각',
     notConfirmed: '승인되지 않음',
@@ -75,6 +114,26 @@ export const orders: typeof english = {
       CANCELLED: '고객이 취소했습니다. 결제 금액은 환불되고 크레딧은 회수되었습니다.',
       REFUNDED: '환불되었습니다. 환불 금액과 회수한 크레딧은 아래에 표시됩니다.',
     },
+    meaningOpen: {
+      'PENDING CONFIRM': '결제되었거나 결제 중입니다. 결과를 확인하고 있으며 크레딧은 아직 지급되지 않았습니다.',
+      'CONFIRMED CANCEL': '결제 완료된 주문입니다. 고객 요청으로 취소 중이며 결과를 확인할 때까지 크레딧을 보류합니다.',
+      'CONFIRMED REFUND': '결제 완료된 주문입니다. 환불 중이며 결과를 확인할 때까지 크레딧을 보류합니다.',
+      'FAILED RETURN': '실패한 주문이지만 이후 결제가 승인되어 카드로 반환하고 있습니다. 크레딧은 지급되지 않았습니다.',
+    },
+    meaningNotified: {
+      open: 'PG사에서 결제 완료를 알려 왔습니다. 확인이 끝나면 크레딧이 지급됩니다.',
+      alone: 'PG사에서 알려 온 결제가 장부에 없습니다. PG사와 동기화해 주세요.',
+    },
+    noCredits: '크레딧은 지급되지 않았습니다.',
+    ended: {
+      customer: (won, credits) => `고객이 취소했습니다. ${won} 환불, 크레딧 ${credits}개 회수.`,
+      operator: (won, credits, name) => `${name} 님이 환불했습니다. ${won} 환불, 크레딧 ${credits}개 회수.`,
+      platform: (won, credits) => `플랫폼에서 환불했습니다. ${won} 환불, 크레딧 ${credits}개 회수.`,
+      gateway: (won, credits) =>
+        `이 서비스가 아니라 PG사에서 직접 취소되었습니다. ${won} 환불, 크레딧 ${credits}개 회수.`,
+    },
+    withKey: (lastFour) => `API 키 …${lastFour}`,
+    acceptedBy: (name) => `${name} 님이 반영함`,
   },
 
   open: {
@@ -87,8 +146,9 @@ export const orders: typeof english = {
     anyTitle: 'PG사에서 처리 중인 작업이 있습니다',
     text: '결과가 아직 확인되지 않았습니다. 시스템이 자동으로 계속 조회하며, "PG사와 동기화"를 실행하면 바로 확인할 수 있습니다.',
     since: '시작 시각',
-    attempts: '재시도 횟수',
+    attempts: '결과를 받지 못한 시도',
     times: (count) => `${count}회`,
+    timesOrMore: (count) => `${count}회 이상`,
     notYet: '아직 없음',
     lastAnswer: '마지막 응답',
     noAnswer: '아직 없음',
@@ -106,6 +166,7 @@ export const orders: typeof english = {
     settle: 'PG사와 동기화',
     refund: '환불',
     resend: '이벤트 재전송',
+    note: '메모 추가',
     why: {
       role: '현재 역할로는 실행할 수 없습니다.',
       open: 'PG사에서 처리 중인 작업이 있습니다. 먼저 PG사와 동기화해 주세요.',
@@ -157,7 +218,9 @@ export const orders: typeof english = {
   refund: {
     title: '환불',
     quoteTitle: '환불 미리보기',
+    of: (won, customer) => `${customer} · ${won} 주문`,
     paid: '결제 금액',
+    alreadyReturned: 'PG사에서 이미 환불된 금액',
     backToCard: '카드 환불 금액',
     backUnknown: '확인 불가',
     creditsOfOrder: '주문 크레딧',
@@ -187,6 +250,14 @@ export const orders: typeof english = {
     unknown: '아직 결과를 알 수 없습니다',
     unknownText:
       'PG사에서 아직 환불 결과를 받지 못했습니다. 다른 방법으로 환불하지 마세요. 환불이 시작되었는지는 타임라인에서 확인할 수 있습니다. 시작되었다면 자동으로 계속 처리되며, "PG사와 동기화"를 실행하면 바로 확인할 수 있습니다.',
+  },
+
+  note: {
+    title: '메모 추가',
+    text: '주문이나 고객 정보는 변경되지 않습니다. 메모는 타임라인과 감사 로그에 남으며 수정하거나 삭제할 수 없습니다.',
+    field: '메모',
+    action: '메모 저장',
+    done: '메모를 저장했습니다',
   },
 
   resend: {

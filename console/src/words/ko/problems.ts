@@ -93,6 +93,14 @@ export const problems: typeof english = {
       title: '예산은 고객마다 100개까지 설정할 수 있습니다.',
       hint: '먼저 다른 예산을 삭제해 주세요.',
     },
+    'too many to sort': {
+      title: '주문이 너무 많아 금액순으로 정렬할 수 없습니다.',
+      hint: '기간을 더 짧게 선택해 주세요.',
+    },
+    'too many customers': {
+      title: '고객 수가 많아 잔액순으로 정렬할 수 없습니다.',
+      hint: '잔액순 정렬은 고객 200,000명까지 가능합니다. 매출이나 최근 구매일로 정렬해 주세요.',
+    },
     'suspended key': { title: '이미 정지된 API 키입니다.', hint: '새 API 키를 발급해 주세요.' },
     'other days': {
       title: '다른 날짜의 대사가 진행 중입니다.',
@@ -134,6 +142,9 @@ export const problems: typeof english = {
     subject: '대상: 한 줄로 100자 이하',
     customerId: '고객: 고객 ID',
     days: '기간: 목록에 있는 값',
+    packageType: '상품: 목록에 있는 값',
+    failure: '사유: 목록에 있는 값',
+    sort: '정렬: 목록에 있는 값',
   },
 
   deliveries: {

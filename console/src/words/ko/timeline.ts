@@ -1,6 +1,19 @@
 // Texts of the timeline of an order, in Korean.
 import type { timeline as english } from '../en/timeline.ts'
 
+const operationNames = { CONFIRM: '결제 승인', CANCEL: '취소', REFUND: '환불', RETURN: '승인 금액 반환' }
+const operationStates = { OPEN: '진행 중', APPROVED: '승인', REJECTED: '거절', EXPIRED: '만료' }
+const paymentStatuses = {
+  READY: '결제창 열림',
+  IN_PROGRESS: '인증 완료, 승인 전',
+  WAITING_FOR_DEPOSIT: '입금 대기',
+  DONE: '결제 완료',
+  CANCELED: '취소됨',
+  PARTIAL_CANCELED: '부분 취소됨',
+  ABORTED: '거절됨',
+  EXPIRED: '만료됨',
+}
+
 export const timeline: typeof english = {
   title: '타임라인',
   caption: '주문 타임라인, 시간순',
@@ -25,6 +38,8 @@ export const timeline: typeof english = {
     RETURN: () => '실패한 주문에 승인된 금액의 반환을 PG사에 요청했습니다',
   },
   attempt: (what) => `결과 미확인: ${what}`,
+  attempts: (count, span) => `결과를 받지 못한 시도 ${count}회, ${span}`,
+  attemptCode: (what, count) => `${what}: ${count}회`,
   ended: {
     'CONFIRM APPROVED': 'PG사가 결제를 승인했습니다',
     'CONFIRM REJECTED': '결제가 거절되었습니다',
@@ -55,7 +70,7 @@ export const timeline: typeof english = {
   deliveryError: (error) => `최근 오류: ${error}`,
   deliveryNext: (time) => `다음 시도 ${time}`,
   noEndpoint: '구독하는 엔드포인트가 없습니다.',
-  webhook: (type, status) => `PG사 웹훅 수신: ${type} ${status}`,
+  webhook: (type, status) => `PG사 웹훅 수신: ${status ? `${type}, ${status}` : type}`,
   webhookOutcomes: {
     waiting: '처리 대기',
     'no such order': '해당 주문 없음',
@@ -73,10 +88,13 @@ export const timeline: typeof english = {
     'the operation was settled': '진행 중이던 작업이 종료되었습니다',
   },
   operator: (actor, command) => `${actor}: ${command}`,
+  note: (actor) => `${actor} 님의 메모`,
+  inConsole: (name, address) => `${name} (콘솔, IP ${address})`,
   commands: {
     'orders settle': 'PG사와 동기화',
     'orders refund': '환불',
     'orders resend-events': '이벤트 재전송',
+    'orders note': '메모',
     'discrepancies resolve': '불일치 해결',
     'discrepancies accept': '부분 취소 반영',
   },
@@ -93,7 +111,30 @@ export const timeline: typeof english = {
     'cancelled at the gateway': 'PG사에서 취소됨',
     'the order had failed': '실패한 주문',
   },
-  values: { 'no such payment': '해당 결제 없음', 'not listed': '내역에 없음' },
+  values: {
+    gateway: { 'no such payment': '해당 결제 없음', 'not listed': '내역에 없음' },
+    status: paymentStatuses,
+    heard: paymentStatuses,
+    kind: {
+      ...operationNames,
+      GRANT: '지급',
+      ROLLBACK: '취소에 따른 회수',
+      HOLD: '보류',
+      RELEASE: '보류 해제',
+    },
+    operationKind: operationNames,
+    state: {
+      ...operationStates,
+      DELIVERED: '전송 완료',
+      WAITING: '전송 대기',
+      DEAD: '최종 실패',
+      NOT_TOLD: '전송 대상 아님',
+    },
+    operationState: operationStates,
+    direction: { CAPTURE: '결제', CANCEL: '취소' },
+    eventType: { PAYMENT_STATUS_CHANGED: '결제 상태 변경', CANCEL_STATUS_CHANGED: '취소 상태 변경' },
+    endpointStatus: { ACTIVE: '활성', DISABLED: '비활성' },
+  },
   fields: {
     gateway: 'PG사 내역',
     orderStatus: '주문 상태',
@@ -118,9 +159,12 @@ export const timeline: typeof english = {
     lastSeenAt: '최근 확인',
     detail: '확인 내용',
     actionId: '감사 로그 ID',
+    count: '시도 횟수',
+    until: '마지막 시도',
+    codes: '응답',
     transactionKey: '거래 키',
     gatewayCode: '코드',
-    attempts: '재시도 횟수',
+    attempts: '워커 재시도 횟수',
     state: '상태',
     reason: '사유',
     entryNumber: '원장 번호',

@@ -2,11 +2,13 @@
 import { Box, Group, Paper, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Data } from '../../../api/client.ts'
+import { useMay } from '../../../api/hooks.ts'
 import { affectedByOrderAction } from '../../../api/refreshes.ts'
 import { ActionButton } from '../../../parts/action-button.tsx'
 import { ReasonDialog } from '../../../parts/reason-dialog.tsx'
 import { useWords, type Words } from '../../../words/words.tsx'
 import type { Order } from '../headline.tsx'
+import { NoteDialog } from './note-dialog.tsx'
 import { RefundDialog } from './refund-dialog.tsx'
 import { RefundedResult, RefundUnknownResult, ResendResult, SettleResult } from './results.tsx'
 import { SettleDialog } from './settle-dialog.tsx'
@@ -17,16 +19,20 @@ export type OrderAction = PossibleAction['action']
 /** In display order. */
 const names = ['settle', 'refund', 'resend events'] as const satisfies OrderAction[]
 
-export function Actions({ order, actions }: { order: Order; actions: PossibleAction[] }) {
+type Page = Pick<Data<'order'>, 'order' | 'open' | 'openDiscrepancies' | 'actions'>
+
+export function Actions({ page: { order, open, openDiscrepancies, actions } }: { page: Page }) {
   const words = useWords()
   const { orders } = words
-  const [dialog, setDialog] = useState<OrderAction | null>(null)
+  const [dialog, setDialog] = useState<OrderAction | 'note' | null>(null)
   const [result, setResult] = useState<ReactNode>(null)
   const labels: Record<OrderAction, string> = {
     settle: orders.actions.settle,
     refund: orders.actions.refund,
     'resend events': orders.actions.resend,
   }
+  const isToSettle = open !== null || openDiscrepancies.length > 0
+  const mayWriteNotes = useMay('write notes')
   const params = { orderId: order.orderId }
   const dismiss = () => setResult(null)
   const close = () => setDialog(null)
@@ -43,13 +49,19 @@ export function Actions({ order, actions }: { order: Order; actions: PossibleAct
               <ActionButton
                 key={name}
                 label={labels[name]}
-                isMain={name === 'settle'}
+                isMain={name === 'settle' && isToSettle}
                 why={whyNot(possible, order.status, words)}
                 onClick={() => setDialog(name)}
               />
             )
           )
         })}
+        <ActionButton
+          label={orders.actions.note}
+          isMain={false}
+          why={mayWriteNotes ? undefined : orders.actions.why.role}
+          onClick={() => setDialog('note')}
+        />
       </Group>
       {result && <Box mt="md">{result}</Box>}
       <SettleDialog
@@ -60,7 +72,7 @@ export function Actions({ order, actions }: { order: Order; actions: PossibleAct
       />
       <RefundDialog
         opened={dialog === 'refund'}
-        orderId={order.orderId}
+        order={order}
         onClose={close}
         onRefunded={(data) => setResult(<RefundedResult data={data} onClose={dismiss} />)}
         onUnknown={() => setResult(<RefundUnknownResult onClose={dismiss} />)}
@@ -76,6 +88,7 @@ export function Actions({ order, actions }: { order: Order; actions: PossibleAct
         refreshes={affectedByOrderAction}
         onDone={(data) => setResult(<ResendResult data={data} onClose={dismiss} />)}
       />
+      <NoteDialog opened={dialog === 'note'} on={params} onClose={close} />
     </Paper>
   )
 }

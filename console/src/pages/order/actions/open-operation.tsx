@@ -1,4 +1,4 @@
-// The operation in progress at the gateway: start, retries, last response and next attempt.
+// The operation in progress at the gateway: start, attempts, last response and next attempt.
 import { SimpleGrid, Text } from '@mantine/core'
 import type { Data } from '../../../api/client.ts'
 import { useFormats } from '../../../format/formats.ts'
@@ -10,10 +10,12 @@ import { meaningOfCode } from '../timeline/gateway-code.ts'
 
 type Open = NonNullable<Data<'order'>['open']>
 
-export function OpenOperation({ open: { kind, openedAt, attempts, gatewayCode, nextAttemptAt } }: { open: Open }) {
+export function OpenOperation({ open: operation }: { open: Open }) {
+  const { kind, openedAt, attempts, attemptsAtMost, gatewayCode, nextAttemptAt } = operation
   const words = useWords()
   const { open } = words.orders
   const { number } = useFormats()
+  const counted = attempts < attemptsAtMost ? open.times : open.timesOrMore
   const title = (open.titles as Record<string, string>)[kind] ?? open.anyTitle
   return (
     <Notice tone="waiting" title={title}>
@@ -27,7 +29,7 @@ export function OpenOperation({ open: { kind, openedAt, attempts, gatewayCode, n
             <Age seconds={(Date.now() - Date.parse(openedAt)) / 1000} />
           </Text>
         </Fact>
-        <Fact label={open.attempts}>{attempts === 0 ? open.notYet : open.times(number(attempts))}</Fact>
+        <Fact label={open.attempts}>{attempts === 0 ? open.notYet : counted(number(attempts))}</Fact>
         <Fact label={open.lastAnswer}>{gatewayCode ? meaningOfCode(words, gatewayCode) : open.noAnswer}</Fact>
         <Fact label={open.next}>{nextAttemptAt ? <Time at={nextAttemptAt} /> : open.nextNone}</Fact>
       </SimpleGrid>

@@ -15,6 +15,7 @@ import { isAcceptableReason, ReasonField } from '../../../parts/reason-field.tsx
 import { Waiting } from '../../../parts/waiting.tsx'
 import type { ProblemText } from '../../../words/en/problems.ts'
 import { useWords } from '../../../words/words.tsx'
+import type { Order } from '../headline.tsx'
 import { Notice } from '../notice.tsx'
 import { meaningOfCode } from '../timeline/gateway-code.ts'
 
@@ -51,7 +52,7 @@ const outdatedQuote: (string | null)[] = [
 
 type Props = {
   opened: boolean
-  orderId: string
+  order: Order
   onClose(): void
   onRefunded(data: Data<'refundOrder'>): void
   onUnknown(): void
@@ -79,10 +80,19 @@ export function RefundDialog(props: Props) {
 
 type StepsProps = Props & { onRunning(isRunning: boolean): void }
 
-function RefundSteps({ opened, orderId, onClose, onRefunded, onUnknown, onRunning }: StepsProps) {
+function RefundSteps({
+  opened,
+  order: { orderId, amount, customerName },
+  onClose,
+  onRefunded,
+  onUnknown,
+  onRunning,
+}: StepsProps) {
   const [reason, setReason] = useState('')
   const [extent, setExtent] = useState<Extent>('unused')
   const [isConfirming, setIsConfirming] = useState(false)
+  const { orders } = useWords()
+  const { won } = useFormats()
   const params = { orderId }
   const quote = useEndpoint('refundQuote', { params }, { enabled: opened, isForDecision: true })
   const options = {
@@ -122,7 +132,7 @@ function RefundSteps({ opened, orderId, onClose, onRefunded, onUnknown, onRunnin
   if (quote.error) return <Problem error={quote.error} onRetry={() => void quote.refetch()} />
   if (!quote.data) return <Waiting />
   const plan = planOf(quote.data, extent)
-  return isConfirming ? (
+  const step = isConfirming ? (
     <Confirm plan={plan} refund={refund} onBack={() => setIsConfirming(false)} onAct={() => void act(plan)} />
   ) : (
     <Preview
@@ -138,6 +148,14 @@ function RefundSteps({ opened, orderId, onClose, onRefunded, onUnknown, onRunnin
         setIsConfirming(true)
       }}
     />
+  )
+  return (
+    <Stack gap="sm">
+      <Text size="sm" fw={600}>
+        {orders.refund.of(won(amount), customerName ?? orders.nameless)}
+      </Text>
+      {step}
+    </Stack>
   )
 }
 
@@ -220,7 +238,8 @@ function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
 function QuoteTable({ quote, plan }: { quote: Quote; plan: Plan }) {
   const words = useWords()
   const { refund } = words.orders
-  const { paid, gatewayCode, creditsOfTheOrder } = quote
+  const { paid, backToTheCard, gatewayCode, creditsOfTheOrder } = quote
+  const returned = paid - (backToTheCard ?? paid)
   const back =
     plan.back === null ? (
       <>
@@ -236,6 +255,7 @@ function QuoteTable({ quote, plan }: { quote: Quote; plan: Plan }) {
     )
   const lines = [
     { label: refund.paid, value: <Won value={paid} /> },
+    ...(returned > 0 ? [{ label: refund.alreadyReturned, value: <Won value={returned} /> }] : []),
     { label: refund.backToCard, value: back },
     { label: refund.creditsOfOrder, value: <Credits value={creditsOfTheOrder} /> },
     { label: refund.takenBack, value: <Credits value={plan.taken} /> },

@@ -8,12 +8,13 @@ import { refusalIn } from '../../../parts/error-text.ts'
 import type { Words } from '../../../words/words.tsx'
 import { deliveryError } from './delivery-error.ts'
 import { meaningOfCode } from './gateway-code.ts'
+import { valueText } from './value-text.ts'
 
 export type Moment = Data<'order'>['story'][number]
 export type MomentKind = Moment['kind']
 export type MomentText = { text: string; notes: string[]; tone: Tone }
 
-type Input = { detail: Record<string, unknown>; words: Words; formats: Formats }
+type Input = { at: string; detail: Record<string, unknown>; words: Words; formats: Formats }
 
 const textOf = (value: unknown): string => (value === null || value === undefined ? '' : String(value))
 const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0)
@@ -29,7 +30,7 @@ function notesOf(...notes: (string | false | null | undefined)[]): string[] {
 }
 
 /** The name without the address, which is in the details. */
-function nameOf(actor: string): string {
+export function nameOf(actor: string): string {
   return actor.replace(/ in the console from .*$/, '')
 }
 
@@ -65,11 +66,20 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
     }
   },
 
-  ATTEMPT: ({ detail, words }) => ({
-    text: words.timeline.attempt(meaningOfCode(words, textOf(detail.gatewayCode))),
-    notes: [],
-    tone: 'waiting',
-  }),
+  ATTEMPT: ({ detail, words, formats: { number, timeSpan }, at }) => {
+    const { timeline } = words
+    if (!detail.until) {
+      return { text: timeline.attempt(meaningOfCode(words, textOf(detail.gatewayCode))), notes: [], tone: 'waiting' }
+    }
+    const codes = (detail.codes ?? []) as { gatewayCode: string; count: number }[]
+    return {
+      text: timeline.attempts(number(numberOf(detail.count)), timeSpan(at, textOf(detail.until))),
+      notes: codes.map(({ gatewayCode, count }) =>
+        timeline.attemptCode(meaningOfCode(words, gatewayCode), number(count)),
+      ),
+      tone: 'waiting',
+    }
+  },
 
   OPERATION_ENDED: ({ detail, words, words: { timeline }, formats }) => {
     const code = textOf(detail.gatewayCode)
@@ -104,8 +114,11 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
     }
   },
 
-  WEBHOOK: ({ detail, words: { timeline } }) => ({
-    text: timeline.webhook(textOf(detail.eventType), textOf(detail.status)).trim(),
+  WEBHOOK: ({ detail, words, words: { timeline } }) => ({
+    text: timeline.webhook(
+      labelOf(timeline.values.eventType ?? {}, detail.eventType),
+      valueText(words, 'status', textOf(detail.status)),
+    ),
     notes: [labelOf(timeline.webhookOutcomes, detail.outcome ?? 'waiting')],
     tone: detail.outcome === 'disagrees' ? 'bad' : detail.outcome === null ? 'waiting' : 'calm',
   }),
@@ -121,11 +134,15 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
     tone: 'good',
   }),
 
-  OPERATOR: ({ detail, words, words: { timeline } }) => ({
-    text: timeline.operator(nameOf(textOf(detail.actor)), labelOf(timeline.commands, detail.command)),
-    notes: notesOf(textOf(detail.reason) && timeline.reason(textOf(detail.reason)), outcomeOf(words, detail.outcome)),
-    tone: detail.outcome === 'ok' ? 'calm' : 'waiting',
-  }),
+  OPERATOR: ({ detail, words, words: { timeline } }) => {
+    const [actor, reason] = [nameOf(textOf(detail.actor)), textOf(detail.reason)]
+    if (detail.command === 'orders note') return { text: timeline.note(actor), notes: [reason], tone: 'calm' }
+    return {
+      text: timeline.operator(actor, labelOf(timeline.commands, detail.command)),
+      notes: notesOf(reason && timeline.reason(reason), outcomeOf(words, detail.outcome)),
+      tone: detail.outcome === 'ok' ? 'calm' : 'waiting',
+    }
+  },
 }
 
 /** The text for an outcome; the details have the full outcome. */
@@ -165,7 +182,7 @@ export function resolutionText({ timeline }: Words, resolution: string): string 
   return labelOf(timeline.resolvedBy, resolution)
 }
 
-export function describeMoment({ kind, detail }: Moment, words: Words, formats: Formats): MomentText {
+export function describeMoment({ at, kind, detail }: Moment, words: Words, formats: Formats): MomentText {
   const describe = describers[kind] as (typeof describers)[MomentKind] | undefined
-  return describe ? describe({ detail, words, formats }) : { text: kind, notes: [], tone: 'calm' }
+  return describe ? describe({ at, detail, words, formats }) : { text: kind, notes: [], tone: 'calm' }
 }
