@@ -10,7 +10,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 9
+export const rightsVersion = 10
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -107,6 +107,7 @@ export const rights: Record<string, Rights> = {
     ],
   },
   dead_events: { insert: true, delete: true },
+  event_attempts: { insert: true, delete: true },
   operator_actions: { insert: true },
   payment_attempts: { insert: true },
   cancel_keys: { insert: true },
