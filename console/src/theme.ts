@@ -44,6 +44,12 @@ export const theme = createTheme({
     Anchor: { defaultProps: { underline: 'hover' } },
     Table: { defaultProps: { withRowBorders: true } },
     Modal: { defaultProps: { centered: true } },
+    // A <header> in a dialog would be a second banner of the page.
+    ModalHeader: { defaultProps: { component: 'div' } },
+    // One line that scrolls on a narrow screen.
+    Tabs: {
+      styles: { list: { flexWrap: 'nowrap', overflowX: 'auto', overflowY: 'hidden' }, tab: { flexShrink: 0 } },
+    },
   },
 })
 

@@ -40,12 +40,12 @@ function makeFormats(locale: string) {
     compact: (value: number) => compact.format(value),
     /** 0 to 1. */
     percent: (value: number) => percent.format(value),
-    /** `utc` has a date only if it differs from Korea's. */
     time(moment: string) {
       const time = new Date(moment)
-      const [here, there] = [korea.date.format(time), utc.date.format(time)]
-      const clock = `${utc.clock.format(time)} UTC`
-      return { korea: `${here} ${korea.clock.format(time)} KST`, utc: here === there ? clock : `${there} ${clock}` }
+      return {
+        korea: `${korea.date.format(time)} ${korea.clock.format(time)} KST`,
+        utc: `${utc.date.format(time)} ${utc.clock.format(time)} UTC`,
+      }
     },
     /** A day in Korea, as 2026-01-31. */
     day: (day: string) => utc.date.format(new Date(`${day}T00:00:00Z`)),

@@ -36,7 +36,7 @@ export function Id({ value, short = false }: { value: string; short?: boolean })
               <ActionIcon
                 variant="subtle"
                 color="gray"
-                size="sm"
+                size={24}
                 onClick={copy}
                 aria-label={`${words.common.copy} ${value}`}
               >

@@ -4,31 +4,63 @@ import { useWords } from '../words/words.tsx'
 
 export type Tone = 'good' | 'waiting' | 'bad' | 'over' | 'calm'
 
-const colorOf: Record<Tone, MantineColor> = { good: 'teal', waiting: 'yellow', bad: 'red', over: 'gray', calm: 'blue' }
+/** Why an order is FAILED. */
+type FailureReason =
+  | 'insufficient-funds'
+  | 'limit-exceeded'
+  | 'card-declined'
+  | 'card-expired'
+  | 'payment-expired'
+  | 'order-expired'
+  | 'other'
+
+export const colorOf: Record<Tone, MantineColor> = {
+  good: 'teal',
+  waiting: 'yellow',
+  bad: 'red',
+  over: 'gray',
+  calm: 'blue',
+}
 
 const toneOf: Record<string, Tone> = {
   PENDING: 'waiting',
   CONFIRMED: 'good',
   FAILED: 'bad',
+  EXPIRED: 'over',
+  DECLINED: 'bad',
   CANCELLED: 'over',
   REFUNDED: 'calm',
   ACTIVE: 'good',
   SUSPENDED: 'over',
 }
 
-/** `label` and `tone` for a status that is not of an order, a key or an operator. */
-export function StatusBadge({ status, label, tone }: { status: string; label?: string; tone?: Tone }) {
+/** What a FAILED order is shown as: not paid in time, or refused. */
+function failedAs(reason: FailureReason): 'EXPIRED' | 'DECLINED' {
+  return reason === 'order-expired' || reason === 'payment-expired' ? 'EXPIRED' : 'DECLINED'
+}
+
+type Props = {
+  status: string
+  /** Of a FAILED order. */
+  failure?: FailureReason | null
+  /** For a status that is not of an order, a key or an operator. */
+  label?: string
+  tone?: Tone
+}
+
+export function StatusBadge({ status, failure = null, label, tone }: Props) {
   const { statuses } = useWords().common
+  const shown = failure === null ? status : failedAs(failure)
   return (
     <Badge
       variant="light"
-      color={colorOf[tone ?? toneOf[status] ?? 'calm']}
+      color={colorOf[tone ?? toneOf[shown] ?? 'calm']}
       radius="sm"
       tt="none"
       miw="max-content"
       data-status={status}
     >
-      {label ?? statuses[status as keyof typeof statuses] ?? status}
+      {label ?? statuses[shown as keyof typeof statuses] ?? shown}
     </Badge>
   )
 }

@@ -1,16 +1,16 @@
-// Times, days and ages: Korea's time first, UTC beside it.
-import { Text } from '@mantine/core'
+// Times, days and ages. Times are Korea's; a tooltip has UTC.
+import { Text, Tooltip } from '@mantine/core'
 import classes from './format.module.css'
 import { useFormats } from './formats.ts'
 
-/** `inline`: on one line. */
-export function Time({ at, inline = false }: { at: string; inline?: boolean }) {
+export function Time({ at }: { at: string }) {
   const { korea, utc } = useFormats().time(at)
   return (
-    <time dateTime={at} className={inline ? classes.inlineTime : classes.time}>
-      <span>{korea}</span>
-      <span className={classes.utc}>{utc}</span>
-    </time>
+    <Tooltip label={utc} withinPortal>
+      <time dateTime={at} className={classes.day}>
+        {korea}
+      </time>
+    </Tooltip>
   )
 }
 

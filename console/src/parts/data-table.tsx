@@ -1,17 +1,32 @@
 // A list as a table. The arrow keys, Home and End move between rows. A row with a link has it in its first cell; Enter or a click
-// anywhere on the row follows it. On a narrow screen a row becomes a card of labelled lines. The table shows when it is empty,
-// loading or failed, and loads more on demand.
-import { Anchor, Button, Group, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
+// anywhere on the row follows it. On a narrow screen a row becomes a card; columns say where they stand in it. The table shows when
+// it is empty, loading or failed, and loads more on demand.
+import { Anchor, Button, Group, Skeleton, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Pages } from '../api/hooks.ts'
 import { useFormats } from '../format/formats.ts'
 import { InsideLink } from '../format/id.tsx'
+import { DownIcon, UpIcon } from '../shell/icons.tsx'
 import { useWords } from '../words/words.tsx'
 import classes from './data-table.module.css'
 import { Problem } from './problem.tsx'
+import type { Sort } from './sort.ts'
 
-export type Column<Row> = { header: string; align?: 'right' | 'center'; cell(row: Row): ReactNode }
+/**
+ * Where a column stands on a narrow screen: title, badge and amount make the first line, lines without labels the second one, and
+ * folded columns are shown by a button. Without a place: a line with its label.
+ */
+type Place = 'title' | 'badge' | 'amount' | 'line' | 'folded'
+
+export type Column<Row> = {
+  header: string
+  align?: 'right' | 'center'
+  place?: Place
+  /** The header is a button that sorts the list. */
+  sort?: Sort
+  cell(row: Row): ReactNode
+}
 
 export type DataTableProps<Row> = {
   /** For screen readers. */
@@ -44,6 +59,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { number } = useFormats()
   const [, go] = useLocation()
   const [current, setCurrent] = useState(0)
+  const [unfolded, setUnfolded] = useState<string | null>(null)
+  const isFolding = columns.some(({ place }) => place === 'folded')
   const body = useRef<HTMLTableSectionElement>(null)
   const hintId = useId()
   const reachable = Math.min(current, rows.length - 1)
@@ -89,20 +106,37 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         key={keyOf(row)}
         role="row"
         className={classes.row}
+        data-unfolded={unfolded === keyOf(row) || undefined}
         {...(link ? { 'data-link': true, onClick: (event: MouseEvent) => follow(event, link) } : stop)}
       >
-        {columns.map(({ header, align, cell }, place) => (
-          <Table.Td key={header} role="cell" data-label={header} ta={align}>
-            {link && place === 0 ? (
+        {columns.map(({ header, align, place, cell }, at) => (
+          <Table.Td key={header} role="cell" data-label={header} data-place={place} data-align={align}>
+            {link && at === 0 ? (
               <Anchor component={Link} href={link} inherit {...stop}>
                 <InsideLink value={true}>{cell(row)}</InsideLink>
               </Anchor>
             ) : (
               cell(row)
             )}
+            {isFolding && at === 0 && foldOf(keyOf(row))}
           </Table.Td>
         ))}
       </Table.Tr>
+    )
+  }
+
+  /** Only on a narrow screen. */
+  function foldOf(key: string): ReactNode {
+    const isUnfolded = unfolded === key
+    return (
+      <UnstyledButton
+        className={classes.fold}
+        aria-expanded={isUnfolded}
+        aria-label={words.common.details}
+        onClick={() => setUnfolded(isUnfolded ? null : key)}
+      >
+        {isUnfolded ? <UpIcon /> : <DownIcon />}
+      </UnstyledButton>
     )
   }
 
@@ -115,9 +149,17 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         </Table.Caption>
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
-            {columns.map(({ header, align }) => (
-              <Table.Th key={header} role="columnheader" scope="col" ta={align}>
-                {header || <VisuallyHidden>{caption}</VisuallyHidden>}
+            {columns.map(({ header, align, sort }) => (
+              <Table.Th key={header} role="columnheader" scope="col" data-align={align} aria-sort={sort?.order}>
+                {sort ? (
+                  <UnstyledButton className={classes.sort} onClick={sort.choose} title={words.common.sortBy(header)}>
+                    {header}
+                    {sort.order === 'ascending' && <UpIcon />}
+                    {sort.order === 'descending' && <DownIcon />}
+                  </UnstyledButton>
+                ) : (
+                  header || <VisuallyHidden>{caption}</VisuallyHidden>
+                )}
               </Table.Th>
             ))}
           </Table.Tr>
@@ -126,8 +168,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {isLoading
             ? skeletonRows.map((each) => (
                 <Table.Tr key={each} role="row">
-                  {columns.map(({ header }) => (
-                    <Table.Td key={header} role="cell" data-label={header}>
+                  {columns.map(({ header, place }) => (
+                    <Table.Td key={header} role="cell" data-label={header} data-place={place}>
                       <Skeleton height={12} my={6} />
                     </Table.Td>
                   ))}

@@ -1,15 +1,24 @@
-// A number with its label.
+// A number with its label. With an address it is a link to the list behind the number.
 import { Paper, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import classes from './parts.module.css'
 
-export function Figure({ label, value, hint }: { label: string; value: ReactNode; hint?: ReactNode }) {
-  return (
-    <Paper withBorder p="sm" component="dl" className={classes.figure}>
+type Props = {
+  label: string
+  value: ReactNode
+  hint?: ReactNode
+  /** Below /console. */
+  href?: string
+}
+
+export function Figure({ label, value, hint, href }: Props) {
+  const content = (
+    <dl className={classes.figureContent}>
       <Text component="dt" size="xs" c="dimmed">
         {label}
       </Text>
-      <Text component="dd" fz="xl" fw={600} className={classes.figureValue}>
+      <Text component="dd" fw={600} className={classes.figureValue}>
         {value}
       </Text>
       {hint && (
@@ -17,6 +26,14 @@ export function Figure({ label, value, hint }: { label: string; value: ReactNode
           {hint}
         </Text>
       )}
+    </dl>
+  )
+  const look = { withBorder: true, p: 'sm', className: classes.figure }
+  return href === undefined ? (
+    <Paper {...look}>{content}</Paper>
+  ) : (
+    <Paper {...look} component={Link} href={href} data-link>
+      {content}
     </Paper>
   )
 }

@@ -9,7 +9,7 @@ export function LabelledTime({ label, at }: { label: string; at: string }) {
         {label}
       </Text>
       <Text size="sm" span>
-        <Time at={at} inline />
+        <Time at={at} />
       </Text>
     </Group>
   )

@@ -1,4 +1,5 @@
-// An error and what to do about it, translated. The message of the service is below it, to be quoted to engineers.
+// An error and what to do about it, translated. The message of the service is below it, to be quoted to engineers. What does not
+// exist is no alarm, and trying again would not help.
 import { Alert, Button, List, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
@@ -20,8 +21,9 @@ export function Problem({ error, text = null, onRetry, children }: ProblemProps)
   const { title, hint } = errorTextOf(error, words)
   const fields = text === null && error instanceof ApiError ? error.fields : []
   const known: Record<string, string> = words.problems.fields
+  const isMissing = error instanceof ApiError && error.status === 404
   return (
-    <Alert variant="light" color="red" icon={<WarningIcon />} title={title} role="alert">
+    <Alert variant="light" color={isMissing ? 'gray' : 'red'} icon={<WarningIcon />} title={title} role="alert">
       {(text ?? hint) && <Text size="sm">{text ?? hint}</Text>}
       {fields.length > 0 && (
         <List size="sm">
@@ -32,7 +34,7 @@ export function Problem({ error, text = null, onRetry, children }: ProblemProps)
       )}
       {error instanceof ApiError && error.status > 0 && <ServiceMessage error={error} />}
       {children}
-      {onRetry && (
+      {onRetry && !isMissing && (
         <Button mt="xs" size="xs" variant="default" onClick={onRetry}>
           {words.common.tryAgain}
         </Button>

@@ -1,7 +1,7 @@
 // Asks for the reason of an action and runs it: every action of the console needs one. The dialog keeps its input until the action
 // has succeeded, and opens empty each time.
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import type { ApiError, Data, EndpointName, Input } from '../api/client.ts'
 import { type Action, useAction } from '../api/hooks.ts'
 import { useWords } from '../words/words.tsx'
@@ -25,6 +25,8 @@ export type ReasonDialogProps<Name extends EndpointName> = {
   onDone?(data: Data<Name>): void
   /** A text of the page for this error; null: the default text. */
   problemOf?(error: ApiError): string | null
+  /** Where the focus starts: in the reason, or in the first field of the content above it. */
+  focus?: 'reason' | 'first'
   /** Further content above the reason. */
   children?: ReactNode
 }
@@ -58,11 +60,25 @@ export function useOpenings(opened: boolean): number {
 type FormProps<Name extends EndpointName> = ReasonDialogProps<Name> & { running: Action<Name>; onCancel(): void }
 
 function ReasonForm<Name extends EndpointName>(props: FormProps<Name>) {
-  const { onClose, onCancel, text, action, isDestructive = false, isBlocked = false, children } = props
+  const {
+    onClose,
+    onCancel,
+    text,
+    action,
+    isDestructive = false,
+    isBlocked = false,
+    focus = 'reason',
+    children,
+  } = props
   const { run, isRunning, error, reset } = props.running
   const words = useWords()
   const [reason, setReason] = useState('')
   const [showsError, setShowsError] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  // The dialog focuses the first element with this mark, which the reason has.
+  useLayoutEffect(() => {
+    if (focus === 'first') form.current?.querySelector('input, select, textarea')?.setAttribute('data-autofocus', '')
+  }, [focus])
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault()
@@ -77,7 +93,7 @@ function ReasonForm<Name extends EndpointName>(props: FormProps<Name>) {
   }
 
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={submit} noValidate ref={form}>
       <Stack gap="sm">
         {text && (
           <Text size="sm" component="div">

@@ -1,5 +1,5 @@
-// The head of a page: its title, which is also the window title, and the actions of the whole page. After navigation the focus
-// moves to the heading, so that screen readers read it.
+// The head of a page: its title and the actions of the whole page. The window title says what is shown, so that tabs differ. After
+// navigation the focus moves to the heading, so that screen readers read it.
 import { Group, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { type ReactNode, useEffect, useRef } from 'react'
@@ -8,10 +8,18 @@ import { useWords } from '../words/words.tsx'
 
 let isFirstPage = true
 
-export function PageHeader({ title, detail, actions }: { title: string; detail?: ReactNode; actions?: ReactNode }) {
+type Props = {
+  title: string
+  /** The window title if the title is the same for several pages, as "₩20,000 · Acme · Order". */
+  tab?: string | undefined
+  detail?: ReactNode
+  actions?: ReactNode
+}
+
+export function PageHeader({ title, tab, detail, actions }: Props) {
   const words = useWords()
   const heading = useRef<HTMLHeadingElement>(null)
-  useDocumentTitle(`${title} · ${words.common.product}`)
+  useDocumentTitle(`${tab ?? title} · ${words.common.product}`)
   useEffect(() => {
     // Screen readers announce the first page themselves.
     if (!isFirstPage && document.activeElement === document.body) heading.current?.focus({ preventScroll: true })

@@ -87,16 +87,14 @@ function actionsOn(page: Page) {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Accessibility barriers: each rule with a serious or critical violation, and where. */
+/** Accessibility barriers: each rule with a violation, of any impact, and where. */
 export async function barriersOn(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axeSource)
   const options = { resultTypes: ['violations'], iframes: false, ...(rules && { runOnly: rules }) }
   const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) => `${id} at ${nodes.length}, first ${nodes[0]?.target.join(' ')}: ${nodes[0]?.failureSummary}`,
-    )
+  return violations.map(
+    ({ id, nodes }) => `${id} at ${nodes.length}, first ${nodes[0]?.target.join(' ')}: ${nodes[0]?.failureSummary}`,
+  )
 }
 
 /** Pixels by which the page is wider than the window. A chart takes a few frames to follow a resized window. */

@@ -13,11 +13,11 @@ import { Day, Time } from '../../format/time.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { ReasonDialog } from '../../parts/reason-dialog.tsx'
 import { SaveCsv } from '../../parts/save-csv.tsx'
+import { SpanChooser, useSpan } from '../../parts/span.tsx'
 import { useKeptFocus } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
 import { pollEveryMs } from './runs/run-parts.tsx'
 import { RunProgress } from './runs/run-progress.tsx'
-import { SpanChooser, useSpan } from './span.tsx'
 
 type DayRow = Data<'days'>['days'][number]
 

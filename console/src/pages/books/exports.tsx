@@ -3,8 +3,8 @@ import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMay } from '../../api/hooks.ts'
 import { SaveCsv } from '../../parts/save-csv.tsx'
+import { SpanChooser, useSpan } from '../../parts/span.tsx'
 import { useWords } from '../../words/words.tsx'
-import { SpanChooser, useSpan } from './span.tsx'
 
 export function Exports() {
   const { books } = useWords()

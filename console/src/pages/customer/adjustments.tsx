@@ -192,6 +192,7 @@ function AdjustDialog({ name, adjustmentId, customerId, onClose, onDone }: Dialo
       text={words.texts[name]}
       action={words.actions[name]}
       isBlocked={!isAcceptable}
+      focus="first"
       endpoint={name}
       refreshes={refreshes}
       onDone={({ state }) => onDone(state === 'PENDING' ? words.requested : words.adjusted)}

@@ -150,6 +150,7 @@ function SetBudget({ opened, onClose, customerId }: SetProps) {
       text={words.setText}
       action={words.setAction}
       isBlocked={!isWhole(credits) || isWarningWrong || lacksValue}
+      focus="first"
       endpoint="setBudget"
       refreshes={refreshes}
       onDone={() => announce(words.saved)}

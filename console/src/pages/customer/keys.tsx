@@ -11,7 +11,7 @@ import { ReasonDialog } from '../../parts/reason-dialog.tsx'
 import { announce } from '../../shell/announce.ts'
 import { useKeptFocus } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
-import { type Secret, SecretDialog } from './secret-dialog.tsx'
+import { type NewKey, NewKeyDialog } from './new-key-dialog.tsx'
 
 type Customer = Data<'customer'>
 type Key = Customer['keys'][number]
@@ -26,7 +26,7 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
   const mayIssue = useMay('issue keys')
   const [current, setCurrent] = useState<Dialog | null>(null)
   const [isOpen, setIsOpen] = useState(false)
-  const [secret, setSecret] = useState<Secret | null>(null)
+  const [newKey, setNewKey] = useState<NewKey | null>(null)
   const end = current?.key?.lastFour ?? ''
   const keyId = current?.key?.keyId ?? ''
 
@@ -79,7 +79,7 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
         endpoint="issueKey"
         inputOf={(reason) => ({ params: { customerId }, body: { reason } })}
         refreshes={refreshes}
-        onDone={setSecret}
+        onDone={setNewKey}
       />
       <ReasonDialog
         {...dialog('suspend')}
@@ -111,12 +111,12 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
         endpoint="rotateKey"
         inputOf={inputOfKey}
         refreshes={refreshes}
-        onDone={setSecret}
+        onDone={setNewKey}
       />
-      <SecretDialog
-        secret={secret}
+      <NewKeyDialog
+        newKey={newKey}
         onClose={() => {
-          setSecret(null)
+          setNewKey(null)
           keepFocus()
         }}
       />

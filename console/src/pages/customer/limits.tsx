@@ -99,6 +99,7 @@ function LowCredits({ opened, onClose, customerId, lowCredits }: LowProps) {
       text={words.lowHint}
       action={words.lowAction}
       isBlocked={!areAcceptable(texts)}
+      focus="first"
       endpoint="setLowCredits"
       refreshes={['customer', 'actionLog']}
       onDone={() => announce(words.lowSaved)}

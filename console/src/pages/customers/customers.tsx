@@ -13,7 +13,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useQueryState } from '../../parts/query-state.ts'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
-import { type Secret, SecretDialog } from '../customer/secret-dialog.tsx'
+import { type NewKey, NewKeyDialog } from '../customer/new-key-dialog.tsx'
 import { NewCustomer } from './new-customer.tsx'
 
 type CustomerRow = Data<'customers'>['customers'][number]
@@ -36,7 +36,7 @@ export function CustomersPage() {
     if (typed.trim() !== q) setTyped(q)
   }
   const [isCreating, setIsCreating] = useState(false)
-  const [secret, setSecret] = useState<Secret | null>(null)
+  const [newKey, setNewKey] = useState<NewKey | null>(null)
   const pages = usePages('customers', { query: q ? { q } : {} }, (data) => data.customers)
   const columns: Column<CustomerRow>[] = [
     { header: headers.name, cell: ({ name }) => name ?? customers.nameless },
@@ -81,15 +81,15 @@ export function CustomersPage() {
         opened={isCreating}
         onClose={() => setIsCreating(false)}
         onCreated={(created) => {
-          if ('apiKey' in created) setSecret(created)
+          if ('apiKey' in created) setNewKey(created)
           else go(`/customers/${created.customerId}?tab=keys`)
         }}
       />
-      <SecretDialog
-        secret={secret}
+      <NewKeyDialog
+        newKey={newKey}
         onClose={() => {
-          setSecret(null)
-          if (secret) go(`/customers/${secret.customerId}?tab=keys`)
+          setNewKey(null)
+          if (newKey) go(`/customers/${newKey.customerId}?tab=keys`)
         }}
       />
     </>

@@ -4,12 +4,12 @@ import { useState } from 'react'
 import { useMay } from '../../api/hooks.ts'
 import { ReasonDialog } from '../../parts/reason-dialog.tsx'
 import { useWords } from '../../words/words.tsx'
-import type { Secret } from '../customer/secret-dialog.tsx'
+import type { NewKey } from '../customer/new-key-dialog.tsx'
 
 /** The same rule as in the service. */
 const acceptableName = /^(?=.*\S)[^\p{Cc}]{1,100}$/u
 
-type Created = { customerId: string } | Secret
+type Created = { customerId: string } | NewKey
 type Props = { opened: boolean; onClose(): void; onCreated(created: Created): void }
 
 export function NewCustomer({ opened, onClose, onCreated }: Props) {
@@ -29,6 +29,7 @@ export function NewCustomer({ opened, onClose, onCreated }: Props) {
       text={mayIssue ? create.text : create.textWithoutKey}
       action={create.action}
       isBlocked={name.trim() === '' || isWrong}
+      focus="first"
       endpoint={mayIssue ? 'createCustomerWithKey' : 'createCustomer'}
       inputOf={(reason) => ({ body: { name: name.trim(), reason } })}
       refreshes={['customers', 'actionLog']}

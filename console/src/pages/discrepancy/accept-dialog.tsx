@@ -30,6 +30,7 @@ export function AcceptDialog({ opened, discrepancyId, order, onClose, onAccepted
       action={accept.action}
       isDestructive
       isBlocked={!isAcceptable}
+      focus="first"
       endpoint="acceptDiscrepancy"
       inputOf={(reason) => ({ params: { discrepancyId }, body: { credits: Number(text), reason } })}
       refreshes={affectedByAcceptance}

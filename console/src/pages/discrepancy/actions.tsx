@@ -53,7 +53,6 @@ export function Actions({ discrepancyId, order, actions }: Props) {
               key={possible.action}
               label={labels[possible.action]}
               isMain={possible.action === 'settle'}
-              isPermitted={possible.code !== 'role'}
               why={possible.code ? discrepancy.why[possible.code] : undefined}
               onClick={() => setDialog(possible.action)}
             />

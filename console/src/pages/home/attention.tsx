@@ -71,7 +71,7 @@ function Health({ data }: { data: Home }) {
         </Text>
         {since && (
           <Text size="xs" c="dimmed" component="div">
-            {home.since} <Time at={since} inline />
+            {home.since} <Time at={since} />
           </Text>
         )}
       </Paper>
@@ -130,7 +130,7 @@ function LastAudit({ audit, isOverdue }: { audit: Home['audit']; isOverdue: bool
       </Text>
       {audit && (
         <Text size="xs" c="dimmed" component="div">
-          <Time at={audit.endedAt} inline />
+          <Time at={audit.endedAt} />
         </Text>
       )}
       {audit && (

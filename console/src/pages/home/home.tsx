@@ -33,7 +33,7 @@ export function HomePage() {
           <Text size="xs" c="dimmed" component="div" mih="1.4em">
             {data && (
               <Group gap={6}>
-                {home.asOf} <Time at={data.asOf} inline /> {home.refreshes}
+                {home.asOf} <Time at={data.asOf} /> {home.refreshes}
               </Group>
             )}
           </Text>
@@ -43,7 +43,7 @@ export function HomePage() {
         {error && <Problem error={error} onRetry={() => void refetch()} />}
         {data?.figuresUpTo && (
           <Alert variant="light" color="yellow" role="status">
-            {home.incomplete} <Time at={data.figuresUpTo} inline />
+            {home.incomplete} <Time at={data.figuresUpTo} />
           </Alert>
         )}
         {data ? <Figures data={data} /> : !error && <Skeleton height={220} />}

@@ -37,7 +37,7 @@ function Value({ name, value }: { name: string; value: unknown }): ReactNode {
   if (typeof value === 'string' && ofOrder.includes(name)) return <StatusBadge status={value} />
   if (typeof value === 'boolean') return value ? common.yes : common.no
   if (typeof value === 'number') return number(value)
-  if (typeof value === 'string' && isoTime.test(value)) return <Time at={value} inline />
+  if (typeof value === 'string' && isoTime.test(value)) return <Time at={value} />
   if (typeof value === 'string') return (timeline.values as Record<string, string>)[value] ?? value
   // biome-ignore lint/suspicious/noArrayIndexKey: equal values have no other key
   if (Array.isArray(value)) return value.map((each, place) => <Value key={place} name={name} value={each} />)

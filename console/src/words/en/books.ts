@@ -28,14 +28,7 @@ export const books = {
     empty: 'No payment was cancelled with a new key.',
   },
 
-  from: 'From',
-  to: 'To',
   action: 'Action',
-  spanMissing: 'Enter both dates.',
-  spanWrong: 'The start date is after the end date.',
-  spanLong: 'At most 366 days at once.',
-  spanOutside: 'Only dates from the year 2000 to today.',
-  lastDays: (days: number) => `Last ${days} days`,
 
   days: {
     caption: 'Days in Korea, newest first',

@@ -27,6 +27,8 @@ export const common = {
     PENDING: 'Pending',
     CONFIRMED: 'Confirmed',
     FAILED: 'Failed',
+    DECLINED: 'Declined',
+    EXPIRED: 'Expired',
     CANCELLED: 'Cancelled',
     REFUNDED: 'Refunded',
     ACTIVE: 'Active',
@@ -36,12 +38,15 @@ export const common = {
   no: 'No',
   copy: 'Copy',
   copied: 'Copied',
+  copiedByMe: 'I have copied it',
   nothingHere: 'Nothing here yet.',
   loading: 'Loading',
   more: 'Show more',
+  details: 'Details',
   allShown: (count: string) => `All ${count} shown`,
   someShown: (count: string) => `${count} shown`,
   rowKeys: 'Use the arrow keys to move between rows and Enter to open one.',
+  sortBy: (column: string) => `Sort by ${column}`,
   tableKeys: 'Use the arrow keys to move between rows.',
   saveCsv: 'Export CSV',
   reason: 'Reason',
@@ -53,4 +58,18 @@ export const common = {
   notFoundTitle: 'Page not found',
   notFoundText: 'The link may be outdated or incomplete.',
   toHome: 'Go to home',
+}
+
+/** A period of days. */
+export const span = {
+  from: 'From',
+  to: 'To',
+  missing: 'Enter both dates.',
+  wrong: 'The start date is after the end date.',
+  long: 'At most 366 days at once.',
+  outside: 'Only dates from the year 2000 to today.',
+  thisMonth: 'This month',
+  lastMonth: 'Last month',
+  lastDays: (days: number) => `Last ${days} days`,
+  all: 'All dates',
 }

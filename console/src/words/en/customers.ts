@@ -34,9 +34,6 @@ export const customers = {
     text: 'Copy it now and send it over a secure channel. It is shown only once and is not stored. If it is lost, issue a new one.',
     key: 'API key',
     keyId: 'Key ID',
-    copy: 'Copy key',
-    copied: 'Copied',
-    done: 'I have copied it',
     replaced: (keyId: string) => `Key ${keyId} is suspended.`,
   },
 

@@ -27,14 +27,7 @@ export const books: typeof english = {
     empty: '새 키로 취소한 결제가 없습니다.',
   },
 
-  from: '시작일',
-  to: '종료일',
   action: '작업',
-  spanMissing: '시작일과 종료일을 모두 입력해 주세요.',
-  spanWrong: '시작일이 종료일보다 늦습니다.',
-  spanLong: '한 번에 최대 366일까지 조회할 수 있습니다.',
-  spanOutside: '2000년부터 오늘까지의 날짜만 조회할 수 있습니다.',
-  lastDays: (days) => `최근 ${days}일`,
 
   days: {
     caption: '한국 날짜 기준 일별 대사, 최신순',

@@ -1,5 +1,5 @@
 // Texts of every page, in Korean.
-import type { common as english } from '../en/common.ts'
+import type { common as english, span as englishSpan } from '../en/common.ts'
 
 export const common: typeof english = {
   product: '선불 크레딧',
@@ -28,6 +28,8 @@ export const common: typeof english = {
     PENDING: '결제 대기',
     CONFIRMED: '결제 완료',
     FAILED: '결제 실패',
+    DECLINED: '결제 거절',
+    EXPIRED: '기한 만료',
     CANCELLED: '취소됨',
     REFUNDED: '환불됨',
     ACTIVE: '사용 중',
@@ -37,12 +39,15 @@ export const common: typeof english = {
   no: '아니요',
   copy: '복사',
   copied: '복사했습니다',
+  copiedByMe: '복사 완료',
   nothingHere: '아직 내역이 없습니다.',
   loading: '불러오는 중',
   more: '더 보기',
+  details: '상세',
   allShown: (count) => `전체 ${count}건`,
   someShown: (count) => `${count}건 표시 중`,
   rowKeys: '화살표 키로 행을 이동하고 Enter 키로 엽니다.',
+  sortBy: (column) => `${column} 기준 정렬`,
   tableKeys: '화살표 키로 행을 이동합니다.',
   saveCsv: 'CSV 내보내기',
   reason: '사유',
@@ -54,4 +59,17 @@ export const common: typeof english = {
   notFoundTitle: '페이지를 찾을 수 없습니다',
   notFoundText: '오래되었거나 잘린 링크일 수 있습니다.',
   toHome: '홈으로 이동',
+}
+
+export const span: typeof englishSpan = {
+  from: '시작일',
+  to: '종료일',
+  missing: '시작일과 종료일을 모두 입력해 주세요.',
+  wrong: '시작일이 종료일보다 늦습니다.',
+  long: '한 번에 최대 366일까지 조회할 수 있습니다.',
+  outside: '2000년부터 오늘까지의 날짜만 조회할 수 있습니다.',
+  thisMonth: '이번 달',
+  lastMonth: '지난달',
+  lastDays: (days) => `최근 ${days}일`,
+  all: '전체 기간',
 }

@@ -28,9 +28,6 @@ export const customers: typeof english = {
     text: '지금 복사하여 안전한 방법으로 전달해 주세요. 이 화면에서 한 번만 표시되며 어디에도 저장되지 않습니다. 분실하면 새로 발급해야 합니다.',
     key: 'API 키',
     keyId: '키 ID',
-    copy: '키 복사',
-    copied: '복사했습니다',
-    done: '복사 완료',
     replaced: (keyId) => `기존 키(${keyId})는 정지되었습니다.`,
   },
 

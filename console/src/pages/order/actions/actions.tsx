@@ -44,7 +44,6 @@ export function Actions({ order, actions }: { order: Order; actions: PossibleAct
                 key={name}
                 label={labels[name]}
                 isMain={name === 'settle'}
-                isPermitted={possible.code !== 'role'}
                 why={whyNot(possible, order.status, words)}
                 onClick={() => setDialog(name)}
               />
