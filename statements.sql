@@ -61,6 +61,9 @@ select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id
 -- console.findCustomerName
 select name from customers where customer_id = $1;
 
+-- console.findCustomerNames
+select customer_id as "customerId", name from customers where customer_id = any ($1::uuid[]) and name is not null;
+
 -- console.findCustomerPage
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
@@ -5551,6 +5554,9 @@ select q.customer_id as "customerId", q.next_event as "eventNumber"
   where e.status = 'ACTIVE'
   order by coalesce(q.first_failed, q.due_at)
   limit $1;
+
+-- payments.listRecordedDiscrepancies
+select kind, subject, detail from discrepancies where resolved_at is null order by found_at limit $1;
 
 -- payments.readBacklogOfBooks
 select

@@ -14,6 +14,7 @@ import {
   TextOrNull,
   Uuid,
   Whole,
+  WholeOrNull,
 } from '../schema-types.ts'
 
 export const DaysQuery = Type.Object({ from: Type.Optional(Day), to: Type.Optional(Day) })
@@ -87,6 +88,9 @@ const discrepancy = {
   subject: Text,
   customerId: TextOrNull,
   orderId: TextOrNull,
+  /** What the gateway has more than our books, KRW; null: not known. */
+  amount: WholeOrNull,
+  customerName: TextOrNull,
   detail: DetailFields,
   foundAt: Moment,
   lastSeenAt: Moment,
@@ -94,15 +98,18 @@ const discrepancy = {
   resolution: TextOrNull,
 }
 export const DiscrepancyData = Type.Object(discrepancy)
+/** The sum of the known amounts of all open discrepancies, null when too many are open; how many amounts are not known. */
+export const openSum = { amount: WholeOrNull, withoutAmount: Whole }
 /** Open ones oldest first, resolved ones newest first. */
 export const DiscrepanciesData = Type.Object({
   discrepancies: Type.Array(DiscrepancyData),
+  open: Type.Object(openSum),
   nextCursor: TextOrNull,
 })
 export const DiscrepancyParams = Type.Object({ discrepancyId: Uuid })
 export const discrepancyActions = ['settle', 'accept', 'resolve'] as const
 export const DiscrepancyPageData = Type.Object({
-  discrepancy: Type.Object({ ...discrepancy, customerName: TextOrNull }),
+  discrepancy: DiscrepancyData,
   /** Its current state; null: the discrepancy is not about an order of ours. */
   order: Type.Union([
     Type.Object({ orderId: Text, status: OrderStatusText, amount: Whole, credits: Whole }),

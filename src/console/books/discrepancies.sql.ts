@@ -5,7 +5,9 @@ import { iso } from '../../db/iso.ts'
 import type { StoryAction } from '../../payments/books/order-story.sql.ts'
 import type { OrderStatus } from '../../payments/kinds.ts'
 import { findOrders, type OrderKey } from '../../payments/orders.sql.ts'
+import { amountOf, type RecordedDiscrepancy } from '../../payments/recovery/discrepancy-amount.ts'
 import { findCustomerName } from '../customers/customers.sql.ts'
+import { findCustomerNames } from '../customers/names.sql.ts'
 
 export type DiscrepancyRow = {
   discrepancyId: string
@@ -82,12 +84,25 @@ export function listDiscrepancies(
     : database.run<DiscrepancyRow>(next, [limit, seenSince, foundUntil, after])
 }
 
+/** With the amount of each, and the name of its customer. */
+export async function withAmountsAndNames<Row extends RecordedDiscrepancy & { customerId: string | null }>(
+  database: Database,
+  rows: Row[],
+): Promise<(Row & { amount: number | null; customerName: string | null })[]> {
+  const names = await findCustomerNames(
+    database,
+    rows.map(({ customerId }) => customerId),
+  )
+  return rows.map((row) => ({ ...row, amount: amountOf(row), customerName: names.get(row.customerId ?? '') ?? null }))
+}
+
 type DiscrepancyRecord = DiscrepancyRow & {
   /** About the discrepancy, and about its order while it was open. */
   acts: StoryAction[]
   others: { discrepancyId: string; kind: string; foundAt: string; resolvedAt: string | null }[]
 }
 export type DiscrepancyPage = DiscrepancyRecord & {
+  amount: number | null
   customerName: string | null
   order: { orderId: string; status: OrderStatus; amount: number; credits: number } | null
 }
@@ -120,7 +135,7 @@ export async function findDiscrepancy(database: Database, discrepancyId: string)
   const { customerId, orderId } = found
   const customerName = customerId && (await findCustomerName(database, customerId))
   const order = customerId && orderId ? await findOrderOf(database, { customerId, orderId }) : null
-  return { ...found, customerName, order }
+  return { ...found, amount: amountOf(found), customerName, order }
 }
 
 async function findOrderOf(database: Database, key: OrderKey): Promise<DiscrepancyPage['order']> {

@@ -3,7 +3,11 @@
 import { refuse } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { may, type Role } from '../../operators/permissions.ts'
-import { findDiscrepancyOrder, resolveDiscrepancy } from '../../payments/recovery/discrepancies.sql.ts'
+import {
+  findDiscrepancyOrder,
+  resolveDiscrepancy,
+  sumOpenDiscrepancies,
+} from '../../payments/recovery/discrepancies.sql.ts'
 import { partlyCancelled } from '../../payments/recovery/review.ts'
 import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
 import type { ConsoleContext } from '../context.ts'
@@ -13,7 +17,13 @@ import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
 import { existingRun } from './books.ts'
-import { type DiscrepancyPage, findDiscrepancy, listDiscrepancies, type SeenPeriod } from './discrepancies.sql.ts'
+import {
+  type DiscrepancyPage,
+  findDiscrepancy,
+  listDiscrepancies,
+  type SeenPeriod,
+  withAmountsAndNames,
+} from './discrepancies.sql.ts'
 
 type Names = 'discrepancies' | 'discrepancy' | 'resolveDiscrepancy' | 'acceptDiscrepancy'
 type PossibleAction = Data<'discrepancy'>['actions'][number]
@@ -38,7 +48,11 @@ export function discrepancyHandlers({
       const period = await seenPeriodOf(query.reconciliationId)
       const rows = await listDiscrepancies(database, state, cursorOf(query, uuidPattern), limit + 1, period)
       const { page, nextCursor } = pageOf(rows, limit, (row) => row.discrepancyId)
-      return { discrepancies: page, nextCursor }
+      const [discrepancies, open] = await Promise.all([
+        withAmountsAndNames(database, page),
+        sumOpenDiscrepancies(database),
+      ])
+      return { discrepancies, open, nextCursor }
     },
 
     async resolveDiscrepancy({ params: { discrepancyId }, body }) {

@@ -1,7 +1,7 @@
 // The schemas of the home page.
 import Type from 'typebox'
 import { PendingAdjustments } from '../adjustments/contract.ts'
-import { LastAudit } from '../books/contract.ts'
+import { LastAudit, openSum } from '../books/contract.ts'
 import { Flag, Moment, MomentOrNull, NumberOrNull, Text, TextOrNull, Whole, WholeOrNull } from '../schema-types.ts'
 
 export const HomeQuery = Type.Object({
@@ -49,6 +49,9 @@ const OpenDiscrepancy = Type.Object({
   subject: Text,
   customerId: TextOrNull,
   orderId: TextOrNull,
+  /** What the gateway has more than our books, KRW; null: not known. */
+  amount: WholeOrNull,
+  customerName: TextOrNull,
   foundAt: Moment,
   ageSeconds: Whole,
 })
@@ -65,7 +68,7 @@ export const HomeData = Type.Object({
   /** While the figures are aggregated for the first time: they cover the time up to here. Null: they are complete. */
   figuresUpTo: MomentOrNull,
   operations: Type.Object({ count: Whole, oldest: Type.Array(OpenOperation) }),
-  discrepancies: Type.Object({ count: Whole, oldest: Type.Array(OpenDiscrepancy) }),
+  discrepancies: Type.Object({ count: Whole, ...openSum, oldest: Type.Array(OpenDiscrepancy) }),
   /** Adjustments that wait for a second operator; the oldest ten. */
   pendingAdjustments: PendingAdjustments,
   /** The last complete one. */

@@ -4,9 +4,10 @@ import { addDays, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/k
 import { listPendingRequests } from '../../credits/adjustments/adjust.sql.ts'
 import { readBacklog } from '../../payments/books/backlog.sql.ts'
 import { type FigureName, type FigureRow, readFigures } from '../../payments/books/figures.sql.ts'
-import { listOpenDiscrepancies } from '../../payments/recovery/discrepancies.sql.ts'
+import { listOpenDiscrepancies, sumOpenDiscrepancies } from '../../payments/recovery/discrepancies.sql.ts'
 import { listAudits } from '../books/audits.sql.ts'
 import { isAuditOverdue } from '../books/audits.ts'
+import { withAmountsAndNames } from '../books/discrepancies.sql.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Handlers } from '../routes.ts'
 import { listOldestOperations } from './home.sql.ts'
@@ -38,11 +39,12 @@ export function homeHandlers({ database, payments, isHeldBack }: HomeContext): H
   return {
     async home({ query }) {
       const days = query.days === undefined ? defaultDays : Number(query.days)
-      const [figures, backlog, operations, discrepancies, pendingAdjustments, [audit = null]] = await Promise.all([
+      const [figures, backlog, operations, oldest, openSum, pendingAdjustments, [audit = null]] = await Promise.all([
         readFigureDays(database, days),
         readBacklog(database),
         listOldestOperations(database, maxOldest),
         listOpenDiscrepancies(database, maxOldest),
+        sumOpenDiscrepancies(database),
         listPendingRequests(database, null, maxOldest),
         listAudits(database, null, 1),
       ])
@@ -50,7 +52,11 @@ export function homeHandlers({ database, payments, isHeldBack }: HomeContext): H
       return {
         ...figures,
         operations: { count: open.reduce((sum, { count }) => sum + count, 0), oldest: operations },
-        discrepancies: { count: backlog.openDiscrepancies, oldest: discrepancies },
+        discrepancies: {
+          count: backlog.openDiscrepancies,
+          ...openSum,
+          oldest: await withAmountsAndNames(database, oldest),
+        },
         pendingAdjustments,
         audit,
         isAuditOverdue: isAuditOverdue(backlog),

@@ -4,6 +4,7 @@ import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import type { Operation } from '../operations/begin.sql.ts'
 import type { OrderKey } from '../orders.sql.ts'
+import { amountOf, type RecordedDiscrepancy } from './discrepancy-amount.ts'
 
 const findOrderOfOperationStatement = statement(
   'payments.findOrderOfOperation',
@@ -28,7 +29,7 @@ const insertOfOperationStatement = statement(
  */
 export async function insertDiscrepancyOfOperation(
   database: Database,
-  { customerId, operationId, kind: operationKind }: Operation,
+  { customerId, operationId, kind: operationKind, amount: operationAmount }: Operation,
   state: Operation['state'],
   kind: string,
   detail: object,
@@ -36,7 +37,7 @@ export async function insertDiscrepancyOfOperation(
   const found = [customerId, operationId, state]
   const [order] = await database.run<{ orderId: string }>(findOrderOfOperationStatement, found)
   if (!order) return false
-  const text = JSON.stringify({ operationId, operationKind, ...detail })
+  const text = JSON.stringify({ operationId, operationKind, operationAmount, ...detail })
   const rows = await database.run(insertOfOperationStatement, [customerId, order.orderId, kind, text])
   return rows.length > 0
 }
@@ -209,4 +210,28 @@ const listOpenStatement = statement(
 /** The oldest first. */
 export function listOpenDiscrepancies(database: Database, limit: number): Promise<OpenDiscrepancy[]> {
   return database.run<OpenDiscrepancy>(listOpenStatement, [limit])
+}
+
+const listRecordedStatement = statement(
+  'payments.listRecordedDiscrepancies',
+  'select kind, subject, detail from discrepancies where resolved_at is null order by found_at limit $1',
+)
+
+/** With more open discrepancies than this there is no sum. */
+const maxSummed = 1_000
+
+export type OpenSum = {
+  /** Of the amounts that are known, KRW; null: too many are open. */
+  amount: number | null
+  /** How many have no known amount. */
+  withoutAmount: number
+}
+
+/** The sum of the amounts of all open discrepancies. */
+export async function sumOpenDiscrepancies(database: Database): Promise<OpenSum> {
+  const rows = await database.run<RecordedDiscrepancy>(listRecordedStatement, [maxSummed + 1])
+  if (rows.length > maxSummed) return { amount: null, withoutAmount: 0 }
+  const amounts = rows.map(amountOf)
+  const known = amounts.filter((amount) => amount !== null)
+  return { amount: known.reduce((sum, amount) => sum + amount, 0), withoutAmount: amounts.length - known.length }
 }

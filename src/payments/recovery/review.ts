@@ -245,8 +245,8 @@ async function returnMoney(
 
 function detailOf(payment: PaymentSnapshot | null): PaymentDetail {
   if (!payment) return { status: 'no such payment' }
-  const { status, amount, balance } = payment
-  return { status, amount, balance }
+  const { status, amount, balance, currency } = payment
+  return { status, amount, balance, ...(currency !== 'KRW' && { currency }) }
 }
 
 /** The subject is the order for its own payment; any other payment is a subject itself, and there may be several. */
@@ -258,7 +258,8 @@ async function disagree(
   gateway: PaymentDetail,
 ): Promise<Review> {
   const key = { customerId, orderId: order.orderId }
-  const detail = { paymentKey, orderStatus: order.status, orderAmount: order.amount, gateway }
+  const { status: orderStatus, amount: orderAmount, refundedAmount } = order
+  const detail = { paymentKey, orderStatus, orderAmount, ...(refundedAmount !== null && { refundedAmount }), gateway }
   const subject = paymentKey === own ? order.orderId : paymentKey
   const isNew = await saveDiscrepancy(context.database, { kind, subject, order: key, detail })
   if (isNew) context.log.error({ ...key, discrepancy: kind }, 'the gateway and our books disagree')

@@ -19,13 +19,14 @@ const runResult =
   'movements captured cancelled bookedCaptured bookedCancelled foreign outsideCaptured outsideCancelled missingCaptured missingCancelled notListed listedDifferently'
 const reviewed = 'agrees|repaired|disagrees|under way|unknown'
 const run = 'reconciliationId cause from to startedAt finishedAt state'
-const discrepancy = 'discrepancyId kind subject customerId orderId foundAt lastSeenAt resolvedAt resolution'
+const discrepancy =
+  'discrepancyId kind subject customerId customerName orderId amount foundAt lastSeenAt resolvedAt resolution'
 
 /** The detail of a discrepancy. */
 function discrepancyDetail(place: string): Fields {
   return {
     [place]:
-      'operationId operationKind attempts gatewayCode paymentKey orderId orderStatus orderAmount direction amount movedAt',
+      'operationId operationKind operationAmount attempts gatewayCode paymentKey orderId orderStatus orderAmount refundedAmount direction amount movedAt',
     [`${place}gateway.`]:
       'orderId status amount balance totalAmount balanceAmount currency paymentKey direction movedAt',
     [`${place}stored.`]: 'orderId paymentKey direction amount movedAt',
@@ -65,8 +66,8 @@ const fields: Record<EndpointName, Fields> = {
     'orders.': 'PENDING CONFIRMED FAILED CANCELLED REFUNDED',
     'operations.': 'count',
     'operations.oldest[].': 'customerId orderId kind openedAt ageSeconds attempts gatewayCode nextAttemptAt',
-    'discrepancies.': 'count',
-    'discrepancies.oldest[].': 'discrepancyId kind subject customerId orderId foundAt ageSeconds',
+    'discrepancies.': 'count amount withoutAmount',
+    'discrepancies.oldest[].': 'discrepancyId kind subject customerId customerName orderId amount foundAt ageSeconds',
     'pendingAdjustments[].': pendingAdjustment,
     'audit.': auditSummary,
     'events.': 'undelivered dead oldestSeconds',
@@ -161,11 +162,12 @@ const fields: Record<EndpointName, Fields> = {
   },
   discrepancies: {
     '': 'nextCursor',
+    'open.': 'amount withoutAmount',
     'discrepancies[].': discrepancy,
     ...discrepancyDetail('discrepancies[].detail.'),
   },
   discrepancy: {
-    'discrepancy.': `${discrepancy} customerName`,
+    'discrepancy.': discrepancy,
     ...discrepancyDetail('discrepancy.detail.'),
     'order.': 'orderId status amount credits',
     'history[].': 'at kind',

@@ -6,7 +6,16 @@ import { DetailList } from '../order/detail-list.tsx'
 type Detail = Record<string, unknown>
 
 /** The fields of our books; the others are the gateway's. */
-const ofBooks = ['orderStatus', 'orderAmount', 'operationKind', 'operationState', 'operationId', 'stored']
+const ofBooks = [
+  'orderStatus',
+  'orderAmount',
+  'refundedAmount',
+  'operationKind',
+  'operationAmount',
+  'operationState',
+  'operationId',
+  'stored',
+]
 
 function sidesOf({ gateway, ...recorded }: Detail): { books: Detail; gateway: Detail } {
   const [ours, theirs] = [true, false].map((isOurs) =>

@@ -26,7 +26,7 @@ export function DetailList({ detail }: { detail: object }) {
 }
 
 /** Fields in KRW. */
-const money = ['amount', 'orderAmount', 'totalAmount', 'balance', 'balanceAmount']
+const money = ['amount', 'orderAmount', 'refundedAmount', 'operationAmount', 'totalAmount', 'balance', 'balanceAmount']
 /** Order statuses, which are translated; those of the gateway are shown as they are. */
 const ofOrder = ['orderStatus']
 

@@ -107,6 +107,8 @@ export const timeline = {
     gateway: 'At the gateway',
     orderStatus: 'Order status',
     orderAmount: 'Order amount',
+    refundedAmount: 'Refunded amount',
+    operationAmount: 'Operation amount',
     totalAmount: 'Amount',
     balance: 'Remaining amount',
     balanceAmount: 'Remaining amount',

@@ -98,6 +98,8 @@ export const timeline: typeof english = {
     gateway: 'PG사 내역',
     orderStatus: '주문 상태',
     orderAmount: '주문 금액',
+    refundedAmount: '환불 금액',
+    operationAmount: '요청 금액',
     totalAmount: '금액',
     balance: '승인 잔액',
     balanceAmount: '승인 잔액',

@@ -1,0 +1,18 @@
+// The names of customers, for lists whose rows have only their ids.
+import { type Database, statement } from '../../db/database.ts'
+
+const findNamesStatement = statement(
+  'console.findCustomerNames',
+  `select customer_id as "customerId", name from customers where customer_id = any ($1::uuid[]) and name is not null`,
+)
+
+/** By customer; no entry for a customer without a name. Ids may repeat, and rows without a customer have none. */
+export async function findCustomerNames(
+  database: Database,
+  customerIds: readonly (string | null)[],
+): Promise<Map<string, string>> {
+  const ids = [...new Set(customerIds.filter((id) => id !== null))]
+  if (ids.length === 0) return new Map()
+  const rows = await database.run<{ customerId: string; name: string }>(findNamesStatement, [ids])
+  return new Map(rows.map(({ customerId, name }) => [customerId, name]))
+}
