@@ -2,6 +2,11 @@
 -- The final text of every statement, by name; test/statements.test.ts fails when this file is behind.
 -- `npm run -s explain -- NAME` shows the plan of one.
 
+-- console.countDeadByEndpoint
+select endpoint_id as "endpointId", count(*) as "count"
+  from (select endpoint_id from dead_events where $2::text is null or endpoint_id = $2 limit $1) d
+  group by endpoint_id;
+
 -- console.countTry
 with asked as (
     select * from unnest($1::bytea[], $2::int[]) as a (subject, free)
@@ -415,6 +420,14 @@ select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.a
   order by b.happened_at desc, b.action_id desc
   limit $3;
 
+-- console.listWaitingQueues
+select customer_id as "customerId", next_event as "nextEvent", last_event - next_event + 1 as "events", attempts,
+    last_error as "error", due_at as "nextTryAt"
+  from event_queues
+  where endpoint_id = $1 and next_event <= last_event
+  order by due_at, customer_id
+  limit $2;
+
 -- console.startSession
 with swept as (
     delete from operator_sessions where session_hash in (
@@ -424,6 +437,13 @@ with swept as (
   insert into operator_sessions (session_hash, operator_id, access_version)
   select $1, operator_id, access_version from operators where operator_id = $2 and status = 'ACTIVE' and password_hash = $3
   on conflict do nothing;
+
+-- console.sumWaitingByEndpoint
+select endpoint_id as "endpointId", count(*) as "customers", sum(last_event - next_event + 1)::bigint as "events",
+    min(first_failed) as "failingSince"
+  from event_queues
+  where next_event <= last_event and ($1::text is null or endpoint_id = $1)
+  group by endpoint_id;
 
 -- console.takeBackTry
 with cleared as (
@@ -3391,7 +3411,7 @@ select event_number as "eventNumber", event_id as "eventId", type, data, created
 -- events.markEndpointRemoved
 update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1 returning endpoint_id;
 
--- events.readTime
+-- events.readDatabaseTime
 select now() as "now";
 
 -- events.replaceSecrets

@@ -26,6 +26,9 @@ function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
+/** An id identifies an endpoint and gives no access. */
+export const endpointIdPattern = /^end_[0-9A-Za-z]{20}$/
+
 /** All that logs and the console show of an endpoint's URL: its path and query may contain a secret of the platform. */
 export function hostOf(url: string): string {
   return new URL(url).host

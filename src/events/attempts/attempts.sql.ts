@@ -113,11 +113,11 @@ export async function deleteAttempts(database: Database, keptDays: number, limit
   return (await database.run(deleteAttemptsStatement, [keptDays, limit])).length
 }
 
-const readTimeStatement = statement('events.readTime', 'select now() as "now"')
+const readDatabaseTimeStatement = statement('events.readDatabaseTime', 'select now() as "now"')
 
 /** The clock of the database: the signature of an event has its time. */
-export async function readTime(database: Database): Promise<Date> {
-  const [row] = await database.run<{ now: Date }>(readTimeStatement)
+export async function readDatabaseTime(database: Database): Promise<Date> {
+  const [row] = await database.run<{ now: Date }>(readDatabaseTimeStatement)
   assert(row, 'the statement has one row')
   return row.now
 }

@@ -2,7 +2,7 @@
 // endpoint gets it too: that is how it is tried before it is enabled.
 import { type DeliveryContext, type Sent, send } from '../deliver.ts'
 import type { Endpoint } from '../endpoints.sql.ts'
-import { readTime } from './attempts.sql.ts'
+import { readDatabaseTime } from './attempts.sql.ts'
 
 export const testEventType = 'endpoint.test'
 
@@ -13,7 +13,7 @@ export async function sendTestEvent(context: DeliveryContext, endpoint: Endpoint
     eventId: crypto.randomUUID(),
     type: testEventType,
     data: { endpointId: endpoint.endpointId },
-    createdAt: await readTime(context.database),
+    createdAt: await readDatabaseTime(context.database),
     ageMs: 0,
   }
   return send(context, endpoint, event, readAtMs)
