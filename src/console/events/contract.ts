@@ -15,6 +15,7 @@ import {
   WholeOrNull,
 } from '../schema-types.ts'
 
+const EventTypeName = Type.Enum([...eventTypes])
 const EndpointStatus = Type.Enum(['ACTIVE', 'DISABLED'])
 const endpointRow = {
   endpointId: Text,
@@ -33,7 +34,7 @@ const endpointRow = {
 export const EventEndpointsData = Type.Object({
   endpoints: Type.Array(Type.Object(endpointRow)),
   /** The types that an endpoint can be added for. */
-  knownTypes: Type.Array(Text),
+  knownTypes: Type.Array(EventTypeName),
 })
 
 export const EventEndpointParams = Type.Object({ endpointId: Type.String({ description: 'the id of an endpoint' }) })
@@ -96,7 +97,7 @@ export const DeadEventsData = Type.Object({
 
 export const AddEndpointBody = Type.Object({
   url: Type.String({ pattern: '^https?://\\S{1,2000}$', description: 'a URL that begins with https:// or http://' }),
-  types: Type.Array(Type.Enum([...eventTypes]), {
+  types: Type.Array(EventTypeName, {
     maxItems: eventTypes.length,
     description: 'types of events; none: all',
   }),

@@ -89,7 +89,7 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     hint: 'You requested it yourself.',
   },
   decided: { title: 'This request is already decided.', hint: 'Another operator was faster. Reload the page.' },
-  'too many budgets': { title: 'The customer has 100 budgets already.', hint: 'Remove one first.' },
+  'too many budgets': { title: 'There are 100 budgets already.', hint: 'Remove one first.' },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
     title: 'A reconciliation of other days is running.',
@@ -134,6 +134,8 @@ export const problems = {
     credits: 'Credits: whole numbers within the limits shown in the dialog.',
     value: 'Value: the name of a service, or 1 to 200 visible ASCII characters for a key or a user.',
     warnAt: 'Warning at: a whole number from 1 to the credits of the budget.',
+    url: 'URL: a public https address, without user, password and fragment.',
+    types: 'Event types: those of the list.',
     from: 'From: a valid date, not in the future and not too long ago.',
     to: 'To: a valid date, not before the start date and not too long after it.',
     q: 'Search: one line, not empty and not too long.',
