@@ -215,5 +215,6 @@ for (const name of ['events.claimQueues', 'events.advanceQueue', 'events.failQue
     }[name]
     assert.deepEqual(ends, expected)
     assert.deepEqual(consumer.taken(), isFailing ? [] : [1, 2])
+    assert.equal(await attemptCount(), consumer.received.length)
   })
 }

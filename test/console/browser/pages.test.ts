@@ -177,7 +177,7 @@ const buttonsByPage: Record<string, (string | RegExp)[]> = {
   events: ['Add endpoint'],
   'event endpoint': ['Send test event', 'Retry now', 'Disable', 'Rotate secret', 'Remove'],
   'event endpoint waiting': [/^Retry the events of/],
-  'event endpoint dead': ['Resend all 1', /^Resend order/],
+  'event endpoint dead': ['Resend all (1)', /^Resend order/],
   'service tokens': ['Issue token', /^Suspend token/, 'Set budget', 'Remove'],
 }
 

@@ -339,7 +339,7 @@ test('an endpoint that fails is added, its answer is seen, a test event shows th
   await page.getByRole('tab', { name: 'Deliveries' }).click()
   await admin.press('Retry now')
   await admin.giveReason('it is repaired', 'Retry')
-  await admin.sees('Events of 1 customers are due now.')
+  await admin.sees('The waiting events are due now. Customers: 1.')
   await deliverDue()
   await admin.row('order.confirmed · 1').getByText('HTTP 200').waitFor()
   assert.deepEqual(consumer.taken(customer.customerId), [1])

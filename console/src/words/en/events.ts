@@ -42,7 +42,7 @@ export const events = {
     types: 'Event types',
     added: 'Added',
     waiting: 'Waiting events',
-    ofCustomers: (count: string) => `of ${count} customers`,
+    ofCustomers: (count: string) => `Customers: ${count}`,
     failing: 'Failing for',
     notFailing: 'Not failing',
     dead: 'Dead events',
@@ -94,7 +94,7 @@ export const events = {
     disableEndpoint: 'Endpoint disabled.',
     enableEndpoint: 'Endpoint enabled.',
     removeEndpoint: 'Endpoint removed.',
-    retried: (customers: string) => `Events of ${customers} customers are due now.`,
+    retried: (customers: string) => `The waiting events are due now. Customers: ${customers}.`,
     nothingWaits: 'No event waits for a retry.',
   },
   test: {
@@ -117,7 +117,7 @@ export const events = {
   waiting: {
     caption: 'Customers with waiting events, the next attempt first',
     none: 'Nothing is waiting.',
-    more: (shown: string, all: string) => `${shown} of ${all} customers are shown.`,
+    more: (shown: string, all: string) => `${shown} of ${all} customers shown.`,
     columns: {
       customer: 'Customer',
       events: 'Events',
@@ -146,7 +146,7 @@ export const events = {
       died: 'Given up',
       actions: 'Actions',
     },
-    resendAll: (count: string) => `Resend all ${count}`,
+    resendAll: (count: string) => `Resend all (${count})`,
     resendAllTitle: 'Resend dead events',
     resendAllText:
       'Sends them now, the oldest of each customer first. After an event that is not accepted the rest of that customer is left.',
