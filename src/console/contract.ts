@@ -99,6 +99,7 @@ import {
   ServiceBudgetBody,
   ServiceBudgetData,
   ServiceBudgetParams,
+  ServiceBudgetsData,
   ServiceParams,
   ServicesData,
   TokenStatusData,
@@ -376,7 +377,7 @@ export const contract = {
     body: ReasonBody,
     data: TokenStatusData,
   },
-  serviceBudgets: { for: 'read', data: BudgetListData },
+  serviceBudgets: { for: 'read', data: ServiceBudgetsData },
   setServiceBudget: {
     for: 'issue tokens',
     action: 'budgets set',

@@ -161,7 +161,7 @@ test('dead events are listed and sent again, one or all; disabled, enabled, and 
   }
 })
 
-test('a service token is issued, listed without the token, suspended and activated; a service has a budget over all customers', async () => {
+test('a service token is issued, listed without the token, suspended and activated', async () => {
   const { serviceId, token } = await admin.get('issueToken', { body: { ...body, name: ' captions ' } })
   assert.match(token, /^cst_/)
   const listed = async () => (await viewer.get('services')).tokens.find((each) => each.serviceId === serviceId)
@@ -175,7 +175,9 @@ test('a service token is issued, listed without the token, suspended and activat
   const unknown = { serviceId: `svc_${'x'.repeat(20)}` }
   assertRefused(await admin.request('suspendToken', { params: unknown, body }), 'NOT000')
   assert.ok(!(await admin.request('actionLog')).text.includes(token))
+})
 
+test('a service has a budget over all customers, which is set and removed beside those of customers', async () => {
   const budget = { ...body, value: 'captions', period: 'DAY', credits: 100 } as const
   const { budgetId, warnAt } = await admin.get('setServiceBudget', { body: budget })
   assert.equal(warnAt, 80)

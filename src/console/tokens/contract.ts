@@ -1,8 +1,8 @@
 // The schemas of the page of service tokens, and of the budgets of services over all customers.
 import Type from 'typebox'
 import { namePattern } from '../../core/text/one-line.ts'
-import { SetBudgetBody } from '../customers/contract.ts'
-import { lineOf, Moment, ReasonText, Text, Whole } from '../schema-types.ts'
+import { BudgetListData, SetBudgetBody } from '../customers/contract.ts'
+import { Flag, lineOf, Moment, ReasonText, Text, Whole } from '../schema-types.ts'
 
 const TokenStatus = Type.Enum(['ACTIVE', 'SUSPENDED'])
 /** Newest first. */
@@ -20,6 +20,8 @@ export const IssueTokenBody = Type.Object({
 export const IssuedTokenData = Type.Object({ serviceId: Text, name: Text, token: Text })
 export const TokenStatusData = Type.Object({ serviceId: Text, status: TokenStatus })
 
+/** `isPossible`: not on a cluster. */
+export const ServiceBudgetsData = Type.Object({ ...BudgetListData.properties, isPossible: Flag })
 /** `value` is the name of the service. */
 export const ServiceBudgetBody = Type.Object({
   value: lineOf(200, 'the name of a service'),

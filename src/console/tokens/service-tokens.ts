@@ -24,6 +24,9 @@ type Names =
 const maxTokensListed = 1_000
 
 export function serviceHandlers({ database, peppers }: ConsoleContext): Handlers<Names> {
+  /** What is used of one is a single row; on a cluster customers are on several servers. */
+  const isPossible = !database.groups
+
   async function setStatus(serviceId: string, status: KeyStatus) {
     if (!(await updateTokenStatus(database, serviceId, status))) {
       throw refuse('NOT000', { message: 'There is no such token.' })
@@ -42,10 +45,13 @@ export function serviceHandlers({ database, peppers }: ConsoleContext): Handlers
     activateToken: ({ params }) => setStatus(params.serviceId, 'ACTIVE'),
 
     async serviceBudgets() {
-      return { budgets: await listBudgets(database, allCustomers) }
+      return { budgets: await listBudgets(database, allCustomers), isPossible }
     },
 
     async setServiceBudget({ body: { value, period, credits, warnAt = null } }) {
+      if (!isPossible) {
+        throw refuseBecause('VAL003', 'needs one server', 'A budget over all customers needs one server.')
+      }
       const scope = 'SERVICE' as const
       const setting = { customerId: allCustomers, scope, value: value.trim(), period, credits, warnAt }
       const fault = faultOfBudget(setting)

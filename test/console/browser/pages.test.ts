@@ -176,7 +176,7 @@ const buttonsByPage: Record<string, (string | RegExp)[]> = {
   'books exports': ['Export CSV'],
   events: ['Add endpoint'],
   'event endpoint': ['Send test event', 'Retry now', 'Disable', 'Rotate secret', 'Remove'],
-  'event endpoint waiting': [/^Retry the events of/],
+  'event endpoint waiting': [/^Retry now: /],
   'event endpoint dead': ['Resend all (1)', /^Resend order/],
   'service tokens': ['Issue token', /^Suspend token/, 'Set budget', 'Remove'],
 }

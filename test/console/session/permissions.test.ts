@@ -7,7 +7,6 @@ import { type ConsoleEndpoint, contract } from '../../../src/console/contract.ts
 import { apiPath, type EndpointName, endpoints, exports as files } from '../../../src/console/endpoints.ts'
 import { byteOrderMark } from '../../../src/core/text/csv.ts'
 import { setBudget } from '../../../src/credits/budgets/budgets.sql.ts'
-import { allCustomers } from '../../../src/credits/budgets/kinds.ts'
 import { issueToken } from '../../../src/customers/service-tokens.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { addEndpoint } from '../../../src/events/endpoints.ts'
@@ -64,10 +63,8 @@ async function createSubjects() {
   const { endpointId, secret } = await addEndpoint(direct, testPeppers[0], { url: consumer.url, types: [] })
   consumer.secrets.push(secret)
   const { serviceId } = await issueToken(direct, testPeppers, 'reports')
-  const ofAll = { ...budget, customerId: allCustomers, scope: 'SERVICE', value: 'reports' } as const
-  const { budgetId: serviceBudgetId } = (await setBudget(direct, ofAll)) ?? assert.fail('too many budgets')
   const [reconciliationId, auditId] = [crypto.randomUUID(), crypto.randomUUID()]
-  const ofServices = { endpointId, serviceId, serviceBudgetId }
+  const ofServices = { endpointId, serviceId, serviceBudgetId: crypto.randomUUID() }
   return { ...order, keyId, discrepancyId, adjustmentId, reconciliationId, auditId, budgetId, ...ofServices }
 }
 

@@ -206,7 +206,7 @@ const fields: Record<EndpointName, Fields> = {
   issueToken: { '': 'serviceId name token' },
   suspendToken: { '': 'serviceId status' },
   activateToken: { '': 'serviceId status' },
-  serviceBudgets: budgets,
+  serviceBudgets: { '': 'isPossible', ...budgets },
   setServiceBudget: { '': 'budgetId warnAt' },
   removeServiceBudget: { '': 'budgetId' },
 

@@ -36,12 +36,13 @@ const refetchMs = 5_000
 
 export function EndpointPage({ params: { endpointId = '' } }: { params: { endpointId?: string } }) {
   const { endpoint: words } = useWords().events
+  const [tab] = useQueryState<Tab>('tab', tabs, 'attempts')
   const { data, error, refetch } = useEndpoint('eventEndpoint', { params: { endpointId } }, { refetchMs })
   return (
     <>
       <PageHeader
         title={data?.host ?? words.title}
-        tab={words.tab(data?.host ?? words.title)}
+        tab={words.tab(words.tabs[tab], data?.host ?? words.title)}
         detail={<Id value={endpointId} />}
         actions={
           <Anchor component={Link} href="/events" size="sm">

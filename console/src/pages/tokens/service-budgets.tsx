@@ -63,7 +63,7 @@ export function ServiceBudgets({ services }: { services: string[] }) {
         <Title order={2} size="h4">
           {tokens.budgets.title}
         </Title>
-        {mayManage && services.length > 0 && (
+        {mayManage && data?.isPossible && services.length > 0 && (
           <Button variant="default" onClick={() => setIsSetting(true)}>
             {words.set}
           </Button>
@@ -79,7 +79,7 @@ export function ServiceBudgets({ services }: { services: string[] }) {
         keyOf={({ budgetId }) => budgetId}
         isLoading={isLoading}
         error={error}
-        empty={tokens.budgets.none}
+        empty={data?.isPossible === false ? tokens.budgets.notPossible : tokens.budgets.none}
       />
       {isSetting && <SetServiceBudget services={services} onClose={() => setIsSetting(false)} />}
       {removed && (

@@ -37,7 +37,7 @@ export const events = {
 
   endpoint: {
     title: 'Endpoint',
-    tab: (host: string) => `${host} · Events`,
+    tab: (part: string, host: string) => `${part} · ${host} · Events`,
     back: 'All endpoints',
     types: 'Event types',
     added: 'Added',
@@ -129,7 +129,7 @@ export const events = {
     },
     whenEnabled: 'When it is enabled',
     retry: 'Retry now',
-    retryOf: (customer: string) => `Retry the events of ${customer} now`,
+    retryOf: (customer: string) => `Retry now: ${customer}`,
     retryText: 'The waiting events of this customer are due at once.',
   },
   dead: {
@@ -201,6 +201,7 @@ export const tokens = {
     caption: 'Budgets of services over all customers',
     intro: 'How much a service may spend of all customers together. Budgets of one customer are on its page.',
     none: 'No service has a budget over all customers.',
+    notPossible: 'On a cluster there is no budget over all customers.',
     service: 'Service',
   },
 }

@@ -90,6 +90,10 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
   },
   decided: { title: 'This request is already decided.', hint: 'Another operator was faster. Reload the page.' },
   'too many budgets': { title: 'There are 100 budgets already.', hint: 'Remove one first.' },
+  'needs one server': {
+    title: 'On a cluster there is no budget over all customers.',
+    hint: 'Set budgets of the service for single customers instead.',
+  },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
     title: 'A reconciliation of other days is running.',

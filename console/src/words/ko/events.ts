@@ -38,7 +38,7 @@ export const events: typeof englishEvents = {
 
   endpoint: {
     title: '엔드포인트',
-    tab: (host) => `${host} · 이벤트`,
+    tab: (part, host) => `${part} · ${host} · 이벤트`,
     back: '전체 엔드포인트',
     types: '이벤트 종류',
     added: '등록 시각',
@@ -192,6 +192,7 @@ export const tokens: typeof englishTokens = {
     caption: '전체 고객 대상 서비스 예산',
     intro: '서비스가 전체 고객을 합쳐 사용할 수 있는 크레딧입니다. 고객별 예산은 고객 페이지에서 설정합니다.',
     none: '전체 고객 대상 예산이 있는 서비스가 없습니다.',
+    notPossible: '클러스터에서는 전체 고객 대상 예산을 설정할 수 없습니다.',
     service: '서비스',
   },
 }
