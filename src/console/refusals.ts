@@ -7,7 +7,8 @@ import type { RefundRefusal } from '../payments/refusals.ts'
 export type ConsoleRefusal =
   | RefundRefusal
   | AdjustmentRefusal
-  | ('changed' | 'resolved' | 'suspended key' | 'other days' | 'too many budgets' | 'needs one server')
+  | ('changed' | 'resolved' | 'suspended key' | 'other days' | 'too many budgets')
+  | 'needs one server'
   | ('role' | 'password' | 'origin' | 'lapsed password' | 'wrong passwords' | 'signing in' | 'console busy')
 
 type More = { retryAfterSeconds?: number; metadata?: Record<string, unknown> }

@@ -90,14 +90,14 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
   },
   decided: { title: 'This request is already decided.', hint: 'Another operator was faster. Reload the page.' },
   'too many budgets': { title: 'There are 100 budgets already.', hint: 'Remove one first.' },
-  'needs one server': {
-    title: 'On a cluster there is no budget over all customers.',
-    hint: 'Set budgets of the service for single customers instead.',
-  },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
     title: 'A reconciliation of other days is running.',
     hint: 'Only one runs at a time. Try again when it has ended; the tab Runs shows it.',
+  },
+  'needs one server': {
+    title: 'On a cluster there is no budget over all customers.',
+    hint: 'Set budgets of the service for single customers instead.',
   },
   role: { title: 'Your role does not allow this.', hint: 'Ask an operator whose role allows it.' },
   password: { title: 'Change your first password.', hint: 'Until then nothing else is possible.' },

@@ -93,14 +93,14 @@ export const problems: typeof english = {
       title: '예산이 이미 100개입니다.',
       hint: '먼저 다른 예산을 삭제해 주세요.',
     },
-    'needs one server': {
-      title: '클러스터에서는 전체 고객 대상 예산을 설정할 수 없습니다.',
-      hint: '고객별로 서비스 예산을 설정해 주세요.',
-    },
     'suspended key': { title: '이미 정지된 API 키입니다.', hint: '새 API 키를 발급해 주세요.' },
     'other days': {
       title: '다른 날짜의 대사가 진행 중입니다.',
       hint: '대사는 한 번에 하나만 실행됩니다. 진행 중인 대사가 끝난 뒤 다시 시도해 주세요.',
+    },
+    'needs one server': {
+      title: '클러스터에서는 전체 고객 대상 예산을 설정할 수 없습니다.',
+      hint: '고객별로 서비스 예산을 설정해 주세요.',
     },
     role: { title: '이 작업을 할 권한이 없습니다.', hint: '권한이 있는 담당자에게 요청해 주세요.' },
     password: { title: '최초 비밀번호를 먼저 변경해 주세요.', hint: '변경하기 전에는 다른 작업을 할 수 없습니다.' },
