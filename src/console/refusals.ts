@@ -5,10 +5,10 @@ import type { AdjustmentRefusal } from '../credits/refusals.ts'
 import type { RefundRefusal } from '../payments/refusals.ts'
 
 export type ConsoleRefusal =
+  | 'needs one server'
   | RefundRefusal
   | AdjustmentRefusal
   | ('changed' | 'resolved' | 'suspended key' | 'other days' | 'too many budgets')
-  | 'needs one server'
   | ('role' | 'password' | 'origin' | 'lapsed password' | 'wrong passwords' | 'signing in' | 'console busy')
 
 type More = { retryAfterSeconds?: number; metadata?: Record<string, unknown> }
