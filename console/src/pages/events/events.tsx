@@ -125,9 +125,9 @@ function AddEndpoint({ knownTypes, onClose, onDone }: AddProps) {
         required
       />
       <Checkbox.Group label={words.types} description={words.typesHint} value={types} onChange={setTypes}>
-        <Stack gap={6} mt={6}>
+        <Stack gap={2} mt={6}>
           {knownTypes.map((type) => (
-            <Checkbox key={type} value={type} label={type} />
+            <Checkbox key={type} value={type} label={type} styles={{ label: { lineHeight: '24px' } }} />
           ))}
         </Stack>
       </Checkbox.Group>
