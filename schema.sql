@@ -1065,6 +1065,19 @@ CREATE INDEX discrepancies_resolved ON discrepancies USING btree (resolved_at, d
 CREATE TRIGGER discrepancies_changes_journalled AFTER UPDATE ON discrepancies REFERENCING OLD TABLE AS former NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('discrepancy_id');
 CREATE TRIGGER discrepancies_journalled AFTER INSERT ON discrepancies REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION write_record_journal('discrepancy_id');
 
+create table event_attempts (
+  customer_id  uuid                     not null,
+  endpoint_id  text                     not null,
+  event_number bigint                   not null,
+  attempted_at timestamp with time zone not null,
+  status       integer,
+  error        text,
+  took_ms      integer                  not null,
+  constraint event_attempts_pkey PRIMARY KEY (customer_id, endpoint_id, event_number, attempted_at)
+);
+
+CREATE INDEX event_attempts_by_time ON event_attempts USING btree (endpoint_id, attempted_at);
+
 create table event_queues (
   customer_id  uuid                     not null,
   endpoint_id  text                     not null,

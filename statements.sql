@@ -5,6 +5,11 @@
 -- console.countAccounts
 select count(*) as "count" from (select from accounts limit $1) a;
 
+-- console.countDeadByEndpoint
+select endpoint_id as "endpointId", count(*) as "count"
+  from (select endpoint_id from dead_events where $2::text is null or endpoint_id = $2 limit $1) d
+  group by endpoint_id;
+
 -- console.countTry
 with asked as (
     select * from unnest($1::bytea[], $2::int[]) as a (subject, free)
@@ -632,6 +637,14 @@ select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.a
   order by b.happened_at desc, b.action_id desc
   limit $4;
 
+-- console.listWaitingQueues
+select customer_id as "customerId", next_event as "nextEvent", last_event - next_event + 1 as "events", attempts,
+    last_error as "error", due_at as "nextTryAt"
+  from event_queues
+  where endpoint_id = $1 and next_event <= last_event
+  order by due_at, customer_id
+  limit $2;
+
 -- console.startSession
 with swept as (
     delete from operator_sessions where session_hash in (
@@ -687,6 +700,13 @@ select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount"
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
     limit 1) end as "failed") f) = any ($7) = $8::boolean);
+
+-- console.sumWaitingByEndpoint
+select endpoint_id as "endpointId", count(*) as "customers", sum(last_event - next_event + 1)::bigint as "events",
+    min(first_failed) as "failingSince"
+  from event_queues
+  where next_event <= last_event and ($1::text is null or endpoint_id = $1)
+  group by endpoint_id;
 
 -- console.takeBackTry
 with cleared as (
@@ -3322,29 +3342,47 @@ select version from schema_migrations;
 select pg_export_snapshot();
 
 -- events.advanceQueue
-update event_queues
-  set next_event = greatest(next_event, $4), attempts = 0, first_failed = null, last_error = null, due_at = now(),
-      lease_until = now() + $5::int * interval '1 ms', holder_id = case when $5 > 0 then holder_id end
-  where customer_id = $1 and endpoint_id = $2 and holder_id = $3
-  returning next_event;
+with step as (
+    update event_queues
+    set next_event = greatest(next_event, $9), attempts = 0, first_failed = null, last_error = null, due_at = now(),
+        lease_until = now() + $10::int * interval '1 ms', holder_id = case when $10 > 0 then holder_id end
+    where customer_id = $1 and endpoint_id = $2 and holder_id = $3
+    returning customer_id, endpoint_id, next_event
+  ),
+  attempt as (
+    insert into event_attempts (customer_id, endpoint_id, event_number, attempted_at, status, error, took_ms)
+    select customer_id, endpoint_id, $4::bigint, $5::timestamptz, $6::int, $7::text, $8::int from step
+    where $4::bigint is not null
+    on conflict do nothing
+  )
+  select next_event from step;
 
 -- events.buryEvent
 with head as (
-    select customer_id, endpoint_id, $5::bigint as event_number, attempts
+    select customer_id, endpoint_id, $4::bigint as event_number, attempts
     from event_queues
-    where customer_id = $1 and endpoint_id = $2 and holder_id = $3 and next_event <= $5
+    where customer_id = $1 and endpoint_id = $2 and holder_id = $3 and next_event <= $4
     for no key update
   ),
   buried as (
     insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
-    select customer_id, endpoint_id, event_number, attempts + 1, $4 from head
+    select customer_id, endpoint_id, event_number, attempts + 1, $7 from head
+  ),
+  step as (
+    update event_queues q
+    set next_event = h.event_number + 1, attempts = h.attempts + 1, last_error = $7,
+        due_at = now() + $9::int * interval '1 ms', lease_until = now(), holder_id = null
+    from head h
+    where q.customer_id = h.customer_id and q.endpoint_id = h.endpoint_id
+    returning q.customer_id, q.endpoint_id, q.next_event
+  ),
+  attempt as (
+    insert into event_attempts (customer_id, endpoint_id, event_number, attempted_at, status, error, took_ms)
+    select customer_id, endpoint_id, $4::bigint, $5::timestamptz, $6::int, $7::text, $8::int from step
+    where $4::bigint is not null
+    on conflict do nothing
   )
-  update event_queues q
-  set next_event = h.event_number + 1, attempts = h.attempts + 1, last_error = $4,
-      due_at = now() + $6::int * interval '1 ms', lease_until = now(), holder_id = null
-  from head h
-  where q.customer_id = h.customer_id and q.endpoint_id = h.endpoint_id
-  returning q.next_event;
+  select next_event from step;
 
 -- events.claimQueues
 with due as (
@@ -3370,8 +3408,28 @@ select count(*)::int as "count"
   from (
     select 1 from dead_events
     where ($2::text is null or endpoint_id = $2) and ($3::uuid is null or customer_id = $3)
+      and ($4::bigint is null or event_number = $4)
     limit $1
   ) d;
+
+-- events.deleteAttempts
+with old as materialized (
+    select a.*
+    from event_endpoints e
+    cross join lateral (
+      select customer_id, endpoint_id, event_number, attempted_at
+      from event_attempts a
+      where a.endpoint_id = e.endpoint_id and a.attempted_at < now() - $1::int * interval '1 day'
+      order by a.attempted_at
+      limit $2
+    ) a
+    limit $2
+  )
+  delete from event_attempts a
+  using old o
+  where a.customer_id = o.customer_id and a.endpoint_id = o.endpoint_id and a.event_number = o.event_number
+    and a.attempted_at = o.attempted_at
+  returning a.event_number;
 
 -- events.deleteDeadEvent
 delete from dead_events where customer_id = $1 and endpoint_id = $2 and event_number = $3;
@@ -3445,11 +3503,21 @@ delete from event_queues
   returning customer_id;
 
 -- events.failQueue
-update event_queues
-  set attempts = attempts + 1, first_failed = coalesce(first_failed, now()), last_error = $4,
-      due_at = now() + greatest($5::int, $6::int) * interval '1 ms', not_before = now() + $6::int * interval '1 ms',
-      lease_until = now(), holder_id = null
-  where customer_id = $1 and endpoint_id = $2 and holder_id = $3;
+with step as (
+    update event_queues
+    set attempts = attempts + 1, first_failed = coalesce(first_failed, now()), last_error = $7,
+        due_at = now() + greatest($9::int, $10::int) * interval '1 ms', not_before = now() + $10::int * interval '1 ms',
+        lease_until = now(), holder_id = null
+    where customer_id = $1 and endpoint_id = $2 and holder_id = $3
+    returning customer_id, endpoint_id
+  ),
+  attempt as (
+    insert into event_attempts (customer_id, endpoint_id, event_number, attempted_at, status, error, took_ms)
+    select customer_id, endpoint_id, $4::bigint, $5::timestamptz, $6::int, $7::text, $8::int from step
+    where $4::bigint is not null
+    on conflict do nothing
+  )
+  select endpoint_id from step;
 
 -- events.findEndpoint
 select endpoint_id as "endpointId", url, types, status, secrets, created_at as "createdAt" from event_endpoints where endpoint_id = $1 and status <> 'REMOVED';
@@ -3499,9 +3567,42 @@ select secrets, now() as "now" from event_endpoints where endpoint_id = $1 and s
 update event_queues set lease_until = now(), holder_id = null
   where customer_id = $1 and endpoint_id = $2 and holder_id = $3;
 
+-- events.hastenQueues
+with waiting as (
+    select customer_id, endpoint_id
+    from event_queues
+    where endpoint_id = $1 and customer_id > $2 and next_event <= last_event and due_at > now()
+      and ($4::uuid is null or customer_id = $4)
+    order by customer_id
+    limit $3
+    for no key update
+  )
+  update event_queues q
+  set due_at = now(), not_before = '-infinity'
+  from waiting w
+  where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
+  returning q.customer_id as "customerId";
+
+-- events.insertAttempt
+insert into event_attempts (customer_id, endpoint_id, event_number, attempted_at, status, error, took_ms)
+  values ($1, $2, $3, $4, $5, $6, $7)
+  on conflict do nothing;
+
 -- events.insertEndpoint
 insert into event_endpoints (endpoint_id, url, types, secrets) values ($1, $2, $3, $4::jsonb)
   on conflict (endpoint_id) do nothing;
+
+-- events.listAttempts
+select a.customer_id as "customerId", a.event_number as "eventNumber", e.type, a.attempted_at as "attemptedAt",
+    a.status, a.error, a.took_ms as "tookMs",
+    concat_ws('~', (extract(epoch from a.attempted_at) * 1000000)::bigint, a.customer_id, a.event_number) as "cursor"
+  from event_attempts a
+  left join events e on e.customer_id = a.customer_id and e.event_number = a.event_number
+  where a.endpoint_id = $1
+    and (a.attempted_at, a.customer_id, a.event_number)
+      < ('epoch'::timestamptz + $2::bigint * interval '1 microsecond', $3::uuid, $4::bigint)
+  order by a.attempted_at desc, a.customer_id desc, a.event_number desc
+  limit $5;
 
 -- events.listDeadEvents
 select d.customer_id as "customerId", d.endpoint_id as "endpointId", d.event_number as "eventNumber", e.type,
@@ -3518,7 +3619,7 @@ select d.customer_id as "customerId", d.endpoint_id as "endpointId", d.event_num
   from dead_events d
   join events e using (customer_id, event_number)
   where (d.customer_id, d.endpoint_id, d.event_number) > ($2, $3, $4) and ($5::text is null or d.endpoint_id = $5)
-    and ($6::uuid is null or d.customer_id = $6)
+    and ($6::uuid is null or d.customer_id = $6) and ($7::bigint is null or d.event_number = $7)
   order by d.customer_id, d.endpoint_id, d.event_number
   limit $1;
 
@@ -3572,6 +3673,9 @@ select event_number as "eventNumber", event_id as "eventId", type, data, created
 
 -- events.markEndpointRemoved
 update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1 returning endpoint_id;
+
+-- events.readDatabaseTime
+select now() as "now";
 
 -- events.replaceSecrets
 update event_endpoints set secrets = $3::jsonb

@@ -73,6 +73,7 @@ export type Config = {
   eventRetryMaxMs: number
   eventDeadAfterMs: number
   eventsKeptDays: number
+  eventAttemptsKeptDays: number
   /** Whether this process runs the background jobs. */
   worker: boolean
   logLevel: string
@@ -181,6 +182,7 @@ export function readConfig(environment: Environment = process.env): Config {
     eventRetryMaxMs: read.integer('EVENT_RETRY_MAX_MS', hour, 1, 24 * hour),
     eventDeadAfterMs: read.integer('EVENT_DEAD_AFTER_MS', 72 * hour, 1, 720 * hour),
     eventsKeptDays: read.integer('EVENTS_KEPT_DAYS', 400, 30, 36_500),
+    eventAttemptsKeptDays: read.integer('EVENT_ATTEMPTS_KEPT_DAYS', 30, 1, 36_500),
     worker: read.oneOf('WORKER', ['on', 'off'] as const, 'on') === 'on',
     firstPasswordHours: read.integer('FIRST_PASSWORD_HOURS', 72, 1, 8_760),
     adjustments: readAdjustments(read),

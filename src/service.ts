@@ -137,7 +137,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
       ...clusterJobs(database),
       ...paymentJobs(background),
       ...creditJobs(database, tallies),
-      ...eventJobs(deliverer, database, config.eventsKeptDays),
+      ...eventJobs(deliverer, database, config),
     ]
     if (config.worker) worker = startWorker(jobs, log, tallies)
     const removeProcessId = writeProcessId(dataDir)

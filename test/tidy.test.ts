@@ -69,6 +69,7 @@ const writers: Record<string, string[]> = {
   event_endpoints: ['src/events/endpoints.sql.ts'],
   event_queues: ['src/events/outbox.sql.ts', 'src/events/queues.sql.ts', 'src/events/forget-events.sql.ts'],
   dead_events: ['src/events/queues.sql.ts', 'src/events/dead.sql.ts'],
+  event_attempts: ['src/events/attempts/attempts.sql.ts'],
   orders: [
     'src/payments/orders.sql.ts',
     'src/payments/operations/finish.sql.ts',

@@ -1,21 +1,13 @@
 // The action log entry of a command: who called it, with which arguments, about which subject and why.
 import { userInfo } from 'node:os'
 import { uuidPattern } from '../core/ids.ts'
-import type { Action } from '../operators/action-log.ts'
+import { type Action, argumentOf } from '../operators/action-log.ts'
 import type { Command, CommandInput, Values } from './command.ts'
-
-/** Path and query of a URL may contain a secret. */
-function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? ''
-}
 
 /** As typed, without the options that have columns of their own or only format the output. */
 function argumentsOf({ positionals, values }: CommandInput): string[] {
   const { json: _, by: __, help: ___, reason: ____, ...logged } = values
-  const named = Object.entries(logged).flatMap(([name, value]) => [
-    `--${name}`,
-    name === 'url' ? originOf(`${value}`) : `${value}`,
-  ])
+  const named = Object.entries(logged).flatMap(([name, value]) => argumentOf(name, `${value}`))
   return [...positionals, ...named]
 }
 

@@ -9,6 +9,7 @@ import { discrepancyHandlers } from './books/discrepancies.ts'
 import { newKeyCancelHandlers } from './books/new-key-cancels.ts'
 import type { ConsoleContext } from './context.ts'
 import { customerHandlers } from './customers/customers.ts'
+import { eventHandlers } from './events/events.ts'
 import { exportRoutes } from './exports.ts'
 import { createGuard, type Guard } from './guard.ts'
 import { homeHandlers } from './home/home.ts'
@@ -17,6 +18,7 @@ import { pageRoutes } from './pages.ts'
 import { apiRoutes } from './routes.ts'
 import { searchHandlers } from './search/search.ts'
 import { sessionHandlers } from './session/session.ts'
+import { serviceHandlers } from './tokens/service-tokens.ts'
 
 export function consoleRoutes(app: FastifyInstance, context: ConsoleContext): void {
   const { database, log } = context
@@ -39,6 +41,8 @@ export function consoleApi(app: FastifyInstance, context: ConsoleContext, action
     ...auditHandlers(context),
     ...newKeyCancelHandlers(context),
     ...discrepancyHandlers(context),
+    ...eventHandlers(context),
+    ...serviceHandlers(context),
   }
   apiRoutes(app, { guard, actionLog, handlers })
   exportRoutes(app, { ...context, guard, actionLog })

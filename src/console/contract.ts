@@ -59,6 +59,25 @@ import {
   SetBudgetData,
 } from './customers/contract.ts'
 import type { EndpointName } from './endpoints.ts'
+import {
+  AddEndpointBody,
+  AddedEndpointData,
+  DeadEventsData,
+  DeadEventsQuery,
+  EndpointSecretData,
+  EndpointStatusData,
+  EventAttemptsData,
+  EventAttemptsQuery,
+  EventEndpointData,
+  EventEndpointParams,
+  EventEndpointsData,
+  RemovedEndpointData,
+  ResendDeadBody,
+  ResendDeadData,
+  RetryBody,
+  RetryData,
+  TestEventData,
+} from './events/contract.ts'
 import { HomeData, HomeQuery } from './home/contract.ts'
 import {
   OrderData,
@@ -73,6 +92,18 @@ import {
 import { CustomerParams, KeyParams, OrderParams, ReasonBody } from './schema-types.ts'
 import { SearchData, SearchQuery } from './search/contract.ts'
 import { NothingData, OperatorsData, PasswordBody, SessionData, SignInBody } from './session/contract.ts'
+import {
+  IssuedTokenData,
+  IssueTokenBody,
+  RemovedServiceBudgetData,
+  ServiceBudgetBody,
+  ServiceBudgetData,
+  ServiceBudgetParams,
+  ServiceBudgetsData,
+  ServiceParams,
+  ServicesData,
+  TokenStatusData,
+} from './tokens/contract.ts'
 
 export type ConsoleEndpoint = {
   /** `public`: without a session. `signed in`: also before a first password was changed. */
@@ -280,6 +311,99 @@ export const contract = {
     params: DiscrepancyParams,
     body: AcceptBody,
     data: RefundData,
+  },
+
+  eventEndpoints: { for: 'read', data: EventEndpointsData },
+  eventEndpoint: { for: 'read', params: EventEndpointParams, data: EventEndpointData },
+  eventAttempts: {
+    for: 'read',
+    params: EventEndpointParams,
+    query: EventAttemptsQuery,
+    data: EventAttemptsData,
+  },
+  deadEvents: { for: 'read', params: EventEndpointParams, query: DeadEventsQuery, data: DeadEventsData },
+  addEndpoint: { for: 'manage endpoints', action: 'endpoints add', body: AddEndpointBody, data: AddedEndpointData },
+  disableEndpoint: {
+    for: 'manage endpoints',
+    action: 'endpoints disable',
+    params: EventEndpointParams,
+    body: ReasonBody,
+    data: EndpointStatusData,
+  },
+  enableEndpoint: {
+    for: 'manage endpoints',
+    action: 'endpoints enable',
+    params: EventEndpointParams,
+    body: ReasonBody,
+    data: EndpointStatusData,
+  },
+  rotateEndpoint: {
+    for: 'manage endpoints',
+    action: 'endpoints rotate',
+    params: EventEndpointParams,
+    body: ReasonBody,
+    data: EndpointSecretData,
+  },
+  removeEndpoint: {
+    for: 'manage endpoints',
+    action: 'endpoints remove',
+    params: EventEndpointParams,
+    body: ReasonBody,
+    data: RemovedEndpointData,
+  },
+  retryEndpoint: {
+    for: 'resend events',
+    action: 'endpoints retry',
+    params: EventEndpointParams,
+    body: RetryBody,
+    data: RetryData,
+  },
+  testEndpoint: {
+    for: 'manage endpoints',
+    action: 'endpoints test',
+    failed: ({ accepted }: { accepted: boolean }) => !accepted,
+    params: EventEndpointParams,
+    body: ReasonBody,
+    data: TestEventData,
+  },
+  resendDead: {
+    for: 'resend events',
+    action: 'events resend',
+    failed: ({ failed }: { failed: number }) => failed > 0,
+    params: EventEndpointParams,
+    body: ResendDeadBody,
+    data: ResendDeadData,
+  },
+
+  services: { for: 'read', data: ServicesData },
+  issueToken: { for: 'issue tokens', action: 'services issue', body: IssueTokenBody, data: IssuedTokenData },
+  suspendToken: {
+    for: 'issue tokens',
+    action: 'services suspend',
+    params: ServiceParams,
+    body: ReasonBody,
+    data: TokenStatusData,
+  },
+  activateToken: {
+    for: 'issue tokens',
+    action: 'services activate',
+    params: ServiceParams,
+    body: ReasonBody,
+    data: TokenStatusData,
+  },
+  serviceBudgets: { for: 'read', data: ServiceBudgetsData },
+  setServiceBudget: {
+    for: 'issue tokens',
+    action: 'budgets set',
+    body: ServiceBudgetBody,
+    data: ServiceBudgetData,
+  },
+  removeServiceBudget: {
+    for: 'issue tokens',
+    action: 'budgets remove',
+    params: ServiceBudgetParams,
+    body: ReasonBody,
+    data: RemovedServiceBudgetData,
   },
 
   actionLog: { for: 'read', query: ActionLogQuery, data: ActionLogData },

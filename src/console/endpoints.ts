@@ -55,6 +55,27 @@ export const endpoints = {
   resolveDiscrepancy: 'POST /books/discrepancies/:discrepancyId/resolve',
   acceptDiscrepancy: 'POST /books/discrepancies/:discrepancyId/accept',
 
+  eventEndpoints: 'GET /events/endpoints',
+  addEndpoint: 'POST /events/endpoints',
+  eventEndpoint: 'GET /events/endpoints/:endpointId',
+  eventAttempts: 'GET /events/endpoints/:endpointId/attempts',
+  deadEvents: 'GET /events/endpoints/:endpointId/dead',
+  disableEndpoint: 'POST /events/endpoints/:endpointId/disable',
+  enableEndpoint: 'POST /events/endpoints/:endpointId/enable',
+  rotateEndpoint: 'POST /events/endpoints/:endpointId/rotate',
+  removeEndpoint: 'POST /events/endpoints/:endpointId/remove',
+  retryEndpoint: 'POST /events/endpoints/:endpointId/retry',
+  testEndpoint: 'POST /events/endpoints/:endpointId/test',
+  resendDead: 'POST /events/endpoints/:endpointId/resend',
+
+  services: 'GET /services',
+  issueToken: 'POST /services',
+  suspendToken: 'POST /services/:serviceId/suspend',
+  activateToken: 'POST /services/:serviceId/activate',
+  serviceBudgets: 'GET /service-budgets',
+  setServiceBudget: 'POST /service-budgets',
+  removeServiceBudget: 'POST /service-budgets/:budgetId/remove',
+
   actionLog: 'GET /trail',
   operators: 'GET /operators',
 } as const

@@ -5,6 +5,7 @@ import type { AdjustmentRefusal } from '../credits/refusals.ts'
 import type { RefundRefusal } from '../payments/refusals.ts'
 
 export type ConsoleRefusal =
+  | 'needs one server'
   | RefundRefusal
   | AdjustmentRefusal
   | ('changed' | 'resolved' | 'suspended key' | 'other days' | 'too many budgets')

@@ -8,9 +8,11 @@ import { mapTexts, visible } from '../core/text/visible.ts'
 import { findRequest } from '../credits/adjustments/adjust.sql.ts'
 import { keyIdPattern } from '../customers/api-keys.ts'
 import { findKey } from '../customers/customers.sql.ts'
+import { serviceIdPattern } from '../customers/service-tokens.ts'
 import type { Database } from '../db/database.ts'
+import { endpointIdPattern } from '../events/endpoints.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
-import { type ActionLog, recordAction } from '../operators/action-log.ts'
+import { type ActionLog, argumentOf, recordAction } from '../operators/action-log.ts'
 import { type ConcurrencyLimit, limitFor } from './concurrency-limit.ts'
 import {
   type Body,
@@ -106,6 +108,8 @@ const idPatterns: Record<string, RegExp> = {
   auditId: uuidPattern,
   adjustmentId: uuidPattern,
   budgetId: uuidPattern,
+  endpointId: endpointIdPattern,
+  serviceId: serviceIdPattern,
 }
 
 /** A path parameter without the form of an id is refused before anything is looked up or written to the action log. */
@@ -127,7 +131,7 @@ function actionOf(command: string, schema: Type.TSchema | undefined, request: Fa
 export function namedOf(schema: Type.TSchema | undefined, sent: Record<string, unknown>): string[] {
   const { properties = {} } = (schema ?? {}) as { properties?: object }
   const known = Object.entries(sent).filter(([name]) => Object.hasOwn(properties, name))
-  return known.flatMap(([name, value]) => [`--${name}`, `${value}`])
+  return known.flatMap(([name, value]) => argumentOf(name, `${value}`))
 }
 
 /** In the form in which they are stored. */

@@ -9,6 +9,9 @@ import { type FoundToken, findSuspendedTokens, findTokens, insertToken, renewTok
 /** Gets every value of the header as it was sent. */
 export type AuthenticateService = (headers: string[]) => { serviceId: string } | Promise<{ serviceId: string }>
 
+/** An id identifies a token and gives no access. */
+export const serviceIdPattern = /^svc_[0-9A-Za-z]{20}$/
+
 export const tokenPattern = /^cst_[0-9A-Za-z]{43}$/
 
 /** Instead of the catalogue's texts, which are about API keys. */

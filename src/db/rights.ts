@@ -107,6 +107,7 @@ export const rights: Record<string, Rights> = {
     ],
   },
   dead_events: { insert: true, delete: true },
+  event_attempts: { insert: true, delete: true },
   operator_actions: { insert: true },
   payment_attempts: { insert: true },
   cancel_keys: { insert: true },

@@ -26,8 +26,13 @@ const listDeadStatement = statement(
   limit $1`,
 )
 
-/** A filter; all dead events if neither is given. */
-export type DeadOf = { endpointId?: string | undefined; customerId?: string | undefined }
+/** A filter; all dead events if none is given. */
+export type DeadOf = {
+  endpointId?: string | undefined
+  customerId?: string | undefined
+  /** One event of the customer. */
+  eventNumber?: number | undefined
+}
 
 export function listDeadEvents(
   database: Database,
@@ -43,6 +48,7 @@ const countDeadStatement = statement(
   from (
     select 1 from dead_events
     where ($2::text is null or endpoint_id = $2) and ($3::uuid is null or customer_id = $3)
+      and ($4::bigint is null or event_number = $4)
     limit $1
   ) d`,
 )
@@ -54,13 +60,10 @@ export const deadEventsCountedTo = 100_000
 export async function countDeadEvents(
   database: Database,
   limit: number,
-  { endpointId, customerId }: DeadOf,
+  { endpointId, customerId, eventNumber }: DeadOf,
 ): Promise<number> {
-  const [row] = await database.run<{ count: number }>(countDeadStatement, [
-    limit,
-    endpointId ?? null,
-    customerId ?? null,
-  ])
+  const values = [limit, endpointId ?? null, customerId ?? null, eventNumber ?? null]
+  const [row] = await database.run<{ count: number }>(countDeadStatement, values)
   return row?.count ?? 0
 }
 
@@ -73,7 +76,7 @@ const listDeadAfterStatement = statement(
   from dead_events d
   join events e using (customer_id, event_number)
   where (d.customer_id, d.endpoint_id, d.event_number) > ($2, $3, $4) and ($5::text is null or d.endpoint_id = $5)
-    and ($6::uuid is null or d.customer_id = $6)
+    and ($6::uuid is null or d.customer_id = $6) and ($7::bigint is null or d.event_number = $7)
   order by d.customer_id, d.endpoint_id, d.event_number
   limit $1`,
 )
@@ -85,7 +88,8 @@ export function listDeadEventsAfter(
   limit: number,
   of: DeadOf,
 ): Promise<DeadEvent[]> {
-  const values = [limit, customerId, endpointId, eventNumber, of.endpointId ?? null, of.customerId ?? null]
+  const filter = [of.endpointId ?? null, of.customerId ?? null, of.eventNumber ?? null]
+  const values = [limit, customerId, endpointId, eventNumber, ...filter]
   return database.run<DeadEvent>(listDeadAfterStatement, values)
 }
 

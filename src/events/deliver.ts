@@ -6,6 +6,7 @@ import { backoffMs } from '../core/backoff.ts'
 import type { SealingSecret } from '../core/seal.ts'
 import type { Tallies } from '../core/tallies.ts'
 import type { Database, Log } from '../db/database.ts'
+import type { Attempt } from './attempts/attempts.sql.ts'
 import { type Endpoint, findEndpoint, updateEndpointStatus } from './endpoints.sql.ts'
 import { hostOf, signingSecrets } from './endpoints.ts'
 import { listEvents, type StoredEvent } from './events.sql.ts'
@@ -60,44 +61,52 @@ export async function deliverQueue(
   const events = await listEvents(database, claimed, types, eventsAtATime)
   const listedAtMs = performance.now()
   // The endpoint wants none of these types.
-  if (events.length === 0) await advanceQueue(database, claimed, claimed.lastEvent + 1, 0)
+  if (events.length === 0) {
+    await advanceQueue(database, claimed, { attempt: null, nextEvent: claimed.lastEvent + 1, leaseMs: 0 })
+  }
   let queue = claimed
   for (const event of events) {
     const endpoint = await findEndpoint(database, claimed.endpointId)
     if (endpoint?.status !== 'ACTIVE') return releaseQueue(database, queue)
-    const failure = await send(context, endpoint, event, listedAtMs)
-    onAttempt(!failure)
-    if (failure) return fail(context, endpoint, queue, event, failure)
+    const attempt = await send(context, endpoint, event, listedAtMs)
+    onAttempt(isAccepted(attempt))
+    if (!isAccepted(attempt)) return fail(context, endpoint, queue, event, attempt)
     context.tallies.deliveries.taken += 1
     // The lease ends with the last one: events that came meanwhile are for the next claim.
     const isLast = event === events.at(-1) || stopping.aborted
-    if (!(await advanceQueue(database, queue, event.eventNumber + 1, isLast ? 0 : leaseOf(settings)))) return
+    const leaseMs = isLast ? 0 : leaseOf(settings)
+    if (!(await advanceQueue(database, queue, { attempt, nextEvent: event.eventNumber + 1, leaseMs }))) return
     if (isLast) return
     queue = { ...queue, attempts: 0, failingForMs: null }
   }
 }
 
-export type Failure = {
-  error: string
-  /** Undefined when there was no answer. */
-  status?: number
+export type Sent = Attempt & {
   /** What the endpoint asked for with Retry-After. */
-  pauseMs: number
+  requestedPauseMs: number
 }
 
-/** Undefined when the endpoint accepted it. */
+export function isAccepted({ error }: Pick<Attempt, 'error'>): boolean {
+  return error === null
+}
+
 export async function send(
   context: DeliveryContext,
   endpoint: Endpoint,
   event: StoredEvent,
   listedAtMs: number,
-): Promise<Failure | undefined> {
+): Promise<Sent> {
   const { eventId, eventNumber, type, data, createdAt, ageMs } = event
   const payload = JSON.stringify({ type, timestamp: createdAt.toISOString(), sequence: eventNumber, data })
+  const beganAtMs = performance.now()
   // By the database's clock: consumers refuse signatures that are minutes off, and this machine's clock may be wrong.
-  const now = new Date(createdAt.getTime() + ageMs + performance.now() - listedAtMs)
+  const now = new Date(createdAt.getTime() + ageMs + beganAtMs - listedAtMs)
+  const sent = (answer: { status: number | null; error: string | null; requestedPauseMs?: number }): Sent => {
+    const tookMs = Math.round(performance.now() - beganAtMs)
+    return { eventNumber, attemptedAt: now, tookMs, requestedPauseMs: 0, ...answer }
+  }
   const signatures = sign(context, endpoint, eventId, now, payload)
-  if ('error' in signatures) return { error: signatures.error, pauseMs: 0 }
+  if ('error' in signatures) return sent({ status: null, error: signatures.error })
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'prepaid-credits',
@@ -106,10 +115,11 @@ export async function send(
     'webhook-signature': signatures.join(' '),
   }
   const answer = await context.outbound.post(endpoint.url, headers, payload)
-  if ('error' in answer) return { error: answer.error, pauseMs: 0 }
+  if ('error' in answer) return sent({ status: null, error: answer.error })
   const { status, retryAfter } = answer
-  if (status >= 200 && status < 300) return undefined
-  return { error: `HTTP ${status}`, status, pauseMs: [429, 503].includes(status) ? readRetryAfter(retryAfter) : 0 }
+  if (status >= 200 && status < 300) return sent({ status, error: null })
+  const requestedPauseMs = [429, 503].includes(status) ? readRetryAfter(retryAfter) : 0
+  return sent({ status, error: `HTTP ${status}`, requestedPauseMs })
 }
 
 /** A secret that cannot be unsealed (KEY_PEPPER lacks an old one) is a failure like any other: it can be repaired. */
@@ -132,18 +142,18 @@ async function fail(
   endpoint: Endpoint,
   queue: Queue,
   event: StoredEvent,
-  { error, status, pauseMs: requestedPauseMs }: Failure,
+  attempt: Sent,
 ): Promise<void> {
   const { customerId, endpointId, attempts } = queue
   const host = hostOf(endpoint.url)
   const { eventNumber, type } = event
-  const fields = { customerId, endpointId, host, eventNumber, type, attempts, error }
+  const fields = { customerId, endpointId, host, eventNumber, type, attempts, error: attempt.error }
   const { firstPauseMs, longestPauseMs, deadAfterMs } = settings
-  if (status === 410) {
+  if (attempt.status === 410) {
     await updateEndpointStatus(database, endpointId, 'DISABLED')
     log.error(fields, 'the endpoint is gone (410) and has been disabled')
   } else if (attempts >= deadAfterAttempts && Math.min(queue.failingForMs ?? 0, event.ageMs) >= deadAfterMs) {
-    const isDead = await buryEvent(database, queue, { eventNumber, error, pauseMs: firstPauseMs })
+    const isDead = await buryEvent(database, queue, { attempt, pauseMs: firstPauseMs })
     if (isDead) log.error(fields, 'an event could not be delivered and is a dead letter now')
     tallies.deliveries[isDead ? 'dead' : 'failed'] += 1
     return
@@ -151,8 +161,8 @@ async function fail(
   tallies.deliveries.failed += 1
   log.warn(fields, 'an event was not accepted')
   await failQueue(database, queue, {
-    error,
+    attempt,
     pauseMs: backoffMs(attempts, { firstMs: firstPauseMs, longestMs: longestPauseMs, jitter: 0.25 }),
-    requestedPauseMs: Math.min(longestPauseMs, requestedPauseMs),
+    requestedPauseMs: Math.min(longestPauseMs, attempt.requestedPauseMs),
   })
 }

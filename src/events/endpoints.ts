@@ -13,7 +13,7 @@ import {
   rotateSecret,
   updateEndpointStatus,
 } from './endpoints.sql.ts'
-import { deleteQueues, resetQueues } from './queues.sql.ts'
+import { deleteQueues, hastenQueues, resetQueues } from './queues.sql.ts'
 
 const oldSecretSeconds = 86_400
 /** With more rotations within the day the oldest ones are lost. */
@@ -26,9 +26,18 @@ function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
+/** An id identifies an endpoint and gives no access. */
+export const endpointIdPattern = /^end_[0-9A-Za-z]{20}$/
+
 /** All that logs and the console show of an endpoint's URL: its path and query may contain a secret of the platform. */
 export function hostOf(url: string): string {
   return new URL(url).host
+}
+
+/** Whether it can be the URL of an endpoint: http or https, without user, password or fragment. */
+export function isEndpointUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.hash)
 }
 
 export type AddedEndpoint = { endpointId: string; url: string; types: string[]; secret: string }
@@ -78,6 +87,19 @@ export async function enableEndpoint(database: Database, endpointId: string): Pr
     while (after !== undefined) after = await resetQueues(group, endpointId, after, batchSize)
   }
   return updateEndpointStatus(database, endpointId, 'ACTIVE')
+}
+
+/** Waiting events are due at once, all or one customer's; failures still count. Returns the number of customers. */
+export async function retryQueues(database: Database, endpointId: string, customerId: string | null): Promise<number> {
+  let count = 0
+  for (const group of groupsOf(database)) {
+    for (let after: string | undefined = leastUuid; after !== undefined; ) {
+      const hastened = await hastenQueues(group, endpointId, { after, limit: batchSize, customerId })
+      count += hastened.length
+      after = hastened.at(-1)
+    }
+  }
+  return count
 }
 
 /** With its queues and dead letters. False when there never was such an endpoint. */

@@ -4,6 +4,7 @@
 // the holder, so a repeated release does nothing.
 import { takeFromGroups } from '../db/cluster/groups.ts'
 import { type Database, statement } from '../db/database.ts'
+import { type Attempt, attemptValues, quotedAttempt } from './attempts/attempts.sql.ts'
 
 export type Queue = {
   customerId: string
@@ -79,22 +80,24 @@ export function claimQueues(database: Database, { endpointId, holderId, leaseMs,
 // Everything before next_event is done. The lease is renewed, or released with the last step.
 const advanceQueueStatement = statement(
   'events.advanceQueue',
-  `update event_queues
-  set next_event = greatest(next_event, $4), attempts = 0, first_failed = null, last_error = null, due_at = now(),
-      lease_until = now() + $5::int * interval '1 ms', holder_id = case when $5 > 0 then holder_id end
-  where customer_id = $1 and endpoint_id = $2 and holder_id = $3
-  returning next_event`,
+  `with step as (
+    update event_queues
+    set next_event = greatest(next_event, $9), attempts = 0, first_failed = null, last_error = null, due_at = now(),
+        lease_until = now() + $10::int * interval '1 ms', holder_id = case when $10 > 0 then holder_id end
+    where customer_id = $1 and endpoint_id = $2 and holder_id = $3
+    returning customer_id, endpoint_id, next_event
+  ),${quotedAttempt}
+  select next_event from step`,
   'customer',
 )
 
-/** False when another process has the lease. */
+/** False when another process has the lease. `attempt`: null when nothing was sent. */
 export async function advanceQueue(
   database: Database,
   { customerId, endpointId, holderId }: Queue,
-  nextEvent: number,
-  leaseMs: number,
+  { attempt, nextEvent, leaseMs }: { attempt: Attempt | null; nextEvent: number; leaseMs: number },
 ): Promise<boolean> {
-  const values = [customerId, endpointId, holderId, nextEvent, leaseMs]
+  const values = [customerId, endpointId, holderId, ...attemptValues(attempt), nextEvent, leaseMs]
   return (await database.run(advanceQueueStatement, values)).length > 0
 }
 
@@ -112,11 +115,15 @@ export async function releaseQueue(database: Database, { customerId, endpointId,
 
 const failQueueStatement = statement(
   'events.failQueue',
-  `update event_queues
-  set attempts = attempts + 1, first_failed = coalesce(first_failed, now()), last_error = $4,
-      due_at = now() + greatest($5::int, $6::int) * interval '1 ms', not_before = now() + $6::int * interval '1 ms',
-      lease_until = now(), holder_id = null
-  where customer_id = $1 and endpoint_id = $2 and holder_id = $3`,
+  `with step as (
+    update event_queues
+    set attempts = attempts + 1, first_failed = coalesce(first_failed, now()), last_error = $7,
+        due_at = now() + greatest($9::int, $10::int) * interval '1 ms', not_before = now() + $10::int * interval '1 ms',
+        lease_until = now(), holder_id = null
+    where customer_id = $1 and endpoint_id = $2 and holder_id = $3
+    returning customer_id, endpoint_id
+  ),${quotedAttempt}
+  select endpoint_id from step`,
   'customer',
 )
 
@@ -124,10 +131,10 @@ const failQueueStatement = statement(
 export async function failQueue(
   database: Database,
   { customerId, endpointId, holderId }: Queue,
-  { error, pauseMs, requestedPauseMs }: { error: string; pauseMs: number; requestedPauseMs: number },
+  { attempt, pauseMs, requestedPauseMs }: { attempt: Attempt; pauseMs: number; requestedPauseMs: number },
 ): Promise<void> {
-  const values = [customerId, endpointId, holderId, error, Math.round(pauseMs), Math.round(requestedPauseMs)]
-  await database.run(failQueueStatement, values)
+  const pauses = [Math.round(pauseMs), Math.round(requestedPauseMs)]
+  await database.run(failQueueStatement, [customerId, endpointId, holderId, ...attemptValues(attempt), ...pauses])
 }
 
 // Between next_event and the head there may be events of types that the endpoint does not want. first_failed and attempts
@@ -135,21 +142,24 @@ export async function failQueue(
 const buryEventStatement = statement(
   'events.buryEvent',
   `with head as (
-    select customer_id, endpoint_id, $5::bigint as event_number, attempts
+    select customer_id, endpoint_id, $4::bigint as event_number, attempts
     from event_queues
-    where customer_id = $1 and endpoint_id = $2 and holder_id = $3 and next_event <= $5
+    where customer_id = $1 and endpoint_id = $2 and holder_id = $3 and next_event <= $4
     for no key update
   ),
   buried as (
     insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
-    select customer_id, endpoint_id, event_number, attempts + 1, $4 from head
-  )
-  update event_queues q
-  set next_event = h.event_number + 1, attempts = h.attempts + 1, last_error = $4,
-      due_at = now() + $6::int * interval '1 ms', lease_until = now(), holder_id = null
-  from head h
-  where q.customer_id = h.customer_id and q.endpoint_id = h.endpoint_id
-  returning q.next_event`,
+    select customer_id, endpoint_id, event_number, attempts + 1, $7 from head
+  ),
+  step as (
+    update event_queues q
+    set next_event = h.event_number + 1, attempts = h.attempts + 1, last_error = $7,
+        due_at = now() + $9::int * interval '1 ms', lease_until = now(), holder_id = null
+    from head h
+    where q.customer_id = h.customer_id and q.endpoint_id = h.endpoint_id
+    returning q.customer_id, q.endpoint_id, q.next_event
+  ),${quotedAttempt}
+  select next_event from step`,
   'customer',
 )
 
@@ -157,9 +167,9 @@ const buryEventStatement = statement(
 export async function buryEvent(
   database: Database,
   { customerId, endpointId, holderId }: Queue,
-  { eventNumber, error, pauseMs }: { eventNumber: number; error: string; pauseMs: number },
+  { attempt, pauseMs }: { attempt: Attempt; pauseMs: number },
 ): Promise<boolean> {
-  const values = [customerId, endpointId, holderId, error, eventNumber, pauseMs]
+  const values = [customerId, endpointId, holderId, ...attemptValues(attempt), pauseMs]
   return (await database.run(buryEventStatement, values)).length > 0
 }
 
@@ -223,6 +233,37 @@ export async function resetQueues(
     .map(({ customerId }) => customerId)
     .sort()
     .at(-1)
+}
+
+// Unlike resetQueues it keeps the failures: an event that fails on dies in time. A queue under way is due anyway.
+const hastenQueuesStatement = statement(
+  'events.hastenQueues',
+  `with waiting as (
+    select customer_id, endpoint_id
+    from event_queues
+    where endpoint_id = $1 and customer_id > $2 and next_event <= last_event and due_at > now()
+      and ($4::uuid is null or customer_id = $4)
+    order by customer_id
+    limit $3
+    for no key update
+  )
+  update event_queues q
+  set due_at = now(), not_before = '-infinity'
+  from waiting w
+  where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
+  returning q.customer_id as "customerId"`,
+  'groups',
+)
+
+/** Makes some waiting queues of an endpoint due now, or one customer's; returns their customers. */
+export async function hastenQueues(
+  database: Database,
+  endpointId: string,
+  { after, limit, customerId }: { after: string; limit: number; customerId: string | null },
+): Promise<string[]> {
+  const values = [endpointId, after, limit, customerId]
+  const rows = await database.run<{ customerId: string }>(hastenQueuesStatement, values)
+  return rows.map((row) => row.customerId).sort()
 }
 
 const deleteQueuesStatement = statement(

@@ -1,7 +1,8 @@
 // Sends events again for an operator, dead letters or those of an order: at once and outside the queues, the oldest of a
 // customer first, and none after one that was not accepted. An endpoint that does not answer at all is skipped for the rest of
 // the run. The queues stay as they are: consumers recognise an event they had before by its id.
-import { deadlineIn } from '../core/clock.ts'
+import { type Deadline, deadlineIn } from '../core/clock.ts'
+import { insertAttempt } from './attempts/attempts.sql.ts'
 import {
   beforeAllDead,
   countDeadEvents,
@@ -12,13 +13,13 @@ import {
   deleteDeadEvent,
   listDeadEventsAfter,
 } from './dead.sql.ts'
-import { type DeliveryContext, type Failure, send } from './deliver.ts'
+import { type DeliveryContext, type Sent, send } from './deliver.ts'
 import { type Endpoint, findEndpoint, listEndpoints } from './endpoints.sql.ts'
 import { listEvents, type StoredEvent } from './events.sql.ts'
 
 export type Resent = {
   resent: number
-  /** Not sent, because an earlier one was not accepted. */
+  /** Not sent: an earlier one was not accepted, or there was no time left. */
   left: number
   failed: (DeadKey & { type: string; error: string })[]
 }
@@ -38,10 +39,16 @@ export const notSent = {
 
 const batchSize = 500
 
+type ResendOptions = {
+  onProgress?(done: number, total: number): void
+  /** Left out: until all were tried. */
+  deadline?: Deadline
+}
+
 export async function resendDeadEvents(
   context: DeliveryContext,
   of: DeadOf,
-  onProgress: (done: number, total: number) => void = () => undefined,
+  { onProgress, deadline }: ResendOptions = {},
 ): Promise<Resent> {
   const result: Resent = { resent: 0, left: 0, failed: [] }
   const counted = await countDeadEvents(context.database, deadEventsCountedTo, of)
@@ -50,7 +57,8 @@ export async function resendDeadEvents(
     const batch = await listDeadEventsAfter(context.database, after, batchSize, of)
     for (const dead of batch) {
       const done = result.resent + result.left + result.failed.length
-      onProgress(done, Math.max(done, counted))
+      onProgress?.(done, Math.max(done, counted))
+      if (deadline?.remainingMs() === 0) return { ...result, left: result.left + Math.max(1, counted - done) }
       const { customerId, endpointId, eventNumber, type } = dead
       const queue = `${endpointId} ${customerId}`
       if (closed.has(endpointId) || closed.has(queue)) {
@@ -60,7 +68,7 @@ export async function resendDeadEvents(
       const failure = await resendDeadEvent(context, dead)
       if (!failure) result.resent += 1
       else {
-        closed.add(failure.status === undefined ? endpointId : queue)
+        closed.add(failure.status === null ? endpointId : queue)
         result.failed.push({ customerId, endpointId, eventNumber, type, error: failure.error })
       }
     }
@@ -70,26 +78,38 @@ export async function resendDeadEvents(
   }
 }
 
+type NotTaken = { error: string; status: number | null }
+
 /** Undefined when it was accepted; its dead letter is deleted then. */
-async function resendDeadEvent(
-  context: DeliveryContext,
-  dead: DeadEvent,
-): Promise<Pick<Failure, 'error' | 'status'> | undefined> {
+async function resendDeadEvent(context: DeliveryContext, dead: DeadEvent): Promise<NotTaken | undefined> {
   const { database } = context
   const { customerId, eventNumber } = dead
   const endpoint = await findEndpoint(database, dead.endpointId)
   const [event] = await listEvents(database, { customerId, nextEvent: eventNumber, lastEvent: eventNumber }, [], 1)
-  if (!endpoint || !event) return { error: notSent.removed }
-  if (endpoint.status === 'DISABLED') return { error: notSent.disabled }
-  const failure = await send(context, endpoint, event, performance.now())
-  if (!failure) await deleteDeadEvent(database, dead)
-  return failure
+  if (!endpoint || !event) return { error: notSent.removed, status: null }
+  if (endpoint.status === 'DISABLED') return { error: notSent.disabled, status: null }
+  const { error, status } = await sendAndRecord(context, customerId, endpoint, event, performance.now())
+  if (error !== null) return { error, status }
+  await deleteDeadEvent(database, dead)
+  return undefined
+}
+
+async function sendAndRecord(
+  context: DeliveryContext,
+  customerId: string,
+  endpoint: Endpoint,
+  event: StoredEvent,
+  readAtMs: number,
+): Promise<Sent> {
+  const attempt = await send(context, endpoint, event, readAtMs)
+  await insertAttempt(context.database, { customerId, endpointId: endpoint.endpointId }, attempt)
+  return attempt
 }
 
 export type ResentToEndpoints = { delivered: number; failed: { endpointId: string; type: string; error: string }[] }
 
 /** As long as a person waits. Deliveries under way then end by their own time limit. */
-const resendMs = 30_000
+export const resendMs = 30_000
 /** Endpoints at a time. */
 const lanes = 8
 const maxEndpoints = 1_000
@@ -111,8 +131,8 @@ export async function resendEvents(
     let stopped: string | undefined
     for (const event of events.filter(({ type }) => types.length === 0 || types.includes(type))) {
       if (deadline.remainingMs() === 0) stopped ??= notSent.noTimeLeft
-      const error = stopped ?? (await send(context, endpoint, event, readAtMs))?.error
-      if (error !== undefined) {
+      const error = stopped ?? (await sendAndRecord(context, customerId, endpoint, event, readAtMs)).error
+      if (error !== null) {
         result.failed.push({ endpointId, type: event.type, error })
         stopped ??= notSent.behindAnother
         continue

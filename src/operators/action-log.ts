@@ -14,6 +14,11 @@ export function withoutSecrets(text: string): string {
   return text.replace(secrets, '$1...')
 }
 
+/** A named argument. Of a URL only the origin: its path and query may contain a secret. */
+export function argumentOf(name: string, value: string): [name: string, value: string] {
+  return [`--${name}`, name === 'url' ? (URL.parse(value)?.origin ?? '') : value]
+}
+
 function shortened(text: string): string {
   // By code points: half a surrogate pair is not valid text.
   return [...withoutSecrets(text)].slice(0, longestText).join('')

@@ -22,6 +22,10 @@ export const permissions = {
   reconcile: ['finance', 'admin'],
   'resolve discrepancies': ['finance', 'admin'],
   export: ['finance', 'admin'],
+  /** Where events are sent, and the secrets that sign them. */
+  'manage endpoints': ['admin'],
+  /** Tokens give access to the internal API, which spends the credits of every customer; also budgets of services. */
+  'issue tokens': ['admin'],
   'see operators': ['admin'],
 } as const satisfies Record<string, readonly Role[]>
 

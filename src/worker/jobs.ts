@@ -3,6 +3,7 @@ import type { Tallies } from '../core/tallies.ts'
 import { expireHolds } from '../credits/holds/expire-holds.ts'
 import { createShare } from '../db/cluster/share.ts'
 import type { Database } from '../db/database.ts'
+import { forgetAttempts } from '../events/attempts/forget-attempts.ts'
 import type { Deliverer } from '../events/deliverer.ts'
 import { createForgetEvents } from '../events/forget-events.ts'
 import { createDailyAudit } from '../payments/audit/daily-audit.ts'
@@ -28,10 +29,15 @@ export function creditJobs(database: Database, tallies: Tallies): Job[] {
   return [{ name: 'expire holds', everyMs: 1_000, run: () => expireHolds(database, tallies) }]
 }
 
-export function eventJobs(deliverer: Deliverer, database: Database, keptDays: number): Job[] {
+export function eventJobs(
+  deliverer: Deliverer,
+  database: Database,
+  { eventsKeptDays, eventAttemptsKeptDays }: { eventsKeptDays: number; eventAttemptsKeptDays: number },
+): Job[] {
   return [
     { name: 'deliver events', everyMs: 1_000, run: deliverer.run, end: deliverer.finish },
-    { name: 'forget events', everyMs: 24 * 3_600_000, run: createForgetEvents(database, keptDays) },
+    { name: 'forget events', everyMs: 24 * 3_600_000, run: createForgetEvents(database, eventsKeptDays) },
+    { name: 'forget attempts', everyMs: 3_600_000, run: () => forgetAttempts(database, eventAttemptsKeptDays) },
   ]
 }
 

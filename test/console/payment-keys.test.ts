@@ -32,8 +32,16 @@ const quotedKey = 'tvivc20261115200512AbCd3'
 /** An order whose payment keys are in every place where the console can show one. */
 async function orderWithTraces() {
   const customer = await service.newCustomer()
+  const endpoint = { body: { url: 'http://127.0.0.1:1/', types: [], ...body } }
+  const { endpointId } = await operators.admin.get('addEndpoint', endpoint)
   const order = await customer.confirmedOrder()
   const { orderId, paymentKey } = order
+  await api.deliver()
+  await service.database.query(
+    `insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
+     select customer_id, $2, event_number, 1, 'ECONNREFUSED' from events where customer_id = $1`,
+    [customer.customerId, endpointId],
+  )
   const { database } = service.payments
   const key = { customerId: customer.customerId, orderId }
   await saveDiscrepancy(database, {
@@ -57,7 +65,7 @@ async function orderWithTraces() {
   })
   const { discrepancies } = await operators.admin.get('discrepancies')
   const mine = discrepancies.filter(({ subject }) => [doubtedKey, foreignKey].includes(subject))
-  return { ...order, customer, discrepancyIds: mine.map(({ discrepancyId }) => discrepancyId) }
+  return { ...order, customer, endpointId, discrepancyIds: mine.map(({ discrepancyId }) => discrepancyId) }
 }
 
 type Call = { name: EndpointName; input: object }
@@ -83,6 +91,13 @@ function everyCall(made: Awaited<ReturnType<typeof orderWithTraces>>): Call[] {
     { name: 'audits', input: {} },
     { name: 'discrepancies', input: {} },
     { name: 'discrepancies', input: { query: { state: 'resolved' } } },
+    { name: 'eventEndpoints', input: {} },
+    ...(['eventEndpoint', 'eventAttempts', 'deadEvents'] as const).map((name) => ({
+      name,
+      input: { params: { endpointId: made.endpointId } },
+    })),
+    { name: 'services', input: {} },
+    { name: 'serviceBudgets', input: {} },
     { name: 'actionLog', input: {} },
     ...discrepancyIds.map((discrepancyId) => ({ name: 'discrepancy' as const, input: { params: { discrepancyId } } })),
   ]

@@ -109,44 +109,48 @@ function processToCut(): { context: DeliveryContext; cut(): void } {
   }
 }
 
-const failure = { error: 'HTTP 500', pauseMs: 1_000, requestedPauseMs: 0 }
+const attemptOn = (eventNumber: number) => {
+  return { eventNumber, attemptedAt: new Date(), status: 500, error: 'HTTP 500', tookMs: 1 }
+}
+const failure = { attempt: attemptOn(1), pauseMs: 1_000, requestedPauseMs: 0 }
+const attemptCount = async () => (await world.query('select from event_attempts')).length
 
 test('a stale holder changes nothing: it neither advances nor resets the queue, nor adds a dead letter', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
   const stale = await mustClaim()
   await endLease()
   const current = await mustClaim()
-  assert.equal(await advanceQueue(world.database, current, 2, 60_000), true)
+  assert.equal(await advanceQueue(world.database, current, { attempt: null, nextEvent: 2, leaseMs: 60_000 }), true)
   const before = await row()
-  assert.equal(await advanceQueue(world.database, stale, 2, 60_000), false)
-  assert.equal(await advanceQueue(world.database, stale, 4, 0), false)
+  assert.equal(await advanceQueue(world.database, stale, { attempt: null, nextEvent: 2, leaseMs: 60_000 }), false)
+  assert.equal(await advanceQueue(world.database, stale, { attempt: null, nextEvent: 4, leaseMs: 0 }), false)
   await failQueue(world.database, stale, failure)
   await releaseQueue(world.database, stale)
   for (const eventNumber of [1, 2, 3]) {
-    assert.equal(await buryEvent(world.database, stale, { ...failure, eventNumber }), false)
+    assert.equal(await buryEvent(world.database, stale, { ...failure, attempt: attemptOn(eventNumber) }), false)
   }
   assert.deepEqual([await row(), await deadCount()], [before, 0])
   // Nor after the other process has released it.
-  await advanceQueue(world.database, current, 3, 0)
+  await advanceQueue(world.database, current, { attempt: null, nextEvent: 3, leaseMs: 0 })
   const released = await row()
   await failQueue(world.database, stale, failure)
-  await buryEvent(world.database, stale, { ...failure, eventNumber: 3 })
-  assert.deepEqual([await row(), await deadCount()], [released, 0])
+  await buryEvent(world.database, stale, { ...failure, attempt: attemptOn(3) })
+  assert.deepEqual([await row(), await deadCount(), await attemptCount()], [released, 0, 0])
 })
 
 test('a holder cannot make any event but the head of the queue a dead letter', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
   const queue = await mustClaim()
-  await advanceQueue(world.database, queue, 2, 60_000)
-  await buryEvent(world.database, queue, { ...failure, eventNumber: 1 })
+  await advanceQueue(world.database, queue, { attempt: null, nextEvent: 2, leaseMs: 60_000 })
+  await buryEvent(world.database, queue, { ...failure, attempt: attemptOn(1) })
   assert.equal(await deadCount(), 0)
 })
 
 test('a holder cannot move the queue back to an earlier event', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
   const queue = await mustClaim()
-  await advanceQueue(world.database, queue, 3, 60_000)
-  assert.equal(await advanceQueue(world.database, queue, 2, 60_000), true)
+  await advanceQueue(world.database, queue, { attempt: null, nextEvent: 3, leaseMs: 60_000 })
+  assert.equal(await advanceQueue(world.database, queue, { attempt: null, nextEvent: 2, leaseMs: 60_000 }), true)
   assert.equal((await world.queueOf(customerId, endpointId))?.nextEvent, 3)
 })
 
@@ -211,5 +215,6 @@ for (const name of ['events.claimQueues', 'events.advanceQueue', 'events.failQue
     }[name]
     assert.deepEqual(ends, expected)
     assert.deepEqual(consumer.taken(), isFailing ? [] : [1, 2])
+    assert.equal(await attemptCount(), consumer.received.length)
   })
 }

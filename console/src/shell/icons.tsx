@@ -32,6 +32,8 @@ export const CustomersIcon = drawn(
   'M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM2 21c0-4 3-6.5 7-6.5s7 2.5 7 6.5M16 3.5a4 4 0 0 1 0 7M18 15c2.5.7 4 2.8 4 6',
 )
 export const BooksIcon = drawn('M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11M9 8h6')
+export const EventsIcon = drawn('M6 9a6 6 0 0 1 12 0v5l2 3H4l2-3zM10 20a2 2 0 0 0 4 0')
+export const TokensIcon = drawn('M8 20a5 5 0 1 0 0-10 5 5 0 0 0 0 10ZM11.5 11.5 20 3M16 7l3 3')
 export const ActionLogIcon = drawn('M12 7v5l3 2M21 12a9 9 0 1 1-3-6.7M21 3v4h-4')
 export const OperatorsIcon = drawn('M12 3 4 6v6c0 5 3.5 8 8 9 4.5-1 8-4 8-9V6zM9 12l2 2 4-4')
 export const SearchIcon = drawn('M10.5 18a7.5 7.5 0 1 0 0-15 7.5 7.5 0 0 0 0 15ZM16 16l5 5')

@@ -23,10 +23,12 @@ import {
   BooksIcon,
   CustomersIcon,
   DownIcon,
+  EventsIcon,
   HomeIcon,
   OperatorsIcon,
   OrdersIcon,
   PersonIcon,
+  TokensIcon,
 } from './icons.tsx'
 import { Preferences } from './preferences.tsx'
 import { SearchBox } from './search-box.tsx'
@@ -39,6 +41,8 @@ const places = [
   { path: '/orders', name: 'orders', icon: OrdersIcon, for: 'read' },
   { path: '/customers', name: 'customers', icon: CustomersIcon, for: 'read' },
   { path: '/books', name: 'books', icon: BooksIcon, for: 'read' },
+  { path: '/events', name: 'events', icon: EventsIcon, for: 'read' },
+  { path: '/services', name: 'services', icon: TokensIcon, for: 'read' },
   { path: '/trail', name: 'actionLog', icon: ActionLogIcon, for: 'read' },
   { path: '/operators', name: 'operators', icon: OperatorsIcon, for: 'see operators' },
 ] as const satisfies Place[]

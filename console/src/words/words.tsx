@@ -8,6 +8,7 @@ import * as englishBooks from './en/books.ts'
 import * as englishCommon from './en/common.ts'
 import * as englishCustomers from './en/customers.ts'
 import * as englishDiscrepancy from './en/discrepancy.ts'
+import * as englishEvents from './en/events.ts'
 import * as englishGateway from './en/gateway.ts'
 import * as englishHome from './en/home.ts'
 import * as englishOperators from './en/operators.ts'
@@ -21,6 +22,7 @@ import * as koreanBooks from './ko/books.ts'
 import * as koreanCommon from './ko/common.ts'
 import * as koreanCustomers from './ko/customers.ts'
 import * as koreanDiscrepancy from './ko/discrepancy.ts'
+import * as koreanEvents from './ko/events.ts'
 import * as koreanGateway from './ko/gateway.ts'
 import * as koreanHome from './ko/home.ts'
 import * as koreanOperators from './ko/operators.ts'
@@ -41,6 +43,7 @@ const english = {
   ...englishBooks,
   ...englishAudits,
   ...englishDiscrepancy,
+  ...englishEvents,
   ...englishActionLog,
   ...englishOperators,
 }
@@ -58,6 +61,7 @@ const korean: Words = {
   ...koreanBooks,
   ...koreanAudits,
   ...koreanDiscrepancy,
+  ...koreanEvents,
   ...koreanActionLog,
   ...koreanOperators,
 }

@@ -213,7 +213,7 @@ export const eventCommands: Command[] = [
     findSubject: findCustomerId,
     async run(call) {
       const onProgress = (done: number, total: number) => call.onProgress('events', done, total)
-      return resendDeadEvents(await call.deliveries(), await deadFilterOf(call), onProgress)
+      return resendDeadEvents(await call.deliveries(), await deadFilterOf(call), { onProgress })
     },
     failed: (result) => isPartlyResent(result as Resent),
   },

@@ -13,6 +13,7 @@ export const distributedTables: string[] = [
   'events',
   'event_queues',
   'dead_events',
+  'event_attempts',
   'payment_attempts',
   'budget_usage',
   'figures_reached',

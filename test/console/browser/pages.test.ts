@@ -45,6 +45,7 @@ function pagesOf({
   reconciliationId,
   discrepancyId,
   auditId,
+  endpointId,
   days,
 }: Filled) {
   return {
@@ -72,6 +73,11 @@ function pagesOf({
     'books audits': '/books?tab=audits',
     'books audit': `/books/audits/${auditId}`,
     'books exports': '/books?tab=exports',
+    events: '/events',
+    'event endpoint': `/events/${endpointId}`,
+    'event endpoint waiting': `/events/${endpointId}?tab=waiting`,
+    'event endpoint dead': `/events/${endpointId}?tab=dead`,
+    'service tokens': '/services',
     'audit log': '/trail',
     operators: '/operators',
     password: '/password',
@@ -247,6 +253,11 @@ const buttonsByPage: Record<string, (string | RegExp)[]> = {
   'books discrepancies': ['Resolve', 'Export CSV'],
   discrepancy: ['Sync with gateway', 'Accept partial cancellation', 'Resolve'],
   'books exports': ['Export CSV'],
+  events: ['Add endpoint'],
+  'event endpoint': ['Send test event', 'Retry now', 'Disable', 'Rotate secret', 'Remove'],
+  'event endpoint waiting': [/^Retry now: /],
+  'event endpoint dead': ['Resend all (1)', /^Resend order/],
+  'service tokens': ['Issue token', /^Suspend token/, 'Set budget', 'Remove'],
 }
 
 test('a viewer sees every page and no button that would be refused; an admin sees all buttons', { skip }, async () => {

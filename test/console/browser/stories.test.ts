@@ -1,11 +1,14 @@
 // The tasks of operators in a real Chromium, by clicks and visible texts: find the customer who paid and has no credits and
-// settle the order, refund, suspend and rotate a key, reconcile a day with the gateway and resolve its discrepancies.
+// settle the order, refund, suspend and rotate a key, reconcile a day with the gateway and resolve its discrepancies, repair the
+// deliveries of events, issue a service token.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { until } from '../../../harness/until.ts'
+import { createTallies } from '../../../src/core/tallies.ts'
 import { createDatabase } from '../../../src/db/database.ts'
+import { createOutbound } from '../../../src/events/outbound.ts'
 import type { Role } from '../../../src/operators/permissions.ts'
 import { packageOf } from '../../../src/payments/packages.ts'
 import { expireOrders } from '../../../src/payments/recovery/expire.ts'
@@ -13,8 +16,11 @@ import { launchBrowser, takePicture } from '../../support/console/browser.ts'
 import { barriersOn, newPerson, overflowOf } from '../../support/console/person.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../../support/console/world.ts'
 import { silentLog } from '../../support/database/database.ts'
+import { startConsumer } from '../../support/events/consumer.ts'
+import { deliver, slowSettings } from '../../support/events/world.ts'
 import { clientOf, codeOf } from '../../support/service/clients.ts'
-import { assertSuccess } from '../../support/service/service.ts'
+import { assertSuccess, testPeppers } from '../../support/service/service.ts'
+import { spendingCalls } from '../../support/spending/spending.ts'
 
 const browser: Browser | undefined = await launchBrowser()
 const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
@@ -332,4 +338,79 @@ test('a reconciled day differs by a cancel made at the gateway, and its discrepa
     await finance.press('Export CSV')
     return readFileSync(await (await saving).path(), 'utf8')
   }
+})
+
+test('an endpoint that fails is added, its answer is seen, a test event shows the repair, and the events follow; a service token is issued and suspended', {
+  skip,
+}, async () => {
+  const consumer = await startConsumer()
+  const customer = await world.newCustomer('Video captions')
+  const { page, ...admin } = await newOperator('admin')
+  const outbound = createOutbound({ allowPrivate: true, timeoutMs: 5_000 })
+  const database = createDatabase(world.database.pool, silentLog)
+  const deliveries = { database, outbound, sealing: testPeppers, settings: slowSettings, log: silentLog }
+  const deliverDue = () => deliver({ ...deliveries, tallies: createTallies() })
+
+  await admin.open('/events')
+  await admin.press('Add endpoint')
+  await admin.write('URL', consumer.url, admin.dialog())
+  await admin.dialog().getByLabel('order.confirmed').check()
+  assert.deepEqual(await barriersOn(page), [])
+  await admin.giveReason('a new service for mails', 'Add')
+  const secret = await page.getByLabel('Secret', { exact: true }).inputValue()
+  assert.match(secret, /^whsec_/)
+  consumer.secrets.push(secret)
+  await admin.press('I have copied it')
+  assert.ok(!(await page.content()).includes(secret), 'the secret is not on the page any more')
+
+  consumer.react = () => 503
+  await customer.client.buy('STANDARD')
+  await deliverDue()
+  await admin.follow(new URL(consumer.url).host)
+  await admin.row('order.confirmed · 1').getByText('HTTP 503').waitFor()
+  await admin.sees('Failing', page.getByRole('main'))
+  await page.getByRole('tab', { name: 'Waiting' }).click()
+  await admin.row('Video captions').getByText('the endpoint responded with HTTP 503').waitFor()
+  await takePicture(page, 'story-5-failing', { fullPage: true })
+
+  await admin.press('Send test event')
+  await admin.giveReason('is it repaired?', 'Send')
+  await admin.sees('The endpoint did not accept the test event.')
+  consumer.react = () => 200
+  await admin.press('Send test event')
+  await admin.giveReason('and now?', 'Send')
+  await admin.sees('The endpoint accepted the test event.')
+  assert.equal(consumer.received.at(-1)?.payload.type, 'endpoint.test')
+
+  await page.getByRole('tab', { name: 'Deliveries' }).click()
+  await admin.press('Retry now')
+  await admin.giveReason('it is repaired', 'Retry')
+  await admin.sees('The waiting events are due now. Customers: 1.')
+  await deliverDue()
+  await admin.row('order.confirmed · 1').getByText('HTTP 200').waitFor()
+  assert.deepEqual(consumer.taken(customer.customerId), [1])
+  await takePicture(page, 'story-5-delivered', { fullPage: true })
+
+  await admin.press('Remove')
+  assert.ok(await admin.dialog().getByRole('button', { name: 'Remove' }).isDisabled())
+  await admin.dialog().getByLabel('0 waiting and 0 dead events are deleted').check()
+  await admin.giveReason('only a trial', 'Remove')
+  await admin.sees('Endpoint removed.')
+
+  await admin.follow('Service tokens')
+  await admin.press('Issue token')
+  await admin.write('Service', 'captions', admin.dialog())
+  await admin.giveReason('a new service', 'Issue')
+  const token = await page.getByLabel('Token', { exact: true }).inputValue()
+  await admin.press('I have copied it')
+  const spending = spendingCalls(world.internalUrl, token)
+  assertSuccess(await spending.spend(customer.customerId, 1), 200)
+  await admin.press(`Suspend token …${token.slice(-4)} of captions`)
+  await admin.giveReason('only a trial', 'Suspend')
+  await admin.row('captions').getByText('Suspended').waitFor()
+  const isRefused = async () => (await spending.spend(customer.customerId, 1)).body.code === 'AUTH003'
+  await until('the suspended token is refused', isRefused, 1_000)
+  await admin.leave()
+  await outbound.close()
+  await consumer.close()
 })

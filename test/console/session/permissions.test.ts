@@ -7,13 +7,17 @@ import { type ConsoleEndpoint, contract } from '../../../src/console/contract.ts
 import { apiPath, type EndpointName, endpoints, exports as files } from '../../../src/console/endpoints.ts'
 import { byteOrderMark } from '../../../src/core/text/csv.ts'
 import { setBudget } from '../../../src/credits/budgets/budgets.sql.ts'
+import { issueToken } from '../../../src/customers/service-tokens.ts'
 import { createDatabase } from '../../../src/db/database.ts'
+import { addEndpoint } from '../../../src/events/endpoints.ts'
 import { permissions, type Role, roles } from '../../../src/operators/permissions.ts'
 import { saveDiscrepancy } from '../../../src/payments/recovery/discrepancies.sql.ts'
 import { cookieName, signedIn } from '../../support/console/console.ts'
 import { assertListedFields, columnsOf, fieldDifferences, namedEndpoints } from '../../support/console/fields.ts'
 import { silentLog } from '../../support/database/database.ts'
+import { startConsumer } from '../../support/events/consumer.ts'
 import { clientOf } from '../../support/service/clients.ts'
+import { testPeppers } from '../../support/service/service.ts'
 import { startWholeService } from '../../support/service/whole-service.ts'
 
 const wholeFile = { after }
@@ -24,9 +28,11 @@ const callers: Caller[] = ['anonymous', ...roles]
 const reason = 'requested by the customer'
 const today = new Date().toISOString().slice(0, 10)
 
-const service = await startWholeService(wholeFile, { WORKER: 'off' })
+const service = await startWholeService(wholeFile, { WORKER: 'off', EVENT_PRIVATE_ADDRESSES: 'allow' })
 const tokens = new Map<Caller, string>()
 for (const role of roles) tokens.set(role, (await signedIn(service, role)).token)
+const consumer = await startConsumer()
+after(() => consumer.close())
 const ids = await createSubjects()
 
 /** One subject of each kind. */
@@ -53,8 +59,13 @@ async function createSubjects() {
   const budget = { customerId, scope: 'CUSTOMER', value: null, period: 'HOUR', credits: 5, warnAt: null } as const
   const { budgetId } =
     (await setBudget(createDatabase(service.database.pool, silentLog), budget)) ?? assert.fail('too many budgets')
+  const direct = createDatabase(service.database.pool, silentLog)
+  const { endpointId, secret } = await addEndpoint(direct, testPeppers[0], { url: consumer.url, types: [] })
+  consumer.secrets.push(secret)
+  const { serviceId } = await issueToken(direct, testPeppers, 'reports')
   const [reconciliationId, auditId] = [crypto.randomUUID(), crypto.randomUUID()]
-  return { ...order, keyId, discrepancyId, adjustmentId, reconciliationId, auditId, budgetId }
+  const ofServices = { endpointId, serviceId, serviceBudgetId: crypto.randomUUID() }
+  return { ...order, keyId, discrepancyId, adjustmentId, reconciliationId, auditId, budgetId, ...ofServices }
 }
 
 const adjustment = (credits: number) => ({ adjustmentId: crypto.randomUUID(), credits, reason })
@@ -111,6 +122,26 @@ const sent: Record<EndpointName, () => Sent> = {
   discrepancy: () => ({ params: { discrepancyId: ids.discrepancyId } }),
   resolveDiscrepancy: () => ({ params: { discrepancyId: ids.discrepancyId }, body: { reason } }),
   acceptDiscrepancy: () => ({ params: { discrepancyId: ids.discrepancyId }, body: { credits: 0, reason } }),
+  eventEndpoints: () => ({}),
+  eventEndpoint: () => ({ params: { endpointId: ids.endpointId } }),
+  eventAttempts: () => ({ params: { endpointId: ids.endpointId } }),
+  deadEvents: () => ({ params: { endpointId: ids.endpointId } }),
+  addEndpoint: () => ({ body: { url: 'http://127.0.0.1:1/', types: [], reason } }),
+  disableEndpoint: () => ({ params: { endpointId: ids.endpointId }, body: { reason } }),
+  enableEndpoint: () => ({ params: { endpointId: ids.endpointId }, body: { reason } }),
+  rotateEndpoint: () => ({ params: { endpointId: ids.endpointId }, body: { reason } }),
+  retryEndpoint: () => ({ params: { endpointId: ids.endpointId }, body: { reason } }),
+  testEndpoint: () => ({ params: { endpointId: ids.endpointId }, body: { reason } }),
+  resendDead: () => ({ params: { endpointId: ids.endpointId }, body: { reason } }),
+  // After the others: they find it no more.
+  removeEndpoint: () => ({ params: { endpointId: ids.endpointId }, body: { reason } }),
+  services: () => ({}),
+  issueToken: () => ({ body: { name: 'analyses', reason } }),
+  suspendToken: () => ({ params: { serviceId: ids.serviceId }, body: { reason } }),
+  activateToken: () => ({ params: { serviceId: ids.serviceId }, body: { reason } }),
+  serviceBudgets: () => ({}),
+  setServiceBudget: () => ({ body: { value: 'analyses', period: 'DAY', credits: 5, reason } }),
+  removeServiceBudget: () => ({ params: { budgetId: ids.serviceBudgetId }, body: { reason } }),
   actionLog: () => ({}),
   operators: () => ({}),
   // The last one: it ends the session.
@@ -200,6 +231,25 @@ const allowed: Record<EndpointName, string> = {
   discrepancy: signedInRoles,
   resolveDiscrepancy: 'finance admin',
   acceptDiscrepancy: 'finance admin',
+  eventEndpoints: signedInRoles,
+  eventEndpoint: signedInRoles,
+  eventAttempts: signedInRoles,
+  deadEvents: signedInRoles,
+  addEndpoint: 'admin',
+  disableEndpoint: 'admin',
+  enableEndpoint: 'admin',
+  rotateEndpoint: 'admin',
+  removeEndpoint: 'admin',
+  retryEndpoint: 'support finance admin',
+  testEndpoint: 'admin',
+  resendDead: 'support finance admin',
+  services: signedInRoles,
+  issueToken: 'admin',
+  suspendToken: 'admin',
+  activateToken: 'admin',
+  serviceBudgets: signedInRoles,
+  setServiceBudget: 'admin',
+  removeServiceBudget: 'admin',
   actionLog: signedInRoles,
   operators: 'admin',
 }
@@ -272,6 +322,8 @@ test('the session returns the permissions of its role: exactly those of the tabl
     refund: 'refundOrder',
     reconcile: 'reconcile',
     'resolve discrepancies': 'resolveDiscrepancy',
+    'manage endpoints': 'addEndpoint',
+    'issue tokens': 'issueToken',
     'see operators': 'operators',
   }
   assert.deepEqual([...Object.keys(rows), 'export'].sort(), Object.keys(permissions).sort())

@@ -53,6 +53,11 @@ function storyDetail(place: string): Fields {
 }
 
 const pendingAdjustment = 'customerId adjustmentId kind credits reason requestedBy requestedAt'
+const budgets = {
+  'budgets[].': 'budgetId scope value period credits warnAt renewsAt',
+  'budgets[].uses[].': 'value used left',
+}
+const eventEndpoint = 'endpointId host types[] status createdAt waitingEvents waitingCustomers failingSince deadEvents'
 const adjusted = { '': 'adjustmentId customerId kind credits state available' }
 
 const fields: Record<EndpointName, Fields> = {
@@ -149,10 +154,7 @@ const fields: Record<EndpointName, Fields> = {
   correctBalance: adjusted,
   approveAdjustment: adjusted,
   rejectAdjustment: adjusted,
-  budgets: {
-    'budgets[].': 'budgetId scope value period credits warnAt renewsAt',
-    'budgets[].uses[].': 'value used left',
-  },
+  budgets,
   setBudget: { '': 'customerId budgetId warnAt' },
   removeBudget: { '': 'customerId budgetId' },
   suspendCustomer: { '': 'customerId status' },
@@ -210,10 +212,41 @@ const fields: Record<EndpointName, Fields> = {
   resolveDiscrepancy: { '': 'discrepancyId kind resolution' },
   acceptDiscrepancy: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
 
+  eventEndpoints: { '': 'knownTypes[]', 'endpoints[].': eventEndpoint },
+  eventEndpoint: {
+    '': eventEndpoint,
+    'queues[].': 'customerId customerName nextEvent events attempts error nextTryAt',
+  },
+  eventAttempts: {
+    '': 'nextCursor',
+    'attempts[].': 'customerId customerName eventNumber type attemptedAt status error tookMs',
+  },
+  deadEvents: {
+    '': 'nextCursor',
+    'dead[].': 'customerId customerName eventNumber type orderId attempts error diedAt',
+  },
+  addEndpoint: { '': 'endpointId host secret' },
+  disableEndpoint: { '': 'endpointId status' },
+  enableEndpoint: { '': 'endpointId status' },
+  rotateEndpoint: { '': 'endpointId secret' },
+  removeEndpoint: { '': 'endpointId' },
+  retryEndpoint: { '': 'endpointId customers' },
+  testEndpoint: { '': 'endpointId accepted status error tookMs' },
+  resendDead: { '': 'endpointId resent left failed', 'errors[].': 'customerId eventNumber type error' },
+
+  services: { 'tokens[].': 'serviceId name lastFour status createdAt' },
+  issueToken: { '': 'serviceId name token' },
+  suspendToken: { '': 'serviceId status' },
+  activateToken: { '': 'serviceId status' },
+  serviceBudgets: { '': 'isPossible', ...budgets },
+  setServiceBudget: { '': 'budgetId warnAt' },
+  removeServiceBudget: { '': 'budgetId' },
+
   actionLog: {
     '': 'nextCursor',
     'actions[].': 'actionId at actor command arguments[] subject subjectName reason outcome endedAt',
-    'actions[].about.': 'customerId keyId suspendedKeyId orderId adjustmentId discrepancyId reconciliationId budgetId',
+    'actions[].about.':
+      'customerId keyId suspendedKeyId orderId adjustmentId discrepancyId reconciliationId budgetId endpointId serviceId',
   },
   operators: {
     'operators[].': 'operatorId name role status createdAt passwordSetAt lastSeenAt mustChangePassword',

@@ -7,6 +7,7 @@ import { type Cleaner, defer, repository } from '../../../harness/processes.ts'
 import { until } from '../../../harness/until.ts'
 import { addDays, koreanDayOf } from '../../../src/core/korean-days.ts'
 import { createDatabase } from '../../../src/db/database.ts'
+import { insertAttempt } from '../../../src/events/attempts/attempts.sql.ts'
 import { addEndpoint } from '../../../src/events/endpoints.ts'
 import { addOperator } from '../../../src/operators/operators.ts'
 import type { Role } from '../../../src/operators/permissions.ts'
@@ -24,7 +25,7 @@ export type ConsoleWorld = Awaited<ReturnType<typeof startConsoleWorld>>
 export type Customer = Awaited<ReturnType<ConsoleWorld['newCustomer']>>
 
 const capturedStates = ['DONE', 'PARTIAL_CANCELED', 'CANCELED']
-const settings = { WORKER: 'off', TOSS_SECRET_KEY: secretKey }
+const settings = { WORKER: 'off', TOSS_SECRET_KEY: secretKey, EVENT_PRIVATE_ADDRESSES: 'allow' }
 
 export async function startConsoleWorld(t: Cleaner) {
   // As by `npm start`; it does nothing when the sources have not changed.
@@ -88,10 +89,9 @@ export async function startConsoleWorld(t: Cleaner) {
 export async function fillWorld(world: ConsoleWorld) {
   const { sandbox, spending, newCustomer, database } = world
   const admin = await world.operator('admin')
-  await addEndpoint(createDatabase(database.pool, silentLog), testPeppers[0], {
-    url: 'https://platform.example/events',
-    types: [],
-  })
+  const direct = createDatabase(database.pool, silentLog)
+  const endpoint = { url: 'https://platform.example/events', types: [] }
+  const { endpointId } = await addEndpoint(direct, testPeppers[0], endpoint)
 
   const spender = await newCustomer('Text analyses')
   await spender.client.buy('PRO')
@@ -100,6 +100,19 @@ export async function fillWorld(world: ConsoleWorld) {
   await spender.client.cancel(await spender.client.buy('BASIC'))
   const refused = await spender.client.purchaseCredits({ packageType: 'STANDARD' })
   await codeOf(spender.client.confirmPayment({ ...refused, paymentKey: `decline_${refused.orderId}` }))
+
+  const attempted = { customerId: spender.customerId, endpointId }
+  for (const [status, error] of [[200, null] as const, [500, 'HTTP 500'] as const, [null, 'TimeoutError'] as const]) {
+    const attempt = { eventNumber: 1, attemptedAt: new Date(), status, error, tookMs: 1_234 }
+    await insertAttempt(direct, attempted, attempt)
+  }
+  await database.query(
+    `insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
+     values ($1, $2, 1, 84, 'HTTP 500')`,
+    [spender.customerId, endpointId],
+  )
+  const budget = { value: 'analyses', period: 'MONTH', credits: 5_000, reason: 'agreed with the team' } as const
+  await admin.get('setServiceBudget', { body: budget })
 
   const doubtful = await newCustomer('Weather maps')
   const [open, resolved] = [await doubtful.client.buy('STANDARD'), await doubtful.client.buy('STANDARD')]
@@ -122,7 +135,7 @@ export async function fillWorld(world: ConsoleWorld) {
   const unanswered = await world.paidWithoutAnswer(waiting.client)
   const days = { from: addDays(day, -3), to: day }
   const auditId = await foundBroken(world, { customerId: doubtful.customerId, orderId: open })
-  const ids = { reconciliationId, discrepancyId, resolvedId, auditId }
+  const ids = { reconciliationId, discrepancyId, resolvedId, auditId, endpointId }
   return { ...ids, spender, open, refunded, unanswered: unanswered.orderId, days }
 }
 

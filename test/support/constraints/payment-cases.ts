@@ -8,6 +8,7 @@ import {
   discrepancy,
   endpoint,
   event,
+  eventAttempt,
   expiry,
   movement,
   notification,
@@ -181,4 +182,5 @@ export const paymentCases: Record<string, Case[]> = {
     ['a dead letter without an endpoint', 'endpoint_id_fkey', deadEvent({ endpoint_id: 'ep_missing' })],
     ['a dead letter of an event that does not exist', 'customer_id_event_number_fkey', deadEvent({ event_number: 99 })],
   ],
+  event_attempts: [['an attempt that is stored twice', 'pkey', eventAttempt({ event_number: 1 })]],
 }

@@ -117,6 +117,14 @@ export const deadEvent = (members: Row): Row => ({
   last_error: 'none',
   ...members,
 })
+export const eventAttempt = (members: Row): Row => ({
+  customer_id: customer,
+  endpoint_id: 'ep_1',
+  event_number: 2,
+  attempted_at: '2026-01-01T00:00:00Z',
+  took_ms: 1,
+  ...members,
+})
 export const confirmed = (members: Row): Row =>
   order({ status: 'CONFIRMED', grant_entry: 1, confirmed_at: 'now', ...members })
 
@@ -305,6 +313,7 @@ export const books: [table: string, row: Row][] = [
   ['event_endpoints', endpoint({ endpoint_id: 'ep_new' })],
   ['event_queues', queue({ endpoint_id: 'ep_1' })],
   ['dead_events', deadEvent({ event_number: 1 })],
+  ['event_attempts', eventAttempt({ event_number: 1 })],
   ['discrepancies', discrepancy({ discrepancy_id: uuid(1) })],
   ['webhook_notifications', notification({ transmission_id: 'first' })],
   ['gateway_movements', movement({ transaction_key: 'first' })],

@@ -95,6 +95,8 @@ const pageOf: [command: RegExp, page: (subject: string) => string][] = [
   [/^(customers|export statement)\b/, ofCustomer],
   // For an unknown key the subject is the id that was typed.
   [/^keys\b/, (subject) => (subject.startsWith('key_') ? `/search?q=${subject}` : ofCustomer(subject))],
+  [/^endpoints\b/, (subject) => `/events/${subject}`],
+  [/^services\b/, () => '/services'],
   [/^discrepancies\b/, (subject) => `/books/discrepancies/${subject}`],
   [/^reconcile carry-out$/, (subject) => `/books/runs/${subject}`],
 ]

@@ -72,6 +72,8 @@ export const actionLog = {
     'endpoints disable': 'Disabled a webhook endpoint',
     'endpoints enable': 'Enabled a webhook endpoint',
     'endpoints remove': 'Removed a webhook endpoint',
+    'endpoints retry': 'Retried the events of a webhook endpoint',
+    'endpoints test': 'Sent a test event',
     'endpoints rotate': 'Rotated the secret of a webhook endpoint',
     backup: 'Made a backup',
     restore: 'Restored a backup',

@@ -10,6 +10,8 @@ export const common = {
   orders: 'Orders',
   customers: 'Customers',
   books: 'Reconciliation',
+  events: 'Events',
+  services: 'Service tokens',
   actionLog: 'Audit log',
   operators: 'Operators',
   search: 'Search',

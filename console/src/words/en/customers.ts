@@ -220,7 +220,7 @@ export const customers = {
   budgets: {
     caption: 'Budgets with what is used of them',
     intro:
-      'Spending beyond a budget is refused until the budget renews, in Korean time. Budgets of a service over all customers are set on the command line.',
+      'Spending beyond a budget is refused until the budget renews, in Korean time. Budgets of a service over all customers are on the page of service tokens.',
     none: 'This customer has no budgets.',
     columns: {
       subject: 'For',

@@ -19,7 +19,7 @@ export const operators = {
   permissions: {
     read: 'View everything',
     settle: 'Sync an order with the gateway',
-    'resend events': 'Resend events of an order',
+    'resend events': 'Resend and retry events',
     'write notes': 'Write notes on orders and customers',
     'manage customers': 'Create customers, set limits and budgets',
     'suspend keys': 'Suspend API keys and customers',
@@ -30,6 +30,8 @@ export const operators = {
     reconcile: 'Reconcile with the gateway',
     'resolve discrepancies': 'Resolve a discrepancy',
     export: 'Export CSV files',
+    'manage endpoints': 'Add, change, test and remove event endpoints',
+    'issue tokens': 'Issue, suspend and activate service tokens; set budgets of services',
     'see operators': 'View operators',
   },
   manageTitle: 'Managing operators',

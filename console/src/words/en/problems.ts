@@ -89,7 +89,7 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     hint: 'You requested it yourself.',
   },
   decided: { title: 'This request is already decided.', hint: 'Another operator was faster. Reload the page.' },
-  'too many budgets': { title: 'The customer has 100 budgets already.', hint: 'Remove one first.' },
+  'too many budgets': { title: 'There are 100 budgets already.', hint: 'Remove one first.' },
   'too many to sort': {
     title: 'There are too many orders to sort by amount.',
     hint: 'Choose a shorter period.',
@@ -102,6 +102,10 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
   'other days': {
     title: 'A reconciliation of other days is running.',
     hint: 'Only one runs at a time. Try again when it has ended; the tab Runs shows it.',
+  },
+  'needs one server': {
+    title: 'On a cluster there is no budget over all customers.',
+    hint: 'Set budgets of the service for single customers instead.',
   },
   role: { title: 'Your role does not allow this.', hint: 'Ask an operator whose role allows it.' },
   password: { title: 'Change your first password.', hint: 'Until then nothing else is possible.' },
@@ -142,6 +146,8 @@ export const problems = {
     credits: 'Credits: whole numbers within the limits shown in the dialog.',
     value: 'Value: the name of a service, or 1 to 200 visible ASCII characters for a key or a user.',
     warnAt: 'Warning at: a whole number from 1 to the credits of the budget.',
+    url: 'URL: a public https address, without user, password and fragment.',
+    types: 'Event types: those of the list.',
     from: 'From: a valid date, not in the future and not too long ago.',
     to: 'To: a valid date, not before the start date and not too long after it.',
     q: 'Search: one line, not empty and not too long.',

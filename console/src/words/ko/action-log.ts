@@ -72,6 +72,8 @@ export const actionLog: typeof english = {
     'endpoints disable': '웹훅 엔드포인트 비활성화',
     'endpoints enable': '웹훅 엔드포인트 활성화',
     'endpoints remove': '웹훅 엔드포인트 삭제',
+    'endpoints retry': '웹훅 엔드포인트 이벤트 재시도',
+    'endpoints test': '테스트 이벤트 전송',
     'endpoints rotate': '웹훅 엔드포인트 서명 키 교체',
     backup: '백업',
     restore: '백업 복원',

@@ -11,6 +11,8 @@ export const common: typeof english = {
   orders: '주문',
   customers: '고객',
   books: '대사',
+  events: '이벤트',
+  services: '서비스 토큰',
   actionLog: '감사 로그',
   operators: '운영자',
   search: '검색',

@@ -20,7 +20,7 @@ export const operators: typeof english = {
   permissions: {
     read: '전체 조회',
     settle: '주문을 PG사와 동기화',
-    'resend events': '주문 이벤트 재전송',
+    'resend events': '이벤트 재전송·재시도',
     'write notes': '주문·고객 메모 작성',
     'manage customers': '고객 등록, 한도·예산 설정',
     'suspend keys': '키·고객 정지',
@@ -31,6 +31,8 @@ export const operators: typeof english = {
     reconcile: 'PG사 대사',
     'resolve discrepancies': '불일치 해결 처리',
     export: 'CSV 내보내기',
+    'manage endpoints': '이벤트 엔드포인트 등록·변경·테스트·삭제',
+    'issue tokens': '서비스 토큰 발급·정지·활성화, 서비스 예산 설정',
     'see operators': '운영자 조회',
   },
   manageTitle: '운영자 관리 방법',

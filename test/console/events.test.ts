@@ -1,0 +1,194 @@
+// The pages of event endpoints and service tokens, and what operators do there.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { closeAll } from '../support/closing.ts'
+import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
+import { type Consumer, startConsumer } from '../support/events/consumer.ts'
+import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
+
+let service: TestService
+let api: ConsoleApi
+let viewer: Operator
+let support: Operator
+let admin: Operator
+before(async () => {
+  service = await startTestService()
+  api = await openConsoleApi(service)
+  viewer = await api.newOperator('viewer')
+  support = await api.newOperator('support')
+  admin = await api.newOperator('admin')
+})
+after(() => closeAll(api, service))
+
+let consumer: Consumer
+beforeEach(async () => {
+  consumer = await startConsumer()
+})
+afterEach(() => consumer.close())
+
+const body = { reason: 'requested by the platform team' }
+
+/** With `path`, which only the platform may know. */
+async function newEndpoint(path = '/hooks?key=of-the-platform') {
+  const url = new URL(path, consumer.url).href
+  const added = await admin.get('addEndpoint', { body: { ...body, url, types: ['order.confirmed'] } })
+  consumer.secrets.push(added.secret)
+  return { ...added, params: { endpointId: added.endpointId } }
+}
+
+test('an endpoint is added, fails, and is shown with what waits and each answer; after a retry it is delivered', async () => {
+  const { params, endpointId, host } = await newEndpoint()
+  const customer = await service.newCustomer()
+  consumer.react = () => 500
+  await customer.confirmedOrder()
+  await api.deliver()
+  const { endpoints, knownTypes } = await viewer.get('eventEndpoints')
+  const {
+    createdAt: _,
+    failingSince,
+    ...row
+  } = endpoints.find((each) => each.endpointId === endpointId) ?? assert.fail()
+  const counts = { waitingEvents: 1, waitingCustomers: 1, deadEvents: 0 }
+  assert.deepEqual(row, { endpointId, host, types: ['order.confirmed'], status: 'ACTIVE', ...counts })
+  assert.ok(failingSince !== null && knownTypes.includes('credits.low'))
+  const { queues } = await viewer.get('eventEndpoint', { params })
+  assert.deepEqual(
+    queues.map(({ customerId, events, attempts, error }) => ({ customerId, events, attempts, error })),
+    [{ customerId: customer.customerId, events: 1, attempts: 1, error: 'HTTP 500' }],
+  )
+
+  consumer.react = () => 200
+  assert.deepEqual(await support.get('retryEndpoint', { params, body }), { endpointId, customers: 1 })
+  await api.deliver()
+  const { attempts, nextCursor } = await viewer.get('eventAttempts', { params, query: { limit: '1' } })
+  const older = await viewer.get('eventAttempts', { params, query: { limit: '1', cursor: nextCursor ?? '' } })
+  assert.deepEqual(
+    [...attempts, ...older.attempts].map(({ type, status, error }) => [type, status, error]),
+    [
+      ['order.confirmed', 200, null],
+      ['order.confirmed', 500, 'HTTP 500'],
+    ],
+  )
+  assert.equal(older.nextCursor, null)
+  assert.equal((await viewer.get('eventEndpoint', { params })).waitingEvents, 0)
+  assertRefused(await viewer.request('eventAttempts', { params, query: { cursor: '7' } }), 'VAL003')
+})
+
+test('neither the secrets nor the path of an endpoint are in a list, the log or the action log', async () => {
+  const { params, secret } = await newEndpoint()
+  const { secret: rotated } = await admin.get('rotateEndpoint', { params, body })
+  const shown = await Promise.all([
+    admin.request('eventEndpoints'),
+    admin.request('eventEndpoint', { params }),
+    admin.request('actionLog'),
+  ])
+  const texts = [...shown.map(({ text }) => text), ...api.lines]
+  for (const hidden of [secret, rotated, 'of-the-platform', '/hooks']) {
+    assert.ok(!texts.some((text) => text.includes(hidden)), hidden)
+  }
+  const { actions } = await viewer.get('actionLog', { query: { subject: params.endpointId } })
+  assert.deepEqual(
+    actions.map(({ command, reason, outcome }) => [command, reason, outcome]),
+    [['endpoints rotate', body.reason, 'ok']],
+  )
+})
+
+test('a URL that is no endpoint is refused, and the refusal does not repeat it', async () => {
+  for (const url of ['https://kim:secret@platform.example/', 'https://platform.example/#here', 'https://']) {
+    const answer = await admin.request('addEndpoint', { body: { ...body, url, types: [] } })
+    assertRefused(answer, 'VAL003')
+    assert.ok(!answer.text.includes('platform.example'))
+  }
+})
+
+test('a test event shows the answer and is in the action log with its outcome', async () => {
+  const { params, endpointId } = await newEndpoint()
+  assert.equal((await admin.get('testEndpoint', { params, body })).accepted, true)
+  consumer.react = () => 503
+  const { tookMs: _, ...refused } = await admin.get('testEndpoint', { params, body })
+  assert.deepEqual(refused, { endpointId, accepted: false, status: 503, error: 'HTTP 503' })
+  const { actions } = await viewer.get('actionLog', { query: { subject: endpointId } })
+  assert.deepEqual(
+    actions.map(({ command, outcome }) => [command, outcome]),
+    [
+      ['endpoints test', 'failed'],
+      ['endpoints test', 'ok'],
+    ],
+  )
+  assert.deepEqual((await viewer.get('eventAttempts', { params })).attempts, [])
+})
+
+test('dead events are listed and sent again, one or all; disabled, enabled, and removed with them', async () => {
+  const { params, endpointId } = await newEndpoint()
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  const { orderId } = await customer.confirmedOrder()
+  for (let count = 0; count < 2; count += 1) await customer.confirmedOrder()
+  await api.deliver()
+  await service.database.query(
+    `insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
+     select customer_id, $2, event_number, 80, 'HTTP 500' from events where customer_id = $1`,
+    [customerId, endpointId],
+  )
+  const page = await viewer.get('deadEvents', { params, query: { limit: '2' } })
+  const rest = await viewer.get('deadEvents', { params, query: { limit: '2', cursor: page.nextCursor ?? '' } })
+  assert.deepEqual(
+    [...page.dead, ...rest.dead].map(({ eventNumber }) => eventNumber),
+    [1, 2, 3],
+  )
+  assert.deepEqual([page.dead[0]?.orderId, page.dead[0]?.error, rest.nextCursor], [orderId, 'HTTP 500', null])
+
+  assert.deepEqual(await admin.get('disableEndpoint', { params, body }), { endpointId, status: 'DISABLED' })
+  const disabled = await support.get('resendDead', { params, body })
+  assert.deepEqual([disabled.resent, disabled.failed, disabled.left], [0, 1, 2])
+  await admin.get('enableEndpoint', { params, body })
+  const one = { ...body, customerId, eventNumber: 2 }
+  assert.equal((await support.get('resendDead', { params, body: one })).resent, 1)
+  assertRefused(await support.request('resendDead', { params, body: { ...body, eventNumber: 1 } }), 'VAL003')
+  consumer.react = () => 500
+  const failed = await support.get('resendDead', { params, body })
+  const { errors, ...counts } = failed
+  assert.deepEqual(counts, { endpointId, resent: 0, left: 1, failed: 1 })
+  assert.deepEqual(errors, [{ customerId, eventNumber: 1, type: 'order.confirmed', error: 'HTTP 500' }])
+
+  assert.equal((await viewer.get('eventEndpoint', { params })).deadEvents, 2)
+  assert.deepEqual(await admin.get('removeEndpoint', { params, body }), { endpointId })
+  for (const name of ['eventEndpoint', 'eventAttempts', 'deadEvents'] as const) {
+    assertRefused(await viewer.request(name, { params }), 'NOT000')
+  }
+  for (const name of ['retryEndpoint', 'testEndpoint', 'resendDead', 'rotateEndpoint', 'enableEndpoint'] as const) {
+    assertRefused(await admin.request(name, { params, body }), 'NOT000')
+  }
+})
+
+test('a service token is issued, listed without the token, suspended and activated', async () => {
+  const { serviceId, token } = await admin.get('issueToken', { body: { ...body, name: ' captions ' } })
+  assert.match(token, /^cst_/)
+  const listed = async () => (await viewer.get('services')).tokens.find((each) => each.serviceId === serviceId)
+  const { createdAt: _, ...row } = (await listed()) ?? assert.fail()
+  assert.deepEqual(row, { serviceId, name: 'captions', lastFour: token.slice(-4), status: 'ACTIVE' })
+  const params = { serviceId }
+  assert.deepEqual(await admin.get('suspendToken', { params, body }), { serviceId, status: 'SUSPENDED' })
+  assert.equal((await listed())?.status, 'SUSPENDED')
+  await admin.get('activateToken', { params, body })
+  assert.equal((await listed())?.status, 'ACTIVE')
+  const unknown = { serviceId: `svc_${'x'.repeat(20)}` }
+  assertRefused(await admin.request('suspendToken', { params: unknown, body }), 'NOT000')
+  assert.ok(!(await admin.request('actionLog')).text.includes(token))
+})
+
+test('a service has a budget over all customers, which is set and removed beside those of customers', async () => {
+  const budget = { ...body, value: 'captions', period: 'DAY', credits: 100 } as const
+  const { budgetId, warnAt } = await admin.get('setServiceBudget', { body: budget })
+  assert.equal(warnAt, 80)
+  const budgets = async () => (await viewer.get('serviceBudgets')).budgets.map(({ scope, value }) => [scope, value])
+  assert.deepEqual(await budgets(), [['SERVICE', 'captions']])
+  assertRefused(await admin.request('setServiceBudget', { body: { ...budget, warnAt: 101 } }), 'VAL003')
+  const customer = await service.newCustomer()
+  const own = { ...body, scope: 'CUSTOMER', period: 'DAY', credits: 1 } as const
+  const ofCustomer = await admin.get('setBudget', { params: { customerId: customer.customerId }, body: own })
+  const notOfAService = { budgetId: ofCustomer.budgetId }
+  assertRefused(await admin.request('removeServiceBudget', { params: notOfAService, body }), 'NOT000')
+  await admin.get('removeServiceBudget', { params: { budgetId }, body })
+  assert.deepEqual(await budgets(), [])
+})
