@@ -282,10 +282,10 @@ function storefrontOf(read: Reader, port: number, production: boolean, gateway: 
 }
 
 function readGateway(read: Reader, production: boolean): GatewayConfig {
-  if (production && read.raw('GATEWAY') === undefined) {
-    read.fault('GATEWAY', 'toss (or sandbox, to run without real payments in production mode)')
-  }
-  if (read.oneOf('GATEWAY', ['sandbox', 'toss'] as const, 'sandbox') === 'toss') {
+  const isMissing = production && read.raw('GATEWAY') === undefined
+  if (isMissing) read.fault('GATEWAY', 'toss (or sandbox, to run without real payments in production mode)')
+  // Without it production is read as real payments: everything that is missing for them is reported at once.
+  if (read.oneOf('GATEWAY', ['sandbox', 'toss'] as const, isMissing ? 'toss' : 'sandbox') === 'toss') {
     const clientKey = read.text('TOSS_CLIENT_KEY', 'the client key of your Toss Payments account', undefined)
     const secretKey = read.text('TOSS_SECRET_KEY', 'the secret key of your Toss Payments account', undefined)
     requirePair(read, clientKey, secretKey)
