@@ -20,6 +20,7 @@ export type Config = {
   internalPort: number
   /** Names that the listeners of internalHost answer to, besides addresses and localhost; lower case. */
   internalHostnames: string[]
+  reference: ReferenceConfig
   webhookPort: number
   /** Undefined: generated and kept in dataDir. */
   webhookToken: string | undefined
@@ -79,6 +80,14 @@ export type Config = {
 export type GatewayConfig =
   | { kind: 'sandbox'; clientKey: string; secretKey: string; host: string; port: number; strict: boolean }
   | { kind: 'toss'; clientKey: string; secretKey: string; apiUrl: string }
+
+/** The reference page of the API: where callers reach the listeners (undefined: where they listen), and who can read it. */
+export type ReferenceConfig = {
+  publicUrl: string | undefined
+  internalUrl: string | undefined
+  /** Whether the public listener has one too, of the public API alone. */
+  isPublic: boolean
+}
 
 export class ConfigFaults extends Error {
   override name = 'ConfigFaults'
@@ -149,6 +158,7 @@ export function readConfig(environment: Environment = process.env): Config {
     internalHost: read.text('INTERNAL_HOST', 'an address', '127.0.0.1'),
     internalPort: read.integer('INTERNAL_PORT', 8081, 0, 65_535),
     internalHostnames: readHostnames(read),
+    reference: readReference(read),
     webhookPort: read.integer('WEBHOOK_PORT', 8083, 0, 65_535),
     webhookToken: readWebhookToken(read, production && !sandbox),
     keyPeppers: readPeppers(read, sandbox),
@@ -227,6 +237,16 @@ export function readDocsConfig(environment: Environment = process.env) {
   const hostnames = readHostnames(read)
   if (read.faults.length > 0) throw new ConfigFaults(read.faults)
   return { host, port, hostnames }
+}
+
+function readReference(read: Reader): ReferenceConfig {
+  const addressOf = (name: string) =>
+    read.raw(name) ? withoutEnd(read.url(name, ['https:', 'http:'], undefined), '/') : undefined
+  return {
+    publicUrl: addressOf('PUBLIC_URL'),
+    internalUrl: addressOf('INTERNAL_URL'),
+    isPublic: read.oneOf('PUBLIC_REFERENCE', ['on', 'off'] as const, 'off') === 'on',
+  }
 }
 
 /** Includes the name that is listened on. */

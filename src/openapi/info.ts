@@ -19,12 +19,11 @@ export const info = {
 2. The buyer pays there, and the gateway issues a \`paymentKey\`.
 3. Confirm the payment with \`orderId\`, \`paymentKey\` and \`amount\`: the credits are added.
 
-**The envelope.** Every answer of the two APIs is a JSON object of five fields: \`success\`, \`data\`, \`message\`, \`code\`, \`metadata\`. A success has the code SUCCESS and its payload in \`data\`. A refusal has \`data: null\`, one of the codes of this document with the status that belongs to it, and details to act on in \`metadata\`, or null.
+**The envelope.** Every answer to a caller is a JSON object of five fields: \`success\`, \`data\`, \`message\`, \`code\`, \`metadata\`. A success has the code SUCCESS and its payload in \`data\`. A refusal has \`data: null\`, one of the codes of this document with the status that belongs to it, and details to act on in \`metadata\`, or null.
 
 **Precedence.** Where several refusals apply, the first of these is given: INVALID_API_KEY, AUTH001, AUTH003, SVC001 past a rate, NOT000 for an unknown route, VAL004, VAL001, VAL002, VAL003 of the request alone, NOT000, VAL003 against what is there, PAYMENT_CANCEL_FAILED, BUS002, SVC001, INT001. A request that is not HTTP, or whose head is too large, is VAL001 or VAL004 before the key is checked.
 
 **Requests.** Bodies are JSON objects in UTF-8, of at most 16 KiB unless the service is set up otherwise. Nothing is converted: \`"1000"\` is not a number. A field that is null counts as missing. Fields that are not specified are ignored. An unknown path or method is 404 NOT000; where the method alone is wrong, \`Allow\` lists the methods of the path.
 
 **When in doubt, repeat.** SVC001 comes with \`Retry-After\`. A purchase with an \`X-Idempotency-Key\`, a confirm, a cancel, and everything with a \`reference\` can be repeated: nothing is done twice.`,
-  license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
 } as const

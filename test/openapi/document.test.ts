@@ -4,6 +4,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import {
+  type CreditsClientOptions,
+  createCreditsClient,
+  createSpendingClient,
+  type SpendingClientOptions,
+} from '../../client/src/index.ts'
 import { repository } from '../../harness/processes.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
 import { eventTypes } from '../../src/events/outbox.sql.ts'
@@ -12,7 +18,14 @@ import { runTool, toolsFolder } from '../support/documents/tools.ts'
 
 type Example = { summary: string; value: { code: ErrorCode; message: string; success: boolean; data: unknown } }
 type Response = { headers?: Record<string, unknown>; content: Record<string, { examples?: Record<string, Example> }> }
-type Operation = { operationId: string; security: object[]; responses: Record<string, Response> }
+type Operation = {
+  operationId: string
+  security: object[]
+  parameters?: { name: string; in: string; example?: unknown }[]
+  requestBody?: { content: { 'application/json': { example: object } } }
+  responses: Record<string, Response>
+  'x-codeSamples'?: { source: string }[]
+}
 type Document = {
   paths: Record<string, Record<'get' | 'post', Operation>>
   webhooks: Record<string, unknown>
@@ -63,6 +76,54 @@ test('every operation with a key has the codes that apply before its handler, an
     )
   }
 })
+
+test('the sample of every operation with a key sends the documented request with our client', async () => {
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      if (!('operationId' in operation) || operation.security.length === 0) continue
+      const examples = new Map(operation.parameters?.map(({ name, example }) => [name, example]))
+      const documented = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(`${examples.get(name)}`))
+      const { pathname, ...request } = await requestOf(operation['x-codeSamples']?.[0]?.source ?? '')
+      assert.deepEqual(
+        { pathname, ...request },
+        {
+          pathname: documented,
+          method: method.toUpperCase(),
+          body: operation.requestBody?.content['application/json'].example,
+        },
+        operation.operationId,
+      )
+    }
+  }
+})
+
+/** Runs a sample with a client that records its request. */
+async function requestOf(source: string) {
+  const sent: { pathname: string; method: string; body: unknown }[] = []
+  const common = {
+    maxAttempts: 1,
+    fetch: async (url: string | URL | Request, { method = 'GET', body }: RequestInit = {}) => {
+      const parsed = typeof body === 'string' ? JSON.parse(body) : undefined
+      sent.push({ pathname: new URL(`${url}`).pathname, method, body: parsed })
+      return new Response('', { status: 500 })
+    },
+  }
+  const AsyncFunction = (async () => undefined).constructor as FunctionConstructor
+  const run = AsyncFunction(
+    'createCreditsClient',
+    'createSpendingClient',
+    'process',
+    source.replace(/^import .*$/m, ''),
+  )
+  const env = { CREDITS_API_KEY: `cpk_${'a'.repeat(43)}`, CREDITS_TOKEN: `cst_${'a'.repeat(43)}` }
+  await run(
+    (options: CreditsClientOptions) => createCreditsClient({ ...options, ...common }),
+    (options: SpendingClientOptions) => createSpendingClient({ ...options, ...common }),
+    { env },
+  ).catch(() => undefined)
+  assert.equal(sent.length, 1, source)
+  return sent[0] as (typeof sent)[number]
+}
 
 test('SVC001 has Retry-After wherever it is documented', () => {
   const unavailable = operations.filter(({ security }) => security.length > 0).map(({ responses }) => responses['503'])
