@@ -60,7 +60,7 @@ export async function runCommand(
       get databaseOptions() {
         const config = readDatabaseConfig()
         const warning = isWarned ? undefined : warningOfOtherData(config)
-        if (warning) printLine(warning)
+        if (warning) printLine(input.values.json ? JSON.stringify({ warning }) : `Warning: ${warning}`)
         isWarned = true
         return { ...config, log, onWait: printLine }
       },

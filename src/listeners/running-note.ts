@@ -48,7 +48,7 @@ export function warningOfOtherData(config: Pick<DatabaseConfig, 'databaseUrl' | 
   const [first] = running
   if (!first || running.some((note) => note.data === data)) return undefined
   return (
-    `Warning: this command uses the data of ${data}, and the service that is running (process ${first.pid}) uses ` +
+    `This command uses the data of ${data}, and the service that is running (process ${first.pid}) uses ` +
     `${first.data}. Set DATA_DIR or DATABASE_URL as for the service to use the same.`
   )
 }

@@ -26,4 +26,5 @@ export const info = {
 **Requests.** Bodies are JSON objects in UTF-8, of at most 16 KiB unless the service is set up otherwise. Nothing is converted: \`"1000"\` is not a number. A field that is null counts as missing. Fields that are not specified are ignored. An unknown path or method is 404 NOT000; where the method alone is wrong, \`Allow\` lists the methods of the path.
 
 **When in doubt, repeat.** SVC001 comes with \`Retry-After\`. A purchase with an \`X-Idempotency-Key\`, a confirm, a cancel, and everything with a \`reference\` can be repeated: nothing is done twice.`,
+  license: { name: 'UNLICENSED', identifier: 'LicenseRef-UNLICENSED' },
 } as const

@@ -68,13 +68,19 @@ const pageOf = (document: string) => `<!doctype html>
 <link rel="icon" href="${icon}">
 </head>
 <body>
-<script id="api-reference" data-configuration="${inAttribute({ ...configuration, content: document })}"></script>
+<script id="api-reference" data-configuration="${inAttribute({ ...configuration, content: forReaders(document) })}"></script>
 <script src="/docs/storage.js"></script>
 <script src="/docs/names.js"></script>
 <script src="/docs/scalar.js"></script>
 </body>
 </html>
 `
+
+/** Without the licence, which the page would show beside the title: a reader of an API has no use for it. */
+function forReaders(document: string): string {
+  const { info, ...rest } = JSON.parse(document) as { info: object }
+  return JSON.stringify({ ...rest, info: { ...info, license: undefined } })
+}
 
 /** A sandboxed page has no storage, and the script does not start without one. This one ends with the page. */
 const storageScript = `for (const name of ['localStorage', 'sessionStorage']) {

@@ -205,7 +205,8 @@ test('a command warns on stderr when the running service uses other data, and no
   assert.equal(fs.existsSync(stale), false)
   const elsewhere = databaseUrl((await newDatabase(t)).connection)
   const other = await list({ DATABASE_URL: elsewhere, TMPDIR: sharedNotes })
-  assert.match(other.stderr, new RegExp(`^Warning: this command uses .*process ${service.pid}\\) uses .*\\n$`))
+  const { warning } = JSON.parse(other.stderr)
+  assert.match(warning, new RegExp(`^This command uses the data of .*process ${service.pid}\\) uses `))
   assert.deepEqual([other.code, JSON.parse(other.stdout)], [0, []])
 })
 
