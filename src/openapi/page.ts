@@ -47,6 +47,8 @@ const configuration = {
   mcp: { disabled: true },
   hideTestRequestButton: true,
   hideClientButton: true,
+  // A sandboxed page cannot download; /openapi.json is there for programs.
+  documentDownloadType: 'none',
   showDeveloperTools: 'never',
   persistAuth: false,
   defaultOpenAllTags: true,

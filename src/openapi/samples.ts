@@ -5,8 +5,8 @@ import type { JsonSchema } from './schemas.ts'
 export type SampleClient = 'createCreditsClient' | 'createSpendingClient'
 
 const secrets: Record<SampleClient, string> = {
-  createCreditsClient: 'apiKey: process.env.CREDITS_API_KEY',
-  createSpendingClient: 'token: process.env.CREDITS_TOKEN',
+  createCreditsClient: 'apiKey: env.CREDITS_API_KEY',
+  createSpendingClient: 'token: env.CREDITS_TOKEN',
 }
 
 /** Fields of the path that the client calls otherwise, because the body has one of the same name. */
@@ -24,7 +24,8 @@ export function sampleOf(operation: JsonSchema, client: SampleClient, baseUrl: s
     ([name, value]) => `  ${name}: ${literal(value)},`,
   )
   const argument = fields.length > 0 ? `{\n${fields.join('\n')}\n}` : ''
-  const source = `import { ${client} } from '@prepaid-credits/client'
+  const source = `import { env } from 'node:process'
+import { ${client} } from '@prepaid-credits/client'
 
 const credits = ${client}({
   baseUrl: '${baseUrl}',

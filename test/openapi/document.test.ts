@@ -81,48 +81,39 @@ test('the sample of every operation with a key sends the documented request with
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       if (!('operationId' in operation) || operation.security.length === 0) continue
-      const examples = new Map(operation.parameters?.map(({ name, example }) => [name, example]))
-      const documented = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(`${examples.get(name)}`))
-      const { pathname, ...request } = await requestOf(operation['x-codeSamples']?.[0]?.source ?? '')
-      assert.deepEqual(
-        { pathname, ...request },
-        {
-          pathname: documented,
-          method: method.toUpperCase(),
-          body: operation.requestBody?.content['application/json'].example,
-        },
-        operation.operationId,
-      )
+      const { operationId, parameters, requestBody, 'x-codeSamples': samples } = operation
+      const examples = new Map(parameters?.map(({ name, example }) => [name, example]))
+      const pathname = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(`${examples.get(name)}`))
+      const body = requestBody?.content['application/json'].example
+      const expected = { pathname, method: method.toUpperCase(), body }
+      assert.deepEqual(await requestsOf(samples?.[0]?.source ?? ''), [expected], operationId)
     }
   }
 })
 
-/** Runs a sample with a client that records its request. */
-async function requestOf(source: string) {
+/** Runs a sample with a client that records its requests. */
+async function requestsOf(source: string) {
   const sent: { pathname: string; method: string; body: unknown }[] = []
-  const common = {
+  const recording = {
     maxAttempts: 1,
-    fetch: async (url: string | URL | Request, { method = 'GET', body }: RequestInit = {}) => {
-      const parsed = typeof body === 'string' ? JSON.parse(body) : undefined
-      sent.push({ pathname: new URL(`${url}`).pathname, method, body: parsed })
+    fetch: async (url: string, { method = 'GET', body }: RequestInit = {}) => {
+      sent.push({ pathname: new URL(url).pathname, method, body: body ? JSON.parse(`${body}`) : undefined })
       return new Response('', { status: 500 })
     },
   }
   const AsyncFunction = (async () => undefined).constructor as FunctionConstructor
-  const run = AsyncFunction(
+  const program = source.replaceAll(/^import .*$/gm, '')
+  await AsyncFunction(
     'createCreditsClient',
     'createSpendingClient',
-    'process',
-    source.replace(/^import .*$/m, ''),
-  )
-  const env = { CREDITS_API_KEY: `cpk_${'a'.repeat(43)}`, CREDITS_TOKEN: `cst_${'a'.repeat(43)}` }
-  await run(
-    (options: CreditsClientOptions) => createCreditsClient({ ...options, ...common }),
-    (options: SpendingClientOptions) => createSpendingClient({ ...options, ...common }),
-    { env },
+    'env',
+    program,
+  )(
+    (options: CreditsClientOptions) => createCreditsClient({ ...options, ...recording }),
+    (options: SpendingClientOptions) => createSpendingClient({ ...options, ...recording }),
+    { CREDITS_API_KEY: `cpk_${'a'.repeat(43)}`, CREDITS_TOKEN: `cst_${'a'.repeat(43)}` },
   ).catch(() => undefined)
-  assert.equal(sent.length, 1, source)
-  return sent[0] as (typeof sent)[number]
+  return sent
 }
 
 test('SVC001 has Retry-After wherever it is documented', () => {
