@@ -139,17 +139,21 @@ export function referenceRoutes(
   readDocument: () => Promise<string> | string = storedDocument,
 ): void {
   let script: Promise<Buffer> | undefined
+  // Kept: a page takes ten milliseconds to build, and anyone may ask for it.
+  let page: { document: string; html: string } | undefined
 
   app.get('/openapi.json', route, async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(await readDocument()),
   )
 
-  app.get('/docs', route, async (_request, reply) =>
-    reply
+  app.get('/docs', route, async (_request, reply) => {
+    const document = await readDocument()
+    if (page?.document !== document) page = { document, html: pageOf(document) }
+    return reply
       .header('content-security-policy', contentSecurityPolicy)
       .type('text/html; charset=utf-8')
-      .send(pageOf(await readDocument())),
-  )
+      .send(page.html)
+  })
 
   for (const [name, text] of Object.entries({ storage: storageScript, names: namesScript })) {
     app.get(`/docs/${name}.js`, route, async (_request, reply) =>
