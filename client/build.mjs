@@ -1,14 +1,25 @@
-// `npm pack` runs this: compiles src to dist, types included. The compiler leaves `.ts` in the imports of declarations,
-// which only its own newer versions follow: a program that uses the package may have an older one.
+// `npm pack` runs this: compiles src to dist, types included. The compiler is the only package it needs: that of the service
+// where the service is installed, otherwise one of its own, installed here. The compiler leaves `.ts` in the imports of
+// declarations, which only its own newer versions follow: a program that uses the package may have an older one.
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const dist = `${here}dist/`
+const compilers = [`${here}node_modules/typescript/bin/tsc`, `${here}../node_modules/typescript/bin/tsc`]
 
+/** Prints to stderr only: stdout is the name of the packed file. */
+function install() {
+  const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm']
+  const [command, ...prefix] = npm
+  const options = ['ci', '--include=dev', '--ignore-scripts', '--loglevel=error']
+  execFileSync(command, [...prefix, ...options], { cwd: here, stdio: ['ignore', 2, 2] })
+}
+
+if (!compilers.some(existsSync)) install()
 rmSync(dist, { recursive: true, force: true })
-execFileSync(process.execPath, [`${here}../node_modules/typescript/bin/tsc`, '--project', here], { stdio: 'inherit' })
+execFileSync(process.execPath, [compilers.find(existsSync), '--project', here], { stdio: 'inherit' })
 for (const name of readdirSync(dist).filter((each) => each.endsWith('.d.ts'))) {
   const text = readFileSync(`${dist}${name}`, 'utf8')
   writeFileSync(`${dist}${name}`, text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))

@@ -60,8 +60,8 @@ function banner({ url }: RunningSandbox, options: SandboxOptions): string {
 
 A buyer pays, a shop confirms:
 
-  curl -s ${url}/sandbox/payments -H 'Content-Type: application/json' -d '{"orderId":"order-1","amount":1000}'
-  curl -s ${url}/v1/payments/confirm -u ${secretKey}: -H 'Content-Type: application/json' -d '{"orderId":"order-1","amount":1000,"paymentKey":"..."}'
+  curl -s -w '\\n' ${url}/sandbox/payments -H 'Content-Type: application/json' -d '{"orderId":"order-1","amount":1000}'
+  curl -s -w '\\n' ${url}/v1/payments/confirm -u ${secretKey}: -H 'Content-Type: application/json' -d '{"orderId":"order-1","amount":1000,"paymentKey":"..."}'
 
 Control endpoints, under ${url}/sandbox:
 

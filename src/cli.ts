@@ -9,6 +9,7 @@ import { Interrupted, watchInterrupts } from './commands/line/interruption.ts'
 import { type Parsed, parse, wantsJson } from './commands/line/parse.ts'
 import { runCommand } from './commands/run-command.ts'
 import { ConfigFaults } from './config.ts'
+import { readVersion } from './core/version.ts'
 import { withoutSecrets } from './operators/action-log.ts'
 
 const args = process.argv.slice(2)
@@ -62,6 +63,9 @@ async function main(): Promise<number> {
   switch (parsed.kind) {
     case 'help':
       process.stdout.write(helpText(parsed.topic, process.stdout))
+      return 0
+    case 'version':
+      process.stdout.write(`${wantsJson(args) ? JSON.stringify({ version: readVersion() }) : readVersion()}\n`)
       return 0
     case 'incomplete':
       return fail(2, 'No command was given.', helpText(parsed.noun, process.stderr))

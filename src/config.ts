@@ -20,6 +20,7 @@ export type Config = {
   internalPort: number
   /** Names that the listeners of internalHost answer to, besides addresses and localhost; lower case. */
   internalHostnames: string[]
+  reference: ReferenceConfig
   webhookPort: number
   /** Undefined: generated and kept in dataDir. */
   webhookToken: string | undefined
@@ -84,6 +85,14 @@ export type Config = {
 export type GatewayConfig =
   | { kind: 'sandbox'; clientKey: string; secretKey: string; host: string; port: number; strict: boolean }
   | { kind: 'toss'; clientKey: string; secretKey: string; apiUrl: string }
+
+/** The reference page of the API: where callers reach the listeners (undefined: where they listen), and who can read it. */
+export type ReferenceConfig = {
+  publicUrl: string | undefined
+  internalUrl: string | undefined
+  /** Whether the public listener has one too, of the public API alone. */
+  isPublic: boolean
+}
 
 export class ConfigFaults extends Error {
   override name = 'ConfigFaults'
@@ -154,6 +163,7 @@ export function readConfig(environment: Environment = process.env): Config {
     internalHost: read.text('INTERNAL_HOST', 'an address', '127.0.0.1'),
     internalPort: read.integer('INTERNAL_PORT', 8081, 0, 65_535),
     internalHostnames: readHostnames(read),
+    reference: readReference(read),
     webhookPort: read.integer('WEBHOOK_PORT', 8083, 0, 65_535),
     webhookToken: readWebhookToken(read, production && !sandbox),
     keyPeppers: readPeppers(read, sandbox),
@@ -237,6 +247,16 @@ export function readDocsConfig(environment: Environment = process.env) {
   return { host, port, hostnames }
 }
 
+function readReference(read: Reader): ReferenceConfig {
+  const addressOf = (name: string) =>
+    read.raw(name) ? withoutEnd(read.url(name, ['https:', 'http:'], undefined), '/') : undefined
+  return {
+    publicUrl: addressOf('PUBLIC_URL'),
+    internalUrl: addressOf('INTERNAL_URL'),
+    isPublic: read.oneOf('PUBLIC_REFERENCE', ['on', 'off'] as const, 'off') === 'on',
+  }
+}
+
 /** Includes the name that is listened on. */
 function readHostnames(read: Reader): string[] {
   const listed = (read.raw('INTERNAL_HOSTNAMES') ?? '').split(',').map((name) => name.trim().toLowerCase())
@@ -299,10 +319,10 @@ function readShopTexts(read: Reader): Config['shopTexts'] {
 }
 
 function readGateway(read: Reader, production: boolean): GatewayConfig {
-  if (production && read.raw('GATEWAY') === undefined) {
-    read.fault('GATEWAY', 'toss (or sandbox, to run without real payments in production mode)')
-  }
-  if (read.oneOf('GATEWAY', ['sandbox', 'toss'] as const, 'sandbox') === 'toss') {
+  const isMissing = production && read.raw('GATEWAY') === undefined
+  if (isMissing) read.fault('GATEWAY', 'toss (or sandbox, to run without real payments in production mode)')
+  // Without it production is read as real payments: everything that is missing for them is reported at once.
+  if (read.oneOf('GATEWAY', ['sandbox', 'toss'] as const, isMissing ? 'toss' : 'sandbox') === 'toss') {
     const clientKey = read.text('TOSS_CLIENT_KEY', 'the client key of your Toss Payments account', undefined)
     const secretKey = read.text('TOSS_SECRET_KEY', 'the secret key of your Toss Payments account', undefined)
     requirePair(read, clientKey, secretKey)

@@ -54,7 +54,7 @@ async function main(config: Config): Promise<void> {
       { ...service, webhookUrl: new URL(service.webhookUrl).origin, close: undefined, demoKey: undefined },
       'ready',
     )
-  else process.stdout.write((await import('./dev/banner.ts')).banner(service, process.pid))
+  else process.stdout.write((await import('./dev/banner.ts')).banner(service, config, process.pid))
 }
 
 try {

@@ -15,10 +15,12 @@ import { openDatabase } from './db/open.ts'
 import { createDeliverer } from './events/deliverer.ts'
 import { createOutbound } from './events/outbound.ts'
 import { openGateway } from './gateway/toss/open.ts'
+import { apiDocument, publicApiDocument, servedDocument } from './listeners/api-document.ts'
 import { buildInternalListener } from './listeners/internal.ts'
-import { listen } from './listeners/listen.ts'
+import { listen, onThisMachine } from './listeners/listen.ts'
 import { writeProcessId } from './listeners/process-id.ts'
 import { buildPublicListener } from './listeners/public.ts'
+import { writeRunningNote } from './listeners/running-note.ts'
 import { buildWebhookListener, webhookPath } from './listeners/webhook.ts'
 import { countOperators } from './operators/operators.sql.ts'
 import { createPaymentContext, type PaymentSettings } from './payments/context.ts'
@@ -85,6 +87,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     const webhookUrl = `${webhookBase}${webhookPath(token)}`
 
     let publicUrl: string | undefined
+    let internalUrl: string | undefined
     const around = await surroundings?.open({ database, peppers, webhookUrl, publicUrl: () => publicUrl })
     parts.defer(async () => around?.close())
     const sandboxUrl = around?.sandboxUrl
@@ -100,7 +103,13 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     const authenticate = createAuthenticate(requestDatabase, peppers)
     const authenticateService = createAuthenticateService(requestDatabase, peppers)
     const { bodyLimitBytes, rateLimitPerSecond } = config
+    const { reference } = config
+    const addresses = () => ({
+      publicUrl: reference.publicUrl ?? onThisMachine(publicUrl ?? ''),
+      internalUrl: reference.internalUrl ?? onThisMachine(internalUrl ?? ''),
+    })
     const listener = buildPublicListener({
+      document: reference.isPublic ? servedDocument(() => publicApiDocument(addresses().publicUrl)) : undefined,
       authenticate,
       payments,
       log: quiet,
@@ -142,6 +151,8 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     if (config.worker) worker = startWorker(jobs, log, tallies)
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())
+    const removeNote = writeRunningNote(config)
+    parts.defer(async () => removeNote())
     const hasOperators = (await countOperators(database)) > 0
     // Last of all: a service that reports ready has every part in place, and nothing is left that could fail.
     internal = buildInternalListener({
@@ -158,6 +169,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
       metrics,
       tracing,
       hostnames: config.internalHostnames,
+      document: servedDocument(() => apiDocument(addresses())),
       console: {
         database: requestDatabase,
         payments,
@@ -173,7 +185,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
         firstPasswordHours: config.firstPasswordHours,
       },
     })
-    const internalUrl = await listen(internal, 'INTERNAL_PORT', internalHost, config.internalPort)
+    internalUrl = await listen(internal, 'INTERNAL_PORT', internalHost, config.internalPort)
     return {
       publicUrl,
       internalUrl,

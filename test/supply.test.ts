@@ -52,6 +52,12 @@ test('the lockfiles name no host, and every package in them has its hash', () =>
   }
 })
 
+test('the client package is compiled with the compiler of the service', () => {
+  const own = Object.entries(JSON.parse(read('client/package-lock.json')).packages as Record<string, Entry>)
+  for (const [path, entry] of own) if (path) assert.deepEqual(entry, packages[path], path)
+  assert.deepEqual(JSON.parse(read('client/package.json')).devDependencies, { typescript: devDependencies.typescript })
+})
+
 test('install scripts run only for the packages in allowScripts', () => {
   const withScripts = installed.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name)
   assert.deepEqual(withScripts.toSorted(), Object.keys(allowScripts).toSorted())

@@ -18,6 +18,7 @@ import { createCredits } from '../credits/credits.ts'
 import type { Database } from '../db/database.ts'
 import { openDatabase } from '../db/open.ts'
 import { readOrMakePepper, readPepper } from '../dev/secrets.ts'
+import { warningOfOtherData } from '../listeners/running-note.ts'
 import { recordAction } from '../operators/action-log.ts'
 import { createPaymentContext } from '../payments/context.ts'
 import { actionOf, subjectOf } from './action-log-entry.ts'
@@ -52,10 +53,16 @@ export async function runCommand(
   try {
     const progress = showPhases(input.values.json === true && !process.stderr.isTTY)
     parts.defer(async () => progress.end())
+    const printLine = (line: string) => process.stderr.write(`${line}\n`)
+    let isWarned = false
     const standalone: StandaloneCall = {
       ...input,
       get databaseOptions() {
-        return { ...readDatabaseConfig(), log, onWait: (line: string) => process.stderr.write(`${line}\n`) }
+        const config = readDatabaseConfig()
+        const warning = isWarned ? undefined : warningOfOtherData(config)
+        if (warning) printLine(input.values.json ? JSON.stringify({ warning }) : `Warning: ${warning}`)
+        isWarned = true
+        return { ...config, log, onWait: printLine }
       },
       knownPeppers: () => {
         const { keyPeppers, dataDir } = readConfig()

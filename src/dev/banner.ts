@@ -1,15 +1,44 @@
 // What `npm start` prints: where everything listens, the demo key on the first start, commands to paste that buy, confirm
-// and read the balance, and how to add a first operator to the console.
+// and read the balance, and how to add a first operator to the console. A command has the settings in front of it that lead
+// it to the data of this service from any shell.
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Config } from '../config.ts'
+import { forShell } from '../core/text/shell.ts'
 import type { Service as ServiceAlone } from '../service.ts'
 import type { DevelopmentService } from './start.ts'
 
 type Service = ServiceAlone & Partial<Pick<DevelopmentService, 'storefrontUrl' | 'demoKey'>>
 
-export function banner(service: Service, pid: number): string {
-  return [...addresses(service, pid), ...keyLines(service), ...firstSteps(service), ...signIn(service), ''].join('\n')
+type DataSettings = Pick<Config, 'dataDir' | 'databaseUrl' | 'keyPeppers'>
+
+export function banner(service: Service, config: DataSettings, pid: number): string {
+  return [
+    ...addresses(service, config, pid),
+    ...keyLines(service, config),
+    ...firstSteps(service),
+    ...signIn(service, config),
+    '',
+  ].join('\n')
 }
 
-function addresses(service: Service, pid: number): string[] {
+/** Where commands run, whatever directory they are typed in. */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** A secret is named, not shown: a shell that does not have it refuses the line. */
+const fromShell = (name: string) => `${name}="\${${name}:?}"`
+
+function commandLine({ dataDir, databaseUrl, keyPeppers }: DataSettings, command: string, usesPepper: boolean): string {
+  const path = relative(root, dataDir)
+  const settings = [
+    ...(dataDir === join(root, 'data') ? [] : [`DATA_DIR=${forShell(path.startsWith('..') ? dataDir : path)}`]),
+    ...(databaseUrl === undefined ? [] : [fromShell('DATABASE_URL')]),
+    ...(usesPepper && keyPeppers ? [fromShell('KEY_PEPPER')] : []),
+  ]
+  return [...settings, `npm run -s credits -- ${command}`].join(' ')
+}
+
+function addresses(service: Service, config: DataSettings, pid: number): string[] {
   const { publicUrl, internalUrl, webhookUrl, sandboxUrl, storefrontUrl, databasePlace } = service
   return [
     `Ready (process ${pid}).`,
@@ -17,7 +46,7 @@ function addresses(service: Service, pid: number): string[] {
     '',
     ...(storefrontUrl ? [`  shop       ${storefrontUrl}   (buy credits in a browser)`] : []),
     `  API        ${publicUrl}/public/v1/payments`,
-    `  spending   ${internalUrl}/internal/v1   (for services with a token: npm run -s credits -- services issue --name NAME)`,
+    `  spending   ${internalUrl}/internal/v1   (for services with a token: ${commandLine(config, 'services issue --name NAME', true)})`,
     `  reference  ${internalUrl}/docs   (both APIs, in a browser)`,
     `  console    ${internalUrl}/console   (for operators, in a browser)`,
     `  health     ${internalUrl}/readyz`,
@@ -28,18 +57,19 @@ function addresses(service: Service, pid: number): string[] {
   ]
 }
 
-function keyLines({ demoKey, sandboxUrl }: Service): string[] {
+function keyLines({ demoKey, sandboxUrl }: Service, config: DataSettings): string[] {
   if (demoKey) return ['An API key for the customer "demo", shown this once:', '', `  KEY=${demoKey.apiKey}`, '']
   if (!sandboxUrl) return []
-  return ['Another API key for the customer "demo":', '', '  npm run -s credits -- keys issue --customer demo', '']
+  const command = commandLine(config, 'keys issue --customer demo', true)
+  return ['Another API key for the customer "demo":', '', `  ${command}`, '']
 }
 
-function signIn({ hasOperators }: Service): string[] {
+function signIn({ hasOperators }: Service, config: DataSettings): string[] {
   if (hasOperators) return []
   return [
     'The console has no operator yet. This adds one and prints the first password, once:',
     '',
-    '  npm run -s credits -- operators add NAME --role admin',
+    `  ${commandLine(config, 'operators add NAME --role admin', false)}`,
     '',
   ]
 }

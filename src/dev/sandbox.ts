@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startSandbox } from '../../sandbox/server.ts'
 import type { Config, GatewayConfig } from '../config.ts'
 import { deadlineIn, sleep } from '../core/clock.ts'
-import { explainListen } from '../listeners/listen.ts'
+import { explainListen, onThisMachine } from '../listeners/listen.ts'
 
 export type RunningSandbox = { url: string; close(): Promise<void> }
 
@@ -19,7 +19,7 @@ const busyText = /is in use by|is just starting/
 /** For the service. `webhookUrl` is where the sandbox sends its notifications. */
 export async function startServiceSandbox(config: SandboxConfig, webhookUrl: string): Promise<RunningSandbox> {
   const { port } = sandboxOf(config)
-  const sandbox = await start(config, port, onThisMachine(webhookUrl))
+  const sandbox = await start(config, port, localAddress(webhookUrl))
   writeFileSync(urlFile(config), sandbox.url)
   return {
     url: sandbox.url,
@@ -60,8 +60,8 @@ async function start(config: SandboxConfig, port: number, webhookUrl: string | u
 }
 
 /** The sandbox sends notifications to this machine only. */
-function onThisMachine(url: string): string | undefined {
-  const local = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+function localAddress(url: string): string | undefined {
+  const local = onThisMachine(url)
   return /^http:\/\/(127\.[\d.]+|\[::1\]):/.test(local) ? local : undefined
 }
 

@@ -36,22 +36,51 @@ function routesOf(register: (app: FastifyInstance) => void): DocumentedRoute[] {
   return routes
 }
 
-export function apiDocument(): object {
-  const parts = { metrics: {} as Metrics, payments: {} as PaymentContext }
-  return buildDocument(readVersion(), [
-    {
-      routes: routesOf((app) => paymentRoutes(app, {} as PaymentContext)),
-      server: { url: 'http://127.0.0.1:8080', description: 'The public listener, at its default address.' },
-      security: 'ServiceApiKey',
-      refusals: edgeRefusals({}),
-    },
-    {
-      routes: routesOf((app) => internalRoutes(app, parts as InternalRouteParts)),
-      server: { url: 'http://127.0.0.1:8081', description: 'The internal listener, at its default address.' },
-      security: 'ServiceToken',
-      refusals: edgeRefusals(tokenTexts),
-    },
-  ])
+/** Of a running service; undefined: the default ones. */
+export type ListenerAddresses = { publicUrl: string; internalUrl: string }
+
+const publicApi = (url: string | undefined): Api => ({
+  routes: routesOf((app) => paymentRoutes(app, {} as PaymentContext)),
+  server: serverOf('public', url, 'http://127.0.0.1:8080'),
+  security: 'ServiceApiKey',
+  client: 'createCreditsClient',
+  hasEvents: false,
+  refusals: edgeRefusals({}),
+})
+
+const internalApi = (url: string | undefined): Api => ({
+  routes: routesOf((app) => {
+    const parts = { metrics: {} as Metrics, payments: {} as PaymentContext }
+    internalRoutes(app, parts as InternalRouteParts)
+  }),
+  server: serverOf('internal', url, 'http://127.0.0.1:8081'),
+  security: 'ServiceToken',
+  client: 'createSpendingClient',
+  hasEvents: true,
+  refusals: edgeRefusals(tokenTexts),
+})
+
+function serverOf(name: string, url: string | undefined, defaultUrl: string): Api['server'] {
+  const description = `The ${name} listener${url === undefined ? ', at its default address' : ''}.`
+  return { url: url ?? defaultUrl, description }
+}
+
+export function apiDocument(addresses?: ListenerAddresses): object {
+  return buildDocument(readVersion(), [publicApi(addresses?.publicUrl), internalApi(addresses?.internalUrl)])
+}
+
+/** For customers: the public API alone. */
+export function publicApiDocument(publicUrl: string): object {
+  return buildDocument(readVersion(), [publicApi(publicUrl)])
+}
+
+/** As it is served: built with the first request, when the addresses are known. */
+export function servedDocument(build: () => object): () => string {
+  let text: string | undefined
+  return () => {
+    text ??= JSON.stringify(build())
+    return text
+  }
 }
 
 /** The content of `openapi.json`. */

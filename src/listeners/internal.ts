@@ -1,5 +1,5 @@
 // The internal listener, for the platform's own network: health, metrics, the API with which other services spend credits, the
-// reference page of both APIs, and the operator console.
+// reference page of both APIs, the operator console, and a page of links to them.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { consoleRoutes } from '../console/console.ts'
 import type { ConsoleContext } from '../console/context.ts'
@@ -20,6 +20,7 @@ import { refundRoutes } from '../payments/refunds/routes.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { healthRoutes } from './health.ts'
 import { metricsRoute } from './metrics-route.ts'
+import { startPage } from './start-page.ts'
 
 export type InternalRouteParts = {
   database: Database
@@ -33,6 +34,8 @@ export type InternalRouteParts = {
   payments?: PaymentContext
   metrics?: Metrics
   console?: ConsoleContext
+  /** The API document with the addresses of this service; undefined: with the default ones. */
+  document?: () => string
 }
 
 export type InternalListenerParts = InternalRouteParts & {
@@ -46,8 +49,8 @@ export type InternalListenerParts = InternalRouteParts & {
 }
 
 export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
-  const { database, gateway, money, standbys, credits, payments, authenticateService, metrics, console, ...rest } =
-    parts
+  const { database, gateway, money, standbys, credits, payments, authenticateService, metrics, ...others } = parts
+  const { console, document, ...rest } = others
   const app = buildApiListener({
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
     callersTraces: 'continue',
@@ -65,13 +68,14 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
     ...(standbys && { standbys }),
     ...(metrics && { metrics }),
     ...(console && { console }),
+    ...(document && { document }),
   })
   return app
 }
 
 /** All routes; the API document is built from them too. */
 export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts): void {
-  const { database, gateway, money, standbys, credits, payments, metrics, console } = parts
+  const { database, gateway, money, standbys, credits, payments, metrics, console, document } = parts
   healthRoutes(app, { database, gateway, ...(money && { money }), ...(standbys && { standbys }) })
   if (metrics) metricsRoute(app, metrics)
   spendingRoutes(app, { credits, database })
@@ -82,6 +86,7 @@ export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts):
       return recordAction(actionLog, { ...action, subject: orderId, reason }, refund)
     })
   }
-  referenceRoutes(app)
+  referenceRoutes(app, document)
   if (console) consoleRoutes(app, console)
+  startPage(app)
 }

@@ -16,6 +16,11 @@ export async function listen(app: FastifyInstance, setting: string, host: string
   return `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
 }
 
+/** The address at which this machine reaches a listener that accepts connections on all of its addresses. */
+export function onThisMachine(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+}
+
 export function explainListen(error: unknown, setting: string, host: string, port: number): unknown {
   const notHere = `${host} is not an address of this machine: set ${setting === 'PORT' ? 'HOST' : 'INTERNAL_HOST'}.`
   const reasons: Record<string, string> = {

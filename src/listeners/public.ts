@@ -1,9 +1,11 @@
-// The public listener: the six endpoints of the specification, for callers with an API key, and nothing else.
+// The public listener: the six endpoints of the specification, for callers with an API key, and nothing else but, where
+// PUBLIC_REFERENCE is on, the reference page of these endpoints.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Tracing } from '../core/tracing.ts'
 import type { Authenticate } from '../customers/authenticate.ts'
 import { buildApiListener } from '../http/api-listener.ts'
 import type { RequestCounts } from '../http/request-counts.ts'
+import { referenceRoutes } from '../openapi/page.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { paymentRoutes } from '../payments/routes.ts'
 
@@ -16,15 +18,18 @@ export type PublicListenerParts = {
   tracing?: Tracing
   /** For each API key; 0: no limit. */
   rateLimitPerSecond: number
+  /** The document of the public API, for its reference page; undefined: no page. */
+  document?: (() => string) | undefined
 }
 
 export function buildPublicListener(parts: PublicListenerParts): FastifyInstance {
-  const { authenticate, payments, rateLimitPerSecond, ...rest } = parts
+  const { authenticate, payments, rateLimitPerSecond, document, ...rest } = parts
   const app = buildApiListener({
     authenticate: ({ headers }) => authenticate(headers['service-api-key']),
     rateLimit: rateLimitPerSecond > 0 ? { perSecond: rateLimitPerSecond, burst: rateLimitPerSecond } : null,
     ...rest,
   })
   paymentRoutes(app, payments)
+  if (document) referenceRoutes(app, document)
   return app
 }

@@ -6,6 +6,7 @@ import { eventWebhooks } from './events.ts'
 import { info, tags } from './info.ts'
 import { type DocumentedRoute, operationOf } from './operations.ts'
 import { addRefusals } from './refusals.ts'
+import { type SampleClient, sampleOf } from './samples.ts'
 import { createComponents, type JsonSchema } from './schemas.ts'
 
 export type Api = {
@@ -13,6 +14,10 @@ export type Api = {
   server: { url: string; description: string }
   /** The name of its scheme among `securitySchemes`. */
   security: keyof typeof securitySchemes
+  /** The function of our client package for this API. */
+  client: SampleClient
+  /** Whether its callers can register endpoints for events. */
+  hasEvents: boolean
   /** Refusals before a route is reached: of every request, and of requests that need a key or token. */
   refusals: { ofAll: readonly Refused[]; ofCallers: readonly Refused[] }
 }
@@ -56,27 +61,32 @@ export function buildDocument(version: string, apis: readonly Api[]): JsonSchema
   addRefusals(components)
   const paths = Object.assign({}, ...apis.map((api) => pathsOf(api)))
 
-  function pathsOf({ routes, server, security, refusals }: Api): Record<string, JsonSchema> {
+  function pathsOf({ routes, server, security, client, refusals }: Api): Record<string, JsonSchema> {
     const byPath = Map.groupBy(routes, ({ path }) => path)
     return Object.fromEntries(
       [...byPath].map(([path, own]) => {
         const operations = own.map((route) => {
           const before = route.isOpen ? refusals.ofAll : [...refusals.ofCallers, ...refusals.ofAll]
-          return [route.method.toLowerCase(), operationOf(components, route, { security, refusals: before })]
+          const operation = operationOf(components, route, { security, refusals: before })
+          const samples = route.isOpen ? {} : { 'x-codeSamples': [sampleOf(operation, client, server.url)] }
+          return [route.method.toLowerCase(), { ...operation, ...samples }]
         })
         return [path, { servers: [server], ...Object.fromEntries(operations) }]
       }),
     )
   }
 
-  const webhooks = eventWebhooks(components)
+  const events = apis.some(({ hasEvents }) => hasEvents) && { webhooks: eventWebhooks(components) }
+  const ofRoutes = apis.flatMap(({ routes }) => routes.map(({ documented }) => documented.tag))
+  const used = new Set<string>(events ? [...ofRoutes, 'Events'] : ofRoutes)
+  const schemes = apis.map(({ security }) => [security, securitySchemes[security]])
   return {
     openapi: '3.1.0',
     info: { ...info, version },
     servers: apis.map(({ server }) => server),
-    tags,
+    tags: tags.filter(({ name }) => used.has(name)),
     paths,
-    webhooks,
-    components: { securitySchemes, headers, schemas: components.all() },
+    ...events,
+    components: { securitySchemes: Object.fromEntries(schemes), headers, schemas: components.all() },
   }
 }

@@ -19,7 +19,7 @@ export const info = {
 2. The buyer pays there, and the gateway issues a \`paymentKey\`.
 3. Confirm the payment with \`orderId\`, \`paymentKey\` and \`amount\`: the credits are added.
 
-**The envelope.** Every answer of the two APIs is a JSON object of five fields: \`success\`, \`data\`, \`message\`, \`code\`, \`metadata\`. A success has the code SUCCESS and its payload in \`data\`. A refusal has \`data: null\`, one of the codes of this document with the status that belongs to it, and details to act on in \`metadata\`, or null.
+**The envelope.** Every answer to a caller is a JSON object of five fields: \`success\`, \`data\`, \`message\`, \`code\`, \`metadata\`. A success has the code SUCCESS and its payload in \`data\`. A refusal has \`data: null\`, one of the codes of this document with the status that belongs to it, and details to act on in \`metadata\`, or null.
 
 **Precedence.** Where several refusals apply, the first of these is given: INVALID_API_KEY, AUTH001, AUTH003, SVC001 past a rate, NOT000 for an unknown route, VAL004, VAL001, VAL002, VAL003 of the request alone, NOT000, VAL003 against what is there, PAYMENT_CANCEL_FAILED, BUS002, SVC001, INT001. A request that is not HTTP, or whose head is too large, is VAL001 or VAL004 before the key is checked.
 

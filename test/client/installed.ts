@@ -1,5 +1,6 @@
-// The client as an external user gets it: packed from a copy of this repository, installed in an empty project by the
-// commands of its README, without a network. Also the snippets of that README, as files of the project.
+// The client as an external user gets it: packed from a copy of its folder, with a compiler and without the service, installed
+// in an empty project by the commands of its README, without a network. Also the snippets of that README, as files of the
+// project.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -27,13 +28,12 @@ export function snippet(part: string): string {
 export type Project = Awaited<ReturnType<typeof installClient>>
 
 export async function installClient(directory: string) {
-  const clone = join(directory, 'prepaid-credits')
-  mkdirSync(clone)
-  for (const name of ['setup.mjs', 'package.json', 'package-lock.json'])
-    cpSync(join(repository, name), join(clone, name))
-  const isBuilt = (path: string) => path.includes('/client/dist')
-  cpSync(join(repository, 'client'), join(clone, 'client'), { recursive: true, filter: (path) => !isBuilt(path) })
-  symlinkSync(join(repository, 'node_modules'), join(clone, 'node_modules'))
+  const client = join(directory, 'prepaid-credits/client')
+  const isMade = (path: string) => /\/client\/(dist|node_modules)/.test(path)
+  cpSync(join(repository, 'client'), client, { recursive: true, filter: (path) => !isMade(path) })
+  // What `npm ci` installs there.
+  mkdirSync(join(client, 'node_modules'))
+  symlinkSync(join(repository, 'node_modules/typescript'), join(client, 'node_modules/typescript'))
 
   const offline = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_cache: join(directory, '.cache') }
   const env = bareEnvironment({ ...offline, HOME: directory, CREDITS_API_KEY: undefined })

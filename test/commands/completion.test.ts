@@ -43,6 +43,7 @@ const kinds = [
 const cases: [line: string, expected: (string | undefined)[]][] = [
   ['credits ', [...nouns, 'help']],
   ['credits ke', ['keys']],
+  ['credits --v', ['--version']],
   ['credits help ', nouns],
   ['credits keys ', verbs('keys')],
   ['credits help keys ', verbs('keys')],

@@ -44,6 +44,11 @@ for (const [line, topic] of [
   })
 }
 
+test('--version is for the program, not for a command', () => {
+  for (const line of ['--version', '--json --version']) assert.deepEqual(parsed(line), { kind: 'version' })
+  assert.equal(faultOf('keys list --version'), 'there is no option --version.')
+})
+
 for (const [line, expected] of [
   ['kyes list', 'There is no command "kyes list". Did you mean "keys list"?'],
   ['keys lsit', 'There is no command "keys lsit". Did you mean "keys list"?'],

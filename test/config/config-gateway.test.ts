@@ -116,7 +116,7 @@ test('in production the secret key leaves the machine over TLS only', () => {
 
 test('in production the gateway has no default; the sandbox is allowed when it is named', () => {
   const fault = 'GATEWAY is not set: toss (or sandbox, to run without real payments in production mode) is needed'
-  assert.deepEqual(faultsOf({ NODE_ENV: 'production' }), [fault])
+  assert.deepEqual(faultsOf({ ...toss, GATEWAY: '', NODE_ENV: 'production' }), [fault])
   assert.equal(readConfig({ NODE_ENV: 'production', GATEWAY: 'sandbox' }).gateway.kind, 'sandbox')
   assert.equal(readConfig({ NODE_ENV: 'production', ...toss }).gateway.kind, 'toss')
 })
@@ -126,4 +126,6 @@ test('with toss nothing has a default: keys, pepper and addresses have to be set
   const needed = ['FAIL_URL', 'KEY_PEPPER', 'SUCCESS_URL', 'TOSS_CLIENT_KEY', 'TOSS_SECRET_KEY']
   assert.deepEqual(names(faultsOf({ NODE_ENV: 'development', GATEWAY: 'toss' })), needed)
   assert.deepEqual(names(faultsOf({ NODE_ENV: 'production', GATEWAY: 'toss' })), [...needed, 'WEBHOOK_TOKEN'])
+  const inProduction = ['FAIL_URL', 'GATEWAY', ...needed.slice(1), 'WEBHOOK_TOKEN']
+  assert.deepEqual(names(faultsOf({ NODE_ENV: 'production' })), inProduction)
 })

@@ -4,6 +4,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import {
+  type CreditsClientOptions,
+  createCreditsClient,
+  createSpendingClient,
+  type SpendingClientOptions,
+} from '../../client/src/index.ts'
 import { repository } from '../../harness/processes.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
 import { eventTypes } from '../../src/events/outbox.sql.ts'
@@ -12,7 +18,14 @@ import { runTool, toolsFolder } from '../support/documents/tools.ts'
 
 type Example = { summary: string; value: { code: ErrorCode; message: string; success: boolean; data: unknown } }
 type Response = { headers?: Record<string, unknown>; content: Record<string, { examples?: Record<string, Example> }> }
-type Operation = { operationId: string; security: object[]; responses: Record<string, Response> }
+type Operation = {
+  operationId: string
+  security: object[]
+  parameters?: { name: string; in: string; example?: unknown }[]
+  requestBody?: { content: { 'application/json': { example: object } } }
+  responses: Record<string, Response>
+  'x-codeSamples'?: { source: string }[]
+}
 type Document = {
   paths: Record<string, Record<'get' | 'post', Operation>>
   webhooks: Record<string, unknown>
@@ -63,6 +76,45 @@ test('every operation with a key has the codes that apply before its handler, an
     )
   }
 })
+
+test('the sample of every operation with a key sends the documented request with our client', async () => {
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      if (!('operationId' in operation) || operation.security.length === 0) continue
+      const { operationId, parameters, requestBody, 'x-codeSamples': samples } = operation
+      const examples = new Map(parameters?.map(({ name, example }) => [name, example]))
+      const pathname = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(`${examples.get(name)}`))
+      const body = requestBody?.content['application/json'].example
+      const expected = { pathname, method: method.toUpperCase(), body }
+      assert.deepEqual(await requestsOf(samples?.[0]?.source ?? ''), [expected], operationId)
+    }
+  }
+})
+
+/** Runs a sample with a client that records its requests. */
+async function requestsOf(source: string) {
+  const sent: { pathname: string; method: string; body: unknown }[] = []
+  const recording = {
+    maxAttempts: 1,
+    fetch: async (url: string, { method = 'GET', body }: RequestInit = {}) => {
+      sent.push({ pathname: new URL(url).pathname, method, body: body ? JSON.parse(`${body}`) : undefined })
+      return new Response('', { status: 500 })
+    },
+  }
+  const AsyncFunction = (async () => undefined).constructor as FunctionConstructor
+  const program = source.replaceAll(/^import .*$/gm, '')
+  await AsyncFunction(
+    'createCreditsClient',
+    'createSpendingClient',
+    'env',
+    program,
+  )(
+    (options: CreditsClientOptions) => createCreditsClient({ ...options, ...recording }),
+    (options: SpendingClientOptions) => createSpendingClient({ ...options, ...recording }),
+    { CREDITS_API_KEY: `cpk_${'a'.repeat(43)}`, CREDITS_TOKEN: `cst_${'a'.repeat(43)}` },
+  ).catch(() => undefined)
+  return sent
+}
 
 test('SVC001 has Retry-After wherever it is documented', () => {
   const unavailable = operations.filter(({ security }) => security.length > 0).map(({ responses }) => responses['503'])

@@ -1,5 +1,5 @@
-// The reference page: on the internal listener without authentication, standalone by `npm run docs`, and readable in a
-// real browser that contacts no other host.
+// The reference page: on the internal listener without authentication, by a setting on the public one, standalone by
+// `npm run docs`, and readable in a real browser that contacts no other host. And the page of links at `/`.
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -8,13 +8,16 @@ import fastify from 'fastify'
 import type { Browser } from 'playwright-core'
 import { bareEnvironment, launch, repository, takePort } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
+import { refuse } from '../../src/core/errors.ts'
 import { apiDocument } from '../../src/listeners/api-document.ts'
 import { buildInternalListener, type InternalListenerParts } from '../../src/listeners/internal.ts'
+import { buildPublicListener, type PublicListenerParts } from '../../src/listeners/public.ts'
 import { createLog } from '../../src/log.ts'
 import { referenceRoutes } from '../../src/openapi/page.ts'
 import { closeNow } from '../support/closing.ts'
 import { launchBrowser, takePicture } from '../support/console/browser.ts'
 import { cookieName, signedIn } from '../support/console/console.ts'
+import { barriersOn } from '../support/console/person.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
 
 const browser: Browser | undefined = await launchBrowser()
@@ -22,8 +25,14 @@ const skip = browser ? false : 'no Chromium on this machine, and none could be i
 after(() => browser?.close())
 // Started before the first test: otherwise the file would end as soon as the earlier tests are done.
 const url = await startDocs()
+const service = await startWholeService({ after }, { WORKER: 'off', PUBLIC_REFERENCE: 'on' })
 
-type Document = { paths: Record<string, Record<string, { summary?: string }>> }
+type Document = {
+  paths: Record<string, Record<string, { summary?: string }>>
+  servers: { url: string }[]
+  webhooks?: object
+  tags: { name: string }[]
+}
 const { paths } = apiDocument() as Document
 
 test('/docs, its script and /openapi.json need no authentication on the internal listener, and load only from there', async (t) => {
@@ -39,7 +48,7 @@ test('/docs, its script and /openapi.json need no authentication on the internal
   assert.match(policy, /^sandbox allow-scripts; default-src 'none'; script-src 'self'; /)
   assert.match(policy, /; connect-src 'none'; /)
   assert.doesNotMatch(policy, /https?:|unsafe-eval|\*/)
-  assert.doesNotMatch(await page.text(), /(?:src|href|action)="https?:/)
+  assert.doesNotMatch(await page.text(), /(?:src|href|action)="https?:|UNLICENSED/)
   const script = await fetch(`${url}/docs/scalar.js`)
   assert.equal(script.headers.get('content-type'), 'text/javascript; charset=utf-8')
   assert.ok((await script.arrayBuffer()).byteLength > 1_000_000)
@@ -106,7 +115,10 @@ test('npm run docs shows every endpoint, its texts and codes, without a database
   await page.getByText('Confirm a payment').first().click()
   await page.getByText('Captures the payment that the buyer has approved').waitFor()
   await page.getByText('VAL003: A field has a value that is not allowed.').first().waitFor()
+  await page.getByText("from '@prepaid-credits/client'").first().waitFor()
   await takePicture(page, 'reference-confirm')
+  assert.deepEqual(await barriersOn(page), [])
+  assert.ok((await page.getByRole('button', { name: 'Copy', exact: true }).count()) > 0)
   const { origin } = new URL(url)
   assert.deepEqual(
     requested.filter((address) => !address.startsWith(`${origin}/`) && !/^(data|blob):/.test(address)),
@@ -115,8 +127,67 @@ test('npm run docs shows every endpoint, its texts and codes, without a database
   assert.deepEqual(problems, [])
 })
 
+test('a running service serves the document with its own addresses; on the public listener the public API alone, and only if PUBLIC_REFERENCE is on', async (t) => {
+  const documentOf = async (address: string) => (await (await fetch(`${address}/openapi.json`)).json()) as Document
+  const { publicUrl, internalUrl } = service
+  const whole = await documentOf(internalUrl)
+  assert.deepEqual(
+    whole.servers.map(({ url }) => url),
+    [publicUrl, internalUrl],
+  )
+  assert.deepEqual(Object.keys(whole.paths), Object.keys(paths))
+  assert.doesNotMatch(JSON.stringify(whole), /127\.0\.0\.1:808\d/)
+  const own = await documentOf(publicUrl)
+  assert.deepEqual(
+    own.servers.map(({ url }) => url),
+    [publicUrl],
+  )
+  assert.deepEqual(
+    Object.keys(own.paths),
+    Object.keys(paths).filter((path) => path.startsWith('/public/')),
+  )
+  assert.deepEqual([own.webhooks, own.tags.map(({ name }) => name)], [undefined, ['Payments']])
+  assert.equal(JSON.stringify(own).includes(internalUrl), false)
+  const page = await fetch(`${publicUrl}/docs`)
+  assert.match(page.headers.get('content-security-policy') ?? '', /^sandbox allow-scripts; default-src 'none'; /)
+  for (const path of ['/', '/metrics', '/readyz', '/console']) {
+    assert.equal((await fetch(`${publicUrl}${path}`)).status, 401, path)
+  }
+
+  const parts = { log: createLog('silent'), bodyLimitBytes: 1_000, payments: {}, rateLimitPerSecond: 0 }
+  const authenticate = () => {
+    throw refuse('INVALID_API_KEY')
+  }
+  const listener = buildPublicListener({ ...parts, authenticate } as unknown as PublicListenerParts)
+  t.after(() => closeNow(listener))
+  const address = await listener.listen({ host: '127.0.0.1', port: 0 })
+  for (const path of ['/docs', '/openapi.json']) assert.equal((await fetch(address + path)).status, 401, path)
+})
+
+test('/ of the internal listener links to what can be opened there, in both languages', { skip }, async (t) => {
+  const response = await fetch(service.internalUrl)
+  const policy = response.headers.get('content-security-policy') ?? ''
+  assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; base-uri 'none'; /)
+  for (const [locale, title] of [
+    ['en-US', 'Prepaid Credits: internal listener'],
+    ['ko-KR', 'Prepaid Credits 내부 리스너'],
+  ] as const) {
+    const context = await (browser as Browser).newContext({ locale, viewport: { width: 390, height: 844 } })
+    t.after(() => context.close())
+    const page = await context.newPage()
+    const problems: string[] = []
+    page.on('console', (message) => problems.push(message.text()))
+    await page.goto(service.internalUrl)
+    assert.equal(await page.title(), title)
+    await takePicture(page, `start-${locale}`)
+    assert.deepEqual(await barriersOn(page), [])
+    const links = await page.getByRole('link').evaluateAll((all) => all.map((each) => each.getAttribute('href') ?? ''))
+    assert.deepEqual(links, ['/console', '/docs', '/openapi.json', '/readyz', '/metrics'])
+    assert.deepEqual(problems, [])
+  }
+})
+
 test('the script of the page cannot use the session of an operator who has the console open', { skip }, async (t) => {
-  const service = await startWholeService(t, { WORKER: 'off' })
   const { token } = await signedIn(service, 'admin')
   const context = await (browser as Browser).newContext()
   t.after(() => context.close())
@@ -157,6 +228,7 @@ test('the script of the page cannot use the session of an operator who has the c
 test('the page is dark when the browser prefers dark', { skip }, async (t) => {
   const { page, problems } = await openPage(t, 'dark')
   assert.equal(await page.evaluate('document.body.classList.contains("dark-mode")'), true)
+  assert.deepEqual(await barriersOn(page, ['color-contrast']), [])
   assert.deepEqual(problems, [])
 })
 

@@ -20,8 +20,9 @@ import {
   repository,
 } from '../../harness/processes.ts'
 import { backup } from '../../src/commands/database/backup.ts'
-import { move, quoted, withoutPassword } from '../../src/commands/database/move.ts'
+import { move, withoutPassword } from '../../src/commands/database/move.ts'
 import { confirmRestore, restore } from '../../src/commands/database/restore.ts'
+import { forShell } from '../../src/core/text/shell.ts'
 import { withClient } from '../../src/db/connect.ts'
 import { openBackup } from '../../src/db/copy/backup-file.ts'
 import { copiedTables, loadInto } from '../../src/db/copy/load.ts'
@@ -231,5 +232,5 @@ test('the printed start command has no password, and its values are quoted for t
     assert.equal(withoutPassword(url), shown)
   }
   const value = `it's $HOME`
-  assert.equal(execFileSync('sh', ['-c', `printf %s ${quoted(value)}`], { encoding: 'utf8' }), value)
+  assert.equal(execFileSync('sh', ['-c', `printf %s ${forShell(value)}`], { encoding: 'utf8' }), value)
 })

@@ -71,7 +71,7 @@ const all = (name) => argv.flatMap((each, index) => (argv[index - 1] === name ? 
 const headers = all('-H').map((line) => line.split(': '))
 const [body] = all('-d')
 const answer = await fetch(argv.find((each) => each.startsWith('http')), { headers, ...(body && { method: 'POST', body }) })
-process.stdout.write(await answer.text())
+process.stdout.write(await answer.text() + all('-w').join('').replace('\\\\n', '\\n'))
 `
 
 /** Returns a directory for PATH. */

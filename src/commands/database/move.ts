@@ -1,5 +1,6 @@
 // `move`: copies the embedded database to an empty one on a server. The source stays as it is; a note in DATA_DIR keeps it
 // from being started again by mistake.
+import { forShell } from '../../core/text/shell.ts'
 import { placeOf, urlsOf, withClient } from '../../db/connect.ts'
 import { copiedTables } from '../../db/copy/load.ts'
 import { withSnapshot } from '../../db/copy/source.ts'
@@ -40,8 +41,8 @@ export async function move(call: StandaloneCall): Promise<object> {
       ),
     )
     if (!filled.ok) return filled
-    const dataDir = quoted(databaseOptions.dataDir)
-    const start = `DATABASE_URL=${quoted(withoutPassword(databaseUrl))} DATA_DIR=${dataDir} npm start`
+    const dataDir = forShell(databaseOptions.dataDir)
+    const start = `DATABASE_URL=${forShell(withoutPassword(databaseUrl))} DATA_DIR=${dataDir} npm start`
     return { ...filled, movedFrom: from.places.place, note, start }
   } finally {
     await from.leave()
@@ -57,6 +58,3 @@ export function withoutPassword(databaseUrl: string): string {
   const hosts = [url, ...others].map(({ host }) => host).join(',')
   return url.href.replace(`${url.host}${url.pathname}`, `${hosts}${url.pathname}`)
 }
-
-/** For the shell. */
-export const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`

@@ -14,6 +14,7 @@ type Completion = { word: string; description: string }
 
 const helpWord: Completion = { word: 'help', description: 'Explains a command.' }
 const helpOption: Completion = { word: '--help', description: 'shows arguments, options and examples' }
+const versionOption: Completion = { word: '--version', description: 'prints the version of this program' }
 
 function firstWords(commands: readonly Command[]): Completion[] {
   const nouns = new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))
@@ -54,7 +55,7 @@ function bash(commands: readonly Command[]): Tables {
   const first = listOf(firstWords(commands))
   return {
     words: [
-      `' ') words='${first} ${helpWord.word}' options='${helpOption.word}' ;;`,
+      `' ') words='${first} ${helpWord.word}' options='${listOf([helpOption, versionOption])}' ;;`,
       `' help ') words='${first}' ;;`,
       ...nounsOf(commands).map(({ noun, verbs }) => `' ${noun} ' | ' help ${noun} ') words='${listOf(verbs)}' ;;`),
       ...commands.map((command) => {

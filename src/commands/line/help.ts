@@ -33,6 +33,7 @@ export function overview({ groups, columns }: HelpOptions): string {
     '',
     `${program} help <command>       arguments, options, examples and exit codes`,
     `${program} <command> --json     one JSON document on stdout, for scripts`,
+    `${program} --version            the version of this program`,
     '',
     `"${program}" is bin/credits, or: npm run -s credits --`,
   ])

@@ -10,6 +10,7 @@ export type Parsed =
   | { kind: 'call'; command: Command; input: CommandInput }
   /** About a command, about all commands of a noun, or about all commands. */
   | { kind: 'help'; topic: Command | string | undefined }
+  | { kind: 'version' }
   /** No command, or a noun without a verb: help is shown instead of an error. */
   | { kind: 'incomplete'; noun: string | undefined }
   | { kind: 'fault'; text: string; command?: Command; noun?: string }
@@ -23,6 +24,7 @@ function allOptions(commands: readonly Command[]): NonNullable<ParseArgsConfig['
   return {
     ...Object.fromEntries(options.map(({ name, option }) => [name, { type: option ? 'string' : 'boolean' }])),
     help: { type: 'boolean', short: 'h' },
+    version: { type: 'boolean' },
   }
 }
 
@@ -41,6 +43,7 @@ export function parse(commands: readonly Command[], args: readonly string[]): Pa
   const isHelp = ({ name, value, inlineValue }: (typeof given)[number]) =>
     name === 'help' || (!inlineValue && (value === '--help' || value === '-h'))
   if (given.some(isHelp)) return helpAbout(commands, positionals)
+  if (positionals.length === 0 && given.some(({ name }) => name === 'version')) return { kind: 'version' }
 
   const command = findCommand(commands, positionals)
   const [noun] = positionals

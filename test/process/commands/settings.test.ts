@@ -1,11 +1,14 @@
 // Faults in the environment: the service prints one readable line per fault, exits with 1 and leaves nothing running.
 // And the settings that change how a service starts.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import * as fs from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import {
   assertNothingRuns,
+  bareEnvironment,
   type Cleaner,
   callerOf,
   databaseUrl,
@@ -13,10 +16,13 @@ import {
   demoKeyIn,
   type Ended,
   type Environment,
+  launch,
   newDataDir,
   newDirectory,
   processIdFile,
   type RunningService,
+  repository,
+  runCommand,
   runService,
   startService,
   takePort,
@@ -140,13 +146,25 @@ for (const { name, url, line } of unreachable) {
 let sharedDatabase: TestDatabase | undefined
 let sharedService: RunningService | undefined
 const sharedDataDir = newDataDir(wholeFile)
+const sharedNotes = newDirectory(wholeFile)
 
 /** One service with a DATABASE_URL for two tests. */
 async function startShared() {
   sharedDatabase ??= await newDatabase(wholeFile)
   const DATABASE_URL = databaseUrl(sharedDatabase.connection)
-  sharedService ??= await startService(wholeFile, sharedDataDir, { DATABASE_URL })
+  // With a port and a directory for its note: commands can find it.
+  const settings = { DATABASE_URL, TMPDIR: sharedNotes, INTERNAL_PORT: await findFreePort() }
+  sharedService ??= await startService(wholeFile, sharedDataDir, settings)
   return { dataDir: sharedDataDir, database: sharedDatabase, service: sharedService, DATABASE_URL }
+}
+
+async function findFreePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return `${port}`
 }
 
 test('DATABASE_URL works without an embedded server', async () => {
@@ -161,6 +179,37 @@ test('DATABASE_URL works without an embedded server', async () => {
   assert.deepEqual(fs.readdirSync(dataDir).sort(), left)
 })
 
+test('a printed command leads to the data of the service from any shell that knows its secrets', async (t) => {
+  const { service, database, DATABASE_URL } = await startShared()
+  const [, printed = ''] = /^ {2}(DATA_DIR=.* operators add NAME --role admin)$/m.exec(service.output.stdout) ?? []
+  assert.ok(printed.startsWith(`DATA_DIR='${sharedDataDir}' DATABASE_URL="`), service.output.stdout)
+  const line = printed.replace('npm run -s credits --', `${process.execPath} src/cli.ts`).replace('NAME', 'kim')
+  const paste = (settings: Environment) =>
+    launch(t, 'sh', ['-c', line], { cwd: repository, env: bareEnvironment(settings) }).ended
+  assert.notEqual((await paste({})).code, 0, 'without DATABASE_URL it does not go elsewhere')
+  assert.equal((await paste({ DATABASE_URL })).code, 0)
+  assert.deepEqual(await database.query('select name from operators'), [{ name: 'kim' }])
+})
+
+test('a command warns on stderr when the running service uses other data, and not beside its own service', async (t) => {
+  const { dataDir, service, DATABASE_URL } = await startShared()
+  const directory = join(sharedNotes, `prepaid-credits-${process.getuid?.()}`)
+  const note = join(directory, `${service.pid}.json`)
+  assert.equal(fs.statSync(note).mode & 0o777, 0o600)
+  assert.equal(fs.readFileSync(note, 'utf8').includes(sharedDatabase?.connection.password ?? ''), false)
+  // Of a process that is gone.
+  const stale = join(directory, '4194305.json')
+  fs.writeFileSync(stale, fs.readFileSync(note))
+  const list = (settings: Environment) => runCommand(t, dataDir, ['keys', 'list', '--json'], settings)
+  assert.equal((await list({ DATABASE_URL, TMPDIR: sharedNotes })).stderr, '')
+  assert.equal(fs.existsSync(stale), false)
+  const elsewhere = databaseUrl((await newDatabase(t)).connection)
+  const other = await list({ DATABASE_URL: elsewhere, TMPDIR: sharedNotes })
+  const { warning } = JSON.parse(other.stderr)
+  assert.match(warning, new RegExp(`^This command uses the data of .*process ${service.pid}\\) uses `))
+  assert.deepEqual([other.code, JSON.parse(other.stdout)], [0, []])
+})
+
 test('DATABASE_URL: a start that fails beside a running service leaves its pid file alone', async (t) => {
   const { dataDir, service, DATABASE_URL } = await startShared()
   assert.equal(processIdFile(dataDir), `${service.pid}`)
@@ -169,6 +218,7 @@ test('DATABASE_URL: a start that fails beside a running service leaves its pid f
   assert.equal(processIdFile(dataDir), `${service.pid}`)
   await service.stop()
   assert.equal(processIdFile(dataDir), null)
+  assert.deepEqual(fs.readdirSync(join(sharedNotes, `prepaid-credits-${process.getuid?.()}`)), [])
 })
 
 test('NODE_ENV=production with GATEWAY=sandbox warns that no money moves, takes only payment keys of the sandbox, and shows no key', async (t) => {

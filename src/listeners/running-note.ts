@@ -1,0 +1,73 @@
+// Which data a running service uses, as a note in the temporary directory of its user. A command that is about to use other
+// data, because its shell lacks a setting of the service, finds the note and warns. Notes of dead processes are removed. A
+// service on a free port (INTERNAL_PORT=0) leaves none: its caller gives commands the same settings anyway.
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Config, DatabaseConfig } from '../config.ts'
+import { placeOf } from '../db/connect.ts'
+import { isAlive } from '../db/embedded/postmaster.ts'
+
+type Note = { root: string; data: string }
+
+/** Services and commands of another clone do not concern each other. */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** To show and to compare: without user and password. */
+function dataOf({ databaseUrl, dataDir }: Pick<DatabaseConfig, 'databaseUrl' | 'dataDir'>): string {
+  return databaseUrl === undefined ? dataDir : placeOf(databaseUrl)
+}
+
+/** Undefined where it belongs to another user, who could leave false notes. */
+function notesDirectory(): string | undefined {
+  const directory = join(tmpdir(), `prepaid-credits-${process.getuid?.()}`)
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const { uid, mode } = fs.lstatSync(directory)
+  return uid === process.getuid?.() && (mode & 0o077) === 0 ? directory : undefined
+}
+
+/** Returns its removal. A service runs without a note where none can be written. */
+export function writeRunningNote(config: Pick<Config, 'databaseUrl' | 'dataDir' | 'internalPort'>): () => void {
+  if (config.internalPort === 0) return () => undefined
+  try {
+    const directory = notesDirectory()
+    if (!directory) return () => undefined
+    const file = join(directory, `${process.pid}.json`)
+    fs.writeFileSync(file, JSON.stringify({ root, data: dataOf(config) } satisfies Note), { mode: 0o600 })
+    return () => fs.rmSync(file, { force: true })
+  } catch {
+    return () => undefined
+  }
+}
+
+/** A line for people when services of this clone run, and none of them uses the data of this command. */
+export function warningOfOtherData(config: Pick<DatabaseConfig, 'databaseUrl' | 'dataDir'>): string | undefined {
+  const data = dataOf(config)
+  const running = readNotes()
+  const [first] = running
+  if (!first || running.some((note) => note.data === data)) return undefined
+  return (
+    `This command uses the data of ${data}, and the service that is running (process ${first.pid}) uses ` +
+    `${first.data}. Set DATA_DIR or DATABASE_URL as for the service to use the same.`
+  )
+}
+
+function readNotes(): (Note & { pid: number })[] {
+  try {
+    const directory = notesDirectory()
+    if (!directory) return []
+    return fs.readdirSync(directory).flatMap((name) => {
+      const file = join(directory, name)
+      const pid = Number.parseInt(name, 10)
+      if (!isAlive(pid)) fs.rmSync(file, { force: true })
+      else {
+        const note = JSON.parse(fs.readFileSync(file, 'utf8')) as Note
+        if (note.root === root) return [{ ...note, pid }]
+      }
+      return []
+    })
+  } catch {
+    return []
+  }
+}
