@@ -243,7 +243,7 @@ function addressesIn(stdout: string): Addresses | undefined {
   if (entry) return JSON.parse(entry)
   const [, publicUrl = ''] = /API +(http:\S+)\/public\/v1\/payments\n/.exec(stdout) ?? []
   const [, internalUrl = ''] = /health +(http:\S+)\/readyz\n/.exec(stdout) ?? []
-  const [, sandboxUrl = ''] = /sandbox +(http:\S+)\/sandbox\/payments /.exec(stdout) ?? []
+  const [, sandboxUrl = ''] = /sandbox +(http:\S+)\/sandbox(?:\/payments)? /.exec(stdout) ?? []
   return internalUrl ? { publicUrl, internalUrl, sandboxUrl } : undefined
 }
 

@@ -51,7 +51,7 @@ function addresses(service: Service, config: DataSettings, pid: number): string[
     `  console    ${internalUrl}/console   (for operators, in a browser)`,
     `  health     ${internalUrl}/readyz`,
     `  webhooks   ${webhookUrl}   (for the gateway alone)`,
-    ...(sandboxUrl ? [`  sandbox    ${sandboxUrl}/sandbox/payments   (stands in for Toss Payments)`] : []),
+    ...(sandboxUrl ? [`  sandbox    ${sandboxUrl}/sandbox   (stands in for Toss Payments)`] : []),
     `  database   PostgreSQL, ${databasePlace}`,
     '',
   ]

@@ -73,7 +73,7 @@ test('the first start prints the addresses, the place of the database and the de
   const places = lines.flatMap((line) => /^(API|health|sandbox|database) +(.*)$/.exec(line)?.slice(1) ?? [])
   assert.match(places.join('\n'), /^API\nhttp:\/\/127\.0\.0\.1:\d+\/public\/v1\/payments$/m)
   assert.match(places.join('\n'), /^health\nhttp:\/\/127\.0\.0\.1:\d+\/readyz$/m)
-  assert.match(places.join('\n'), /^sandbox\nhttp:\/\/127\.0\.0\.1:\d+\/sandbox\/payments /m)
+  assert.match(places.join('\n'), /^sandbox\nhttp:\/\/127\.0\.0\.1:\d+\/sandbox /m)
   assert.equal(places.at(-1), `PostgreSQL, ${clusterOf(dataDir)}`)
   assert.match(key, /^cpk_[0-9A-Za-z]{43}$/)
 })
