@@ -200,8 +200,10 @@ export const columnsOf: Record<keyof typeof files, string> = {
   days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAtKst,comparedAt,reconciliationId',
   payments:
     'timeKst,time,day,orderId,customerId,customerName,packageType,credits,kind,krw,supply,vat,status,operator,reason,paymentKey,transactionKey',
-  discrepancies: 'discrepancyId,kind,subject,customerId,customerName,orderId,amount,foundAtKst,foundAt,lastSeenAtKst,lastSeenAt,resolvedAtKst,resolvedAt,resolution,detail',
-  liability: 'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value',
+  discrepancies:
+    'discrepancyId,kind,subject,customerId,customerName,orderId,amount,foundAtKst,foundAt,lastSeenAtKst,lastSeenAt,resolvedAtKst,resolvedAt,resolution,detail',
+  liability:
+    'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value',
   statement:
     'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service',
 }
