@@ -109,7 +109,7 @@ function Subject({ action: { command, subject, subjectName } }: { action: Action
   const id = (
     <div>
       {!isCustomer && <Id value={subject} short />}
-      {subjectName && <Text size={isCustomer ? 'md' : 'xs'}>{subjectName}</Text>}
+      {subjectName && <Text {...(!isCustomer && { size: 'xs' })}>{subjectName}</Text>}
     </div>
   )
   return page ? (
