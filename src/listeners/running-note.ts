@@ -19,12 +19,12 @@ function dataOf({ databaseUrl, dataDir }: Pick<DatabaseConfig, 'databaseUrl' | '
   return databaseUrl === undefined ? dataDir : placeOf(databaseUrl)
 }
 
-/** Undefined where it belongs to another user, who could leave false notes. */
-function notesDirectory(): string | undefined {
-  const directory = join(tmpdir(), `prepaid-credits-${process.getuid?.()}`)
-  fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+const notesDirectory = () => join(tmpdir(), `prepaid-credits-${process.getuid?.()}`)
+
+/** Another user, who made the directory first, could leave false notes. */
+function isOwn(directory: string): boolean {
   const { uid, mode } = fs.lstatSync(directory)
-  return uid === process.getuid?.() && (mode & 0o077) === 0 ? directory : undefined
+  return uid === process.getuid?.() && (mode & 0o077) === 0
 }
 
 /** Returns its removal. A service runs without a note where none can be written. */
@@ -32,7 +32,8 @@ export function writeRunningNote(config: Pick<Config, 'databaseUrl' | 'dataDir' 
   if (config.internalPort === 0) return () => undefined
   try {
     const directory = notesDirectory()
-    if (!directory) return () => undefined
+    fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+    if (!isOwn(directory)) return () => undefined
     const file = join(directory, `${process.pid}.json`)
     fs.writeFileSync(file, JSON.stringify({ root, data: dataOf(config) } satisfies Note), { mode: 0o600 })
     return () => fs.rmSync(file, { force: true })
@@ -56,17 +57,16 @@ export function warningOfOtherData(config: Pick<DatabaseConfig, 'databaseUrl' | 
 function readNotes(): (Note & { pid: number })[] {
   try {
     const directory = notesDirectory()
-    if (!directory) return []
-    return fs.readdirSync(directory).flatMap((name) => {
-      const file = join(directory, name)
-      const pid = Number.parseInt(name, 10)
-      if (!isAlive(pid)) fs.rmSync(file, { force: true })
-      else {
-        const note = JSON.parse(fs.readFileSync(file, 'utf8')) as Note
-        if (note.root === root) return [{ ...note, pid }]
-      }
-      return []
-    })
+    if (!fs.existsSync(directory) || !isOwn(directory)) return []
+    const pids = fs
+      .readdirSync(directory)
+      .flatMap((name) => (/^\d+\.json$/.test(name) ? Number.parseInt(name, 10) : []))
+    const fileOf = (pid: number) => join(directory, `${pid}.json`)
+    for (const pid of pids) if (!isAlive(pid)) fs.rmSync(fileOf(pid), { force: true })
+    return pids
+      .filter(isAlive)
+      .map((pid) => ({ ...(JSON.parse(fs.readFileSync(fileOf(pid), 'utf8')) as Note), pid }))
+      .filter((note) => note.root === root)
   } catch {
     return []
   }
