@@ -98,6 +98,7 @@ const writers: Record<string, string[]> = {
   adjustment_days: ['src/credits/adjustments/adjust.sql.ts'],
   hourly_figures: ['src/payments/books/figures.sql.ts'],
   figures_reached: ['src/payments/books/figures.sql.ts'],
+  customer_figures: ['src/payments/books/figures.sql.ts'],
   sweeping_processes: ['src/db/cluster/share.ts'],
   // Written by triggers.
   record_journal: [],

@@ -10,7 +10,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 9
+export const rightsVersion = 10
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -120,7 +120,8 @@ export const rights: Record<string, Rights> = {
   operator_sessions: { insert: true, delete: true, update: ['last_seen_at', 'access_version'] },
   sign_in_failures: { insert: true, delete: true, update: ['failures', 'last_failed_at'] },
   hourly_figures: { insert: true, update: ['count', 'total'] },
-  figures_reached: { insert: true, update: ['reached'] },
+  figures_reached: { insert: true, update: ['reached', 'details_reached'] },
+  customer_figures: { insert: true, update: ['revenue', 'orders', 'last_purchase_at'] },
   audits: { insert: true },
   daily_audits: { insert: true, update: ['holder_id', 'lease_until', 'audit_id'] },
   sweeping_processes: { insert: true, delete: true, update: ['lease_until'] },

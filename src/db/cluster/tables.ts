@@ -17,10 +17,11 @@ export const distributedTables: string[] = [
   'budget_usage',
   'figures_reached',
   'hourly_figures',
+  'customer_figures',
 ]
 
 /** Each group adds up its own from the others, with keys that mean nothing elsewhere: they are derived anew instead of copied. */
-export const derivedTables: string[] = ['figures_reached', 'hourly_figures']
+export const derivedTables: string[] = ['figures_reached', 'hourly_figures', 'customer_figures']
 
 /** Whole on every server. */
 export const referenceTables: string[] = ['customers', 'api_keys', 'event_endpoints', 'service_tokens', 'budgets']

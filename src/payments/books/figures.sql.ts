@@ -1,8 +1,10 @@
 // The figures of the platform by the hour: the statements that add them up once, and the one that reads them. What happened
 // before `reached` is added up; the rest is counted by the reading statement, in the same snapshot, so a figure is complete
-// whenever it is read. They are derived from orders, operations and the ledger, and can be derived again.
+// whenever it is read. They are derived from orders, operations and the ledger, and can be derived again. The details, which
+// came later, have a mark of their own: the orders that expired, and the figures of each customer.
 import { anchorOf, groupsOf } from '../../db/cluster/groups.ts'
 import { type Database, statement } from '../../db/database.ts'
+import { codesOf } from '../failure-reasons.ts'
 
 export const figureNames = [
   'orders made',
@@ -15,6 +17,8 @@ export const figureNames = [
   'credits refunded',
   'credits spent',
   'credits adjusted',
+  // Of those that failed.
+  'orders expired',
 ] as const
 export type FigureName = (typeof figureNames)[number]
 
@@ -51,31 +55,50 @@ const figuresOfSpan = `
     group by 1, 2
   )`
 
+// A payment that was not made in time: the order expired, or its payment at the gateway.
+const quotedExpiredCodes = codesOf('payment-expired')
+  .map((code) => `'${code}'`)
+  .join(', ')
+
+// CTE `expired`: the figure of orders that expired, from `details_span.from_time` on and before `details_span.to_time`, by the
+// hour.
+const quotedExpired = `
+  expired as (
+    select date_bin('1 hour', p.closed_at, 'epoch') as hour, 'orders expired' as figure, count(*) as count,
+           sum(p.amount)::bigint as total
+    from payment_operations p
+    where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
+      and p.kind = 'CONFIRM'
+      and (p.state = 'EXPIRED' or p.state = 'REJECTED' and p.gateway_code in (${quotedExpiredCodes}))
+    group by 1
+  )`
+
 const beginStatement = statement(
   'payments.beginFigures',
-  `insert into figures_reached (customer_id, reached)
-  select $1, date_trunc('milliseconds', coalesce(min(created_at), now())) from customers
-  on conflict do nothing`,
+  `insert into figures_reached as f (customer_id, reached, details_reached)
+  select $1, first.at, first.at
+  from (select date_trunc('milliseconds', coalesce(min(created_at), now())) as at from customers) first
+  on conflict (customer_id) do update set details_reached = excluded.details_reached where f.details_reached is null`,
   'customer',
 )
 
 /** `safeTo`: a statement that begins after this one sees everything that happened before it. */
-export type FiguresMark = { reached: Date; safeTo: Date }
+export type FiguresMark = { reached: Date; detailsReached: Date; safeTo: Date }
 
 // Rows have the time of their transaction, or a later one. Our statements have a time limit, so a row older than the lag is
 // committed or never will be. The commit itself has no limit, when it waits for a disk or a standby: a transaction that has
 // written and is not done is found in pg_stat_activity.
 const findPlaceStatement = statement(
   'payments.findPlaceOfFigures',
-  `select f.reached, date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
+  `select f.reached, f.details_reached as "detailsReached", date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
     select min(a.xact_start) from pg_stat_activity a
     where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
   from figures_reached f
-  where f.customer_id = $1`,
+  where f.customer_id = $1 and f.details_reached is not null`,
   'customer',
 )
 
-/** Of a group. Null the first time; then the figures begin with the first customer. */
+/** Of a group. Null the first time; then the figures and details begin with the first customer. */
 export async function findPlace(group: Database, lagMs: number): Promise<FiguresMark | null> {
   const [place] = await group.run<FiguresMark>(findPlaceStatement, [anchorOf(group), lagMs])
   if (!place) await group.run(beginStatement, [anchorOf(group)])
@@ -105,30 +128,77 @@ export async function addSlice(group: Database, from: Date, to: Date): Promise<v
   await group.run(addSliceStatement, [anchorOf(group), from, to])
 }
 
+const addDetailsStatement = statement(
+  'payments.addSliceToDetails',
+  `with details_span as (
+    update figures_reached set details_reached = $3::timestamptz
+    where customer_id = $1::uuid and details_reached = $2::timestamptz
+    returning $2::timestamptz as from_time, $3::timestamptz as to_time
+  ),${quotedExpired},
+  of_customers as (
+    insert into customer_figures as c (customer_id, revenue, orders, last_purchase_at)
+    select p.customer_id, sum(case p.kind when 'CONFIRM' then p.amount else -p.amount end)::bigint,
+           count(*) filter (where p.kind = 'CONFIRM'), max(p.closed_at) filter (where p.kind = 'CONFIRM')
+    from payment_operations p
+    where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
+      and p.kind in ('CONFIRM', 'CANCEL', 'REFUND') and p.state = 'APPROVED'
+    group by p.customer_id
+    order by p.customer_id
+    on conflict (customer_id)
+    do update set revenue = c.revenue + excluded.revenue, orders = c.orders + excluded.orders,
+                  last_purchase_at = greatest(c.last_purchase_at, excluded.last_purchase_at)
+  )
+  insert into hourly_figures as h (customer_id, hour, figure, count, total)
+  select $1::uuid, hour, figure, count, total from expired
+  union all
+  select $1::uuid, '-infinity', figure, sum(count)::bigint, sum(total)::bigint from expired group by figure
+  order by 2, 3
+  on conflict (customer_id, hour, figure)
+  do update set count = h.count + excluded.count, total = h.total + excluded.total`,
+  'customer',
+)
+
+/** The orders that expired, and the figures of customers. */
+export async function addDetails(group: Database, from: Date, to: Date): Promise<void> {
+  await group.run(addDetailsStatement, [anchorOf(group), from, to])
+}
+
 /** Of a Korean day; null: of all time. */
 export type FigureRow = { day: string | null; figure: FigureName; count: number; total: number }
 export type Figures = {
   asOf: Date
+  /** What happened before is added up. */
+  reached: Date
   /** The figures end here; null: they are complete. */
   upTo: Date | null
   rows: FigureRow[]
 }
 
-// While the first adding up is far behind, the rest would be most of the books: then the figures end at `reached`.
+// While the first adding up is far behind, the rest would be most of the books: then the figures end at `reached`, or at the mark of
+// the details.
 const readStatement = statement(
   'payments.readFigures',
   `with place as (
-    select now() as as_of, r.reached, r.reached < now() - $3::int * interval '1 ms' as is_behind
-    from (select coalesce((select reached from figures_reached where customer_id = $1),
-                          (select min(created_at) from customers), now()) as reached) r
+    select now() as as_of, r.reached, r.reached < r.kept_from as is_behind, r.details_reached,
+           r.details_reached < r.kept_from as are_details_behind
+    from (select coalesce(f.reached, first.at) as reached, coalesce(f.details_reached, first.at) as details_reached,
+                 now() - $3::int * interval '1 ms' as kept_from
+          from (select coalesce(min(created_at), now()) as at from customers) first
+          left join figures_reached f on f.customer_id = $1) r
   ),
   span as (
     select reached as from_time, case when is_behind then reached else 'infinity' end as to_time from place
-  ),${figuresOfSpan},
+  ),
+  details_span as (
+    select details_reached as from_time, case when are_details_behind then details_reached else 'infinity' end as to_time
+    from place
+  ),${figuresOfSpan},${quotedExpired},
   by_time as (
     select hour, figure, count, total from hourly_figures where customer_id = $1 and hour >= $2::timestamptz
     union all
     select hour, figure, count, total from figure
+    union all
+    select hour, figure, count, total from expired
   ),
   by_day as (
     select date_trunc('day', hour at time zone 'Asia/Seoul') as day, figure, sum(count)::bigint as count,
@@ -139,10 +209,13 @@ const readStatement = statement(
     select null, figure, sum(count)::bigint, sum(total)::bigint
     from (select figure, count, total from hourly_figures where customer_id = $1 and hour = '-infinity'
           union all
-          select figure, count, total from figure) ever
+          select figure, count, total from figure
+          union all
+          select figure, count, total from expired) ever
     group by figure
   )
-  select p.as_of as "asOf", case when p.is_behind then p.reached end as "upTo",
+  select p.as_of as "asOf", p.reached,
+    case when p.is_behind or p.are_details_behind then least(p.reached, p.details_reached) end as "upTo",
     to_char(d.day, 'YYYY-MM-DD') as "day", d.figure, d.count, d.total
   from place p
   left join by_day d on true`,
@@ -156,10 +229,10 @@ export async function readFigures(database: Database, from: Date, mostBehindMs: 
 }
 
 async function readFiguresOf(group: Database, from: Date, mostBehindMs: number): Promise<Figures> {
-  type Row = FigureRow & Pick<Figures, 'asOf' | 'upTo'>
+  type Row = FigureRow & Pick<Figures, 'asOf' | 'reached' | 'upTo'>
   const rows = await group.run<Row>(readStatement, [anchorOf(group), from, mostBehindMs])
-  const [{ asOf, upTo }] = rows as [Row, ...Row[]]
-  return { asOf, upTo, rows: rows.filter(({ figure }) => figure !== null) }
+  const [{ asOf, reached, upTo }] = rows as [Row, ...Row[]]
+  return { asOf, reached, upTo, rows: rows.filter(({ figure }) => figure !== null) }
 }
 
 /** As old, and as far behind, as the one that is older or further behind. */
@@ -171,9 +244,36 @@ function sumOf(one: Figures, other: Figures): Figures {
     total: (first?.total ?? 0) + (second?.total ?? 0),
   }))
   const ends = [one.upTo, other.upTo].filter((upTo) => upTo !== null)
-  return { asOf: earliest([one.asOf, other.asOf]), upTo: ends.length > 0 ? earliest(ends) : null, rows }
+  return {
+    asOf: earliest([one.asOf, other.asOf]),
+    reached: earliest([one.reached, other.reached]),
+    upTo: ends.length > 0 ? earliest(ends) : null,
+    rows,
+  }
 }
 
 function earliest(times: Date[]): Date {
   return new Date(Math.min(...times.map((time) => time.getTime())))
+}
+
+/** Whole hours that are added up. */
+export type HoursOfFigures = { name: string; from: Date; to: Date }
+export type SpanFigureRow = Omit<FigureRow, 'day'> & { name: string }
+
+const readHoursStatement = statement(
+  'payments.readFiguresBetween',
+  `select s.name, h.figure, sum(h.count)::bigint as "count", sum(h.total)::bigint as "total"
+  from unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) as s (name, from_time, to_time)
+  join hourly_figures h on h.customer_id = $1 and h.hour >= s.from_time and h.hour < s.to_time
+  group by 1, 2`,
+  'customer',
+)
+
+/** Of several spans. */
+export async function readFiguresBetween(database: Database, spans: HoursOfFigures[]): Promise<SpanFigureRow[]> {
+  const inputs = [spans.map(({ name }) => name), spans.map(({ from }) => from), spans.map(({ to }) => to)]
+  const ofGroups = await Promise.all(
+    groupsOf(database).map((group) => group.run<SpanFigureRow>(readHoursStatement, [anchorOf(group), ...inputs])),
+  )
+  return ofGroups.flat()
 }

@@ -4,7 +4,7 @@
 import { dayMs } from '../../core/korean-days.ts'
 import { groupsOf, sweptGroupsOf } from '../../db/cluster/groups.ts'
 import { type Database, isTooSlow } from '../../db/database.ts'
-import { addSlice, findPlace } from './figures.sql.ts'
+import { addDetails, addSlice, findPlace } from './figures.sql.ts'
 
 /** Several times the time limit of a statement. */
 const lagMs = 30_000
@@ -27,16 +27,29 @@ export function createAddUp(database: Database, { lag = lagMs } = {}): AddUp {
 }
 
 function createAddUpOf(database: Database, lag: number): AddUp {
+  const addFigures = createSlices((from, to) => addSlice(database, from, to))
+  const addFurther = createSlices((from, to) => addDetails(database, from, to))
+  return async () => {
+    const place = await findPlace(database, lag)
+    if (!place) return { more: true }
+    const { reached, detailsReached, safeTo } = place
+    const [figures, details] = [await addFigures(reached, safeTo), await addFurther(detailsReached, safeTo)]
+    return { more: figures.more || details.more }
+  }
+}
+
+/** Adds one slice at each call. */
+function createSlices(add: (from: Date, to: Date) => Promise<void>) {
   let lengthMs = hourMs
   /** False: it was too slow, and nothing was added. */
-  async function add(from: Date, to: Date): Promise<boolean> {
+  async function addMeasured(from: Date, to: Date): Promise<boolean> {
     const startedAt = performance.now()
     const isWhole = to.getTime() - from.getTime() === lengthMs
     const halve = () => {
       lengthMs = Math.max(shortestMs, lengthMs / 2)
     }
     try {
-      await addSlice(database, from, to)
+      await add(from, to)
     } catch (error) {
       if (!isTooSlow(error) || lengthMs === shortestMs) throw error
       halve()
@@ -48,13 +61,10 @@ function createAddUpOf(database: Database, lag: number): AddUp {
     else if (tookMs < quickMs && isWhole) lengthMs = Math.min(longestMs, lengthMs * 2)
     return true
   }
-  return async () => {
-    const place = await findPlace(database, lag)
-    if (!place) return { more: true }
-    const { reached, safeTo } = place
+  return async (reached: Date, safeTo: Date): Promise<{ more: boolean }> => {
     const to = new Date(Math.min(safeTo.getTime(), reached.getTime() + lengthMs))
     if (to <= reached) return { more: false }
-    const isAdded = await add(reached, to)
+    const isAdded = await addMeasured(reached, to)
     return { more: !isAdded || to < safeTo }
   }
 }

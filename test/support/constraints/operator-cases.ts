@@ -6,6 +6,7 @@ import {
   actionEnd,
   auditRow,
   cancelKey,
+  customer,
   dailyAudit,
   figure,
   gatewayAttempt,
@@ -70,6 +71,10 @@ export const operatorCases: Record<string, Case[]> = {
     ['the key of no operation', 'customer_id_operation_id_fkey', cancelKey({ operation_id: uuid(99) })],
   ],
   hourly_figures: [['an hour that is aggregated twice', 'pkey', figure({ hour: '2026-01-01T00:00:00Z' })]],
+  customer_figures: [
+    ['the figures of a customer twice', 'pkey', { customer_id: customer, revenue: 1, orders: 1 }],
+    ['figures of an unknown customer', 'customer_id_fkey', { customer_id: uuid(99), revenue: 1, orders: 1 }],
+  ],
   figures_reached: [
     ['a second row for the time reached', 'pkey', { reached: 'now' }],
     ['a time reached in another than the only row', 'only_one', { only_one: false, reached: 'now' }],

@@ -322,6 +322,7 @@ export const books: [table: string, row: Row][] = [
   ['adjustment_days', { actor: 'kim', day: '2026-01-01', credits: 1 }],
   ['hourly_figures', figure({ hour: '2026-01-01T00:00:00Z' })],
   ['figures_reached', { reached: 'now' }],
+  ['customer_figures', { customer_id: customer, revenue: 1000, orders: 1 }],
   ['audits', auditRow({ audit_id: uuid(1) })],
   ['daily_audits', dailyAudit({ day: '2026-01-01' })],
   ['sweeping_processes', { process_id: uuid(1), lease_until: 'now' }],
