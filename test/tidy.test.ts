@@ -114,7 +114,7 @@ const sqlFragments = [
   /^(applyMovements|applyHolds|lowCreditsEvents|emitEvents|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions|listedColumns|withCustomers)$/,
   /^(accountNow|grantedLots|newestLots|fromOrders|lotsOfAccounts|lotsOfPage|lotColumns)$/,
-  /^(computed|relationText|undoneText|viewsLock|executables|head|body|usersLock|attributes|inSight|confirmOfAnotherOrder|quoted[A-Z][A-Za-z]*)$/,
+  /^(computed|relationText|undoneText|viewsLock|executables|head|body|usersLock|attributes|inSight|confirmOfAnotherOrder|failedConfirmColumn|quoted[A-Z][A-Za-z]*)$/,
   /^(isUnused|moveByCause|requestColumns|confirmed)$/,
   /^(servicesWithBudget|hasServiceBudget|checkRestrictions|renewal|previewRestrictions)$/,
   /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage)$/,

@@ -2,7 +2,13 @@
 // durability, prepared.
 import type { SpendInput, SpendOutput } from '../../src/credits/spend.sql.ts'
 import { type Database, statement } from '../../src/db/database.ts'
-import { type NewOrder, type OrderKey, type OrderWithSlip, orderColumns } from '../../src/payments/orders.sql.ts'
+import {
+  failedConfirmColumn,
+  type NewOrder,
+  type OrderKey,
+  type OrderWithOutcome,
+  orderColumns,
+} from '../../src/payments/orders.sql.ts'
 import { slipColumns } from '../../src/payments/slip/columns.sql.ts'
 
 const insertOrderStatement = statement(
@@ -22,15 +28,18 @@ export async function insertOrder(database: Database, order: NewOrder): Promise<
 
 const findOrderStatement = statement(
   'bench.findOrder',
-  `select ${orderColumns}, ${slipColumns('p')}
+  `select ${orderColumns}, ${slipColumns('p')}, ${failedConfirmColumn}
   from orders o
   left join payment_operations p
     on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'
   where o.customer_id = $1 and o.order_id = $2`,
 )
 
-export async function findOrder(database: Database, { customerId, orderId }: OrderKey): Promise<OrderWithSlip | null> {
-  const [order] = await database.run<OrderWithSlip>(findOrderStatement, [customerId, orderId])
+export async function findOrder(
+  database: Database,
+  { customerId, orderId }: OrderKey,
+): Promise<OrderWithOutcome | null> {
+  const [order] = await database.run<OrderWithOutcome>(findOrderStatement, [customerId, orderId])
   return order ?? null
 }
 

@@ -3,6 +3,7 @@
 // guessed at.
 import { type Failure, statuses } from './errors.ts'
 import { retryAfterMs } from './pauses.ts'
+import type { RefusalReason } from './types.ts'
 
 export type Success = { code: 'SUCCESS'; data: unknown; headers: Headers }
 export type Answer = Success | Failure
@@ -22,7 +23,8 @@ export function readAnswer(response: Response, text: string): Answer {
   const { code, data, message, metadata, success } = envelope
   if (code === 'SUCCESS') return success && ok && isObject(data) ? { code, data, headers } : unreadable(response)
   if (success || !isKnown(code) || statuses[code] !== status) return unreadable(response)
-  return { code, status, metadata, message: message ?? code, retryAfterMs: retryAfterIn(headers) }
+  const [retryAfter, refusalReason] = [retryAfterIn(headers), refusalReasonIn(headers)]
+  return { code, status, metadata, message: message ?? code, retryAfterMs: retryAfter, refusalReason }
 }
 
 function isJson(headers: Headers): boolean {
@@ -62,9 +64,35 @@ function retryAfterIn(headers: Headers): number | null {
   return retryAfterMs(headers.get('retry-after'), Date.now())
 }
 
+const refusalReasons: Record<RefusalReason, true> = {
+  'insufficient-funds': true,
+  'limit-exceeded': true,
+  'card-declined': true,
+  'card-expired': true,
+  'payment-expired': true,
+  'order-expired': true,
+  other: true,
+  'wrong-amount': true,
+  'payment-key-of-another-order': true,
+  'order-not-pending': true,
+  'credits-spent': true,
+  'already-cancelled': true,
+  'already-refunded': true,
+  'not-captured': true,
+  'refused-by-gateway': true,
+  'pending-orders-limit': true,
+}
+
+/** Null for a reason of a newer service, which this version does not know. */
+export function refusalReasonIn(headers: Headers): RefusalReason | null {
+  const reason = headers.get('refusal-reason') ?? ''
+  return Object.hasOwn(refusalReasons, reason) ? (reason as RefusalReason) : null
+}
+
 /** Its text is not repeated, because its author is unknown. Its Retry-After is obeyed. */
 function unreadable({ status, headers }: Response): Failure {
   const type = headers.get('content-type') ?? 'no content type'
   const message = `The answer is not one of the service: HTTP ${status}, ${type}.`
-  return { code: 'UNREADABLE_ANSWER', status, metadata: null, message, retryAfterMs: retryAfterIn(headers) }
+  const retryAfter = retryAfterIn(headers)
+  return { code: 'UNREADABLE_ANSWER', status, metadata: null, message, retryAfterMs: retryAfter, refusalReason: null }
 }

@@ -4,6 +4,8 @@ import { type Answer, readAnswer } from './answer.ts'
 import type { Failure } from './errors.ts'
 import type { Fetch } from './settings.ts'
 
+const noAnswer = { status: null, metadata: null, retryAfterMs: null, refusalReason: null }
+
 export type Request = { url: string; method: 'GET' | 'POST'; headers: Record<string, string>; body: string | null }
 
 export async function attempt(
@@ -35,18 +37,18 @@ async function exchange(fetch: Fetch, { url, ...request }: Request, signal: Abor
     return readAnswer(response, await response.text())
   } catch (cause) {
     const message = 'The connection failed, or was lost before the answer was whole.'
-    return { code: 'CONNECTION_LOST', status: null, metadata: null, message, retryAfterMs: null, cause }
+    return { code: 'CONNECTION_LOST', message, ...noAnswer, cause }
   }
 }
 
 export function abortedBy(signal: AbortSignal | undefined): Failure {
   const message = 'The caller aborted the call.'
-  return { code: 'ABORTED', status: null, metadata: null, message, retryAfterMs: null, cause: signal?.reason }
+  return { code: 'ABORTED', message, ...noAnswer, cause: signal?.reason }
 }
 
 export function timedOut(timeoutMs: number): Failure {
   const message = `No answer within ${Math.round(timeoutMs)} ms.`
-  return { code: 'TIMED_OUT', status: null, metadata: null, message, retryAfterMs: null }
+  return { code: 'TIMED_OUT', message, ...noAnswer }
 }
 
 function withResolver<Value>() {

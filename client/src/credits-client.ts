@@ -1,7 +1,7 @@
 // The six endpoints for the holder of an API key: one method each, named as in the API document, which returns the data
 // of the answer. Everything but a success is thrown: see errors.ts.
 import { segment } from './path.ts'
-import { send, sendForSlip } from './send.ts'
+import { readStatus, send, sendConfirm } from './send.ts'
 import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
 import type {
   Balance,
@@ -64,15 +64,14 @@ export function createCreditsClient(given: CreditsClientOptions): CreditsClient 
       return send(settings, 'purchaseCredits', { path: `${base}/purchase`, body, idempotencyKey }, callOptions)
     },
 
-    confirmPayment: (body, callOptions) =>
-      sendForSlip(settings, 'confirmPayment', { path: `${base}/confirm`, body }, callOptions),
+    confirmPayment: (body, callOptions) => sendConfirm(settings, { path: `${base}/confirm`, body }, callOptions),
 
     cancelPayment: (body, callOptions) =>
       send(settings, 'cancelPayment', { path: `${base}/cancel`, body }, callOptions),
 
     async getPaymentStatus({ orderId }, callOptions) {
       const path = `${base}/${segment('orderId', orderId, ['credits', 'packages'])}`
-      return sendForSlip(settings, 'getPaymentStatus', { path }, callOptions)
+      return readStatus(settings, { path }, callOptions)
     },
 
     getCreditBalance: (callOptions) => send(settings, 'getCreditBalance', { path: `${base}/credits` }, callOptions),

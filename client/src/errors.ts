@@ -1,7 +1,7 @@
 // All errors of a call as one union discriminated by `code`: the codes of the service, each with its status and the
 // type of its metadata, and four of the client's own for a missing answer. `outcome` is the outcome of the request
 // itself, over all attempts, which a code alone cannot state.
-import type { CodeOf, MetadataOf, OperationId } from './types.ts'
+import type { CodeOf, MetadataOf, OperationId, RefusalReason } from './types.ts'
 
 /** Section 7 of the specification. A code with another status is not an answer of the service. */
 export const statuses = {
@@ -48,6 +48,8 @@ type Facts = {
   readonly requestId: string | null
   /** From Retry-After: of the service with SVC001, or of a proxy. */
   readonly retryAfterMs: number | null
+  /** Why the service has refused, where the code does not say it. Null also for a reason that this version does not know. */
+  readonly refusalReason: RefusalReason | null
 }
 
 /** The service has answered with this code. */
@@ -86,6 +88,7 @@ export type Failure = {
   metadata: Record<string, unknown> | null
   message: string
   retryAfterMs: number | null
+  refusalReason: RefusalReason | null
   cause?: unknown
 }
 
@@ -105,6 +108,7 @@ class CallFailed extends Error {
   readonly idempotencyKey: string | null
   readonly requestId: string | null
   readonly retryAfterMs: number | null
+  readonly refusalReason: RefusalReason | null
 
   constructor(failure: Failure, call: Pick<Facts, 'operation' | 'outcome' | 'attempts' | 'idempotencyKey'>) {
     super(failure.message, failure.cause === undefined ? undefined : { cause: failure.cause })
@@ -119,6 +123,7 @@ class CallFailed extends Error {
     this.idempotencyKey = call.idempotencyKey
     this.requestId = typeof metadata?.requestId === 'string' ? metadata.requestId : null
     this.retryAfterMs = failure.retryAfterMs
+    this.refusalReason = failure.refusalReason
   }
 
   get [mark](): true {

@@ -64,6 +64,7 @@ export type {
   Refund,
   RefundQuote,
   RefundRequest,
+  RefusalReason,
   ReleaseRequest,
   Reversal,
   ReverseRequest,

@@ -94,7 +94,7 @@ export interface paths {
         };
         /**
          * Get the status of a payment
-         * @description The order as it stands now. The headers have what its buyer finds on the card statement, once it is confirmed.
+         * @description The order as it stands now. The headers have what its buyer finds on the card statement, once it is confirmed, or why it is FAILED.
          */
         get: operations["getPaymentStatus"];
         put?: never;
@@ -993,6 +993,11 @@ export interface components {
             /** @description 1 to 200 characters, not blank, without control characters. */
             reason: string;
         };
+        /**
+         * @description Why it was refused, for programs. insufficient-funds: too little money, or a card with too low a limit: the gateway does not distinguish them. limit-exceeded: a limit of the card, the account or the payment method is reached. card-declined: the card or account was declined, or cannot be used for this payment. card-expired: the card has expired, or its expiry date is wrong. payment-expired: the checkout has expired, or the payment before it was confirmed. order-expired: the order was not confirmed in time. other: any other reason, for example a bank that is out of service. wrong-amount: the amount is not that of the order. payment-key-of-another-order: the payment key belongs to another order. order-not-pending: the order is CONFIRMED with another payment, CANCELLED or REFUNDED. credits-spent: the credits of the order are spent or held. already-cancelled: the payment is cancelled. already-refunded: the payment is refunded. not-captured: the payment was never captured. refused-by-gateway: the gateway refuses the cancellation. pending-orders-limit: the customer has as many PENDING orders as it may have.
+         * @enum {string}
+         */
+        RefusalReason: "insufficient-funds" | "limit-exceeded" | "card-declined" | "card-expired" | "payment-expired" | "order-expired" | "other" | "wrong-amount" | "payment-key-of-another-order" | "order-not-pending" | "credits-spent" | "already-cancelled" | "already-refunded" | "not-captured" | "refused-by-gateway" | "pending-orders-limit";
         ReleaseRequest: {
             /** @description The UUID of a customer. */
             customerId: string;
@@ -1138,6 +1143,7 @@ export interface components {
                     field: string;
                     rule: string;
                 }[];
+                reason?: components["schemas"]["RefusalReason"];
             };
         };
         /** @description HTTP 400: The request exceeds the size limit. */

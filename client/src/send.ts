@@ -1,12 +1,12 @@
 // A call from its first attempt to its end: what is retried, when, and which error the caller gets. One rule decides
 // about retries, one about the outcome; both are below.
-import type { Success } from './answer.ts'
+import { refusalReasonIn, type Success } from './answer.ts'
 import { abortedBy, attempt, type Request } from './attempt.ts'
 import { type ClientCode, type CreditsError, errorOf, type Failure, type Outcome, type ServiceCode } from './errors.ts'
 import { operations } from './operations.ts'
 import { pause, pauseBefore } from './pauses.ts'
 import { type CallOptions, limitsOf, type Settings } from './settings.ts'
-import type { CardSlip, DataOf, OperationId } from './types.ts'
+import type { CardSlip, Confirmation, DataOf, OperationId, PaymentOrder } from './types.ts'
 
 export type Call = {
   /** Below the base URL, encoded, with its query. */
@@ -27,14 +27,16 @@ export async function send<Id extends OperationId>(
 }
 
 /** Returns the data, and the card slip from the headers. */
-export async function sendForSlip<Id extends 'confirmPayment' | 'getPaymentStatus'>(
-  settings: Settings,
-  operation: Id,
-  call: Call,
-  options?: CallOptions,
-): Promise<DataOf<Id> & { slip: CardSlip }> {
-  const { data, headers } = await sendForAnswer(settings, operation, call, options)
-  return Object.assign(data as DataOf<Id>, { slip: slipIn(headers) })
+export async function sendConfirm(settings: Settings, call: Call, options?: CallOptions): Promise<Confirmation> {
+  const { data, headers } = await sendForAnswer(settings, 'confirmPayment', call, options)
+  return Object.assign(data as DataOf<'confirmPayment'>, { slip: slipIn(headers) })
+}
+
+/** Returns the data, and from the headers the card slip, or why the order is FAILED. */
+export async function readStatus(settings: Settings, call: Call, options?: CallOptions): Promise<PaymentOrder> {
+  const { data, headers } = await sendForAnswer(settings, 'getPaymentStatus', call, options)
+  const more = { slip: slipIn(headers), refusalReason: refusalReasonIn(headers) }
+  return Object.assign(data as DataOf<'getPaymentStatus'>, more)
 }
 
 function slipIn(headers: Headers): CardSlip {
@@ -97,10 +99,12 @@ const lostByProxy = [502, 503, 504]
 
 /**
  * When the service requests it, and when there is no answer. Every operation may be retried: see their table. Anything
- * else would be answered the same, INT001 included: a bug stays until it is fixed.
+ * else would be answered the same, INT001 included: a bug stays until it is fixed, and too many PENDING orders until
+ * they are paid or expire.
  */
-function mayRepeat({ code, status }: Failure): boolean {
+function mayRepeat({ code, status, refusalReason }: Failure): boolean {
   if (code === 'UNREADABLE_ANSWER') return lostByProxy.includes(status ?? 0)
+  if (refusalReason === 'pending-orders-limit') return false
   return code === 'SVC001' || code === 'CONNECTION_LOST' || code === 'TIMED_OUT'
 }
 
@@ -129,9 +133,9 @@ const meanings: Record<ServiceCode | ClientCode, 'open' | 'refused' | 'settled'>
 }
 
 /** An attempt before the last was repeated because it was open. */
-function outcomeOf(operation: OperationId, { code }: Failure, attempts: number): Outcome {
+function outcomeOf(operation: OperationId, { code, refusalReason }: Failure, attempts: number): Outcome {
   if (operations[operation].work === 'read' || attempts === 0) return 'not-done'
-  const meaning = meanings[code]
+  const meaning = refusalReason === 'pending-orders-limit' ? 'refused' : meanings[code]
   return meaning === 'open' || (meaning === 'refused' && attempts > 1) ? 'unknown' : 'not-done'
 }
 

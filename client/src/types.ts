@@ -24,6 +24,8 @@ export type PackageType = Schemas['PackageType']
 export type OrderStatus = Schemas['OrderStatus']
 export type CreditPackage = Schemas['CreditPackage']
 export type Purchase = Schemas['Purchase']
+/** Why a request was refused or an order is FAILED, for programs. The document describes each. */
+export type RefusalReason = Schemas['RefusalReason']
 /** What the buyer finds on the card statement, from the headers of the answer. Null: the gateway has not sent it. */
 export type CardSlip = {
   /** The receipt, a page of the gateway. */
@@ -34,8 +36,8 @@ export type CardSlip = {
 }
 export type Confirmation = Schemas['Confirmation'] & { slip: CardSlip }
 export type Cancellation = Schemas['Cancellation']
-/** The slip is empty before the order is confirmed. */
-export type PaymentOrder = Schemas['PaymentOrder'] & { slip: CardSlip }
+/** The slip is empty before the order is confirmed. `refusalReason` is why it is FAILED, and null in every other state. */
+export type PaymentOrder = Schemas['PaymentOrder'] & { slip: CardSlip; refusalReason: RefusalReason | null }
 export type Balance = Schemas['Balance']
 export type PurchaseRequest = Schemas['PurchaseRequest']
 export type ConfirmRequest = Schemas['ConfirmRequest']

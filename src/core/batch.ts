@@ -4,7 +4,7 @@
 import { assert } from './assert.ts'
 import { refuse } from './errors.ts'
 import { type Distribution, observe } from './tallies.ts'
-import { failureOf, startSharedSpan, type TraceSpan, type Tracing } from './tracing.ts'
+import { errorAttributes, startSharedSpan, type TraceSpan, type Tracing } from './tracing.ts'
 import { createLine, createLineByKey, type WaitingLine } from './waiting-line.ts'
 
 export type Batch<Input, Output> = (input: Input) => Promise<Output>
@@ -73,7 +73,7 @@ function createLane<Input, Output>(options: BatchOptions<Input, Output>): Batch<
       span?.end()
       for (const [index, waiting] of batch.entries()) waiting.resolve(outputs[index] as Output)
     } catch (error) {
-      span?.end(failureOf(error))
+      span?.end(errorAttributes(error))
       const parts = partsOf(batch, retryScopeOf(error))
       if (parts.length > 1) for (const part of parts) await runBatch(part)
       else for (const waiting of batch) waiting.reject(error)

@@ -59,12 +59,12 @@ async function record<Value>(
     span.end(resultOf(value))
     return value
   } catch (error) {
-    span.end(failureOf(error))
+    span.end(errorAttributes(error))
     throw error
   }
 }
 
-export function failureOf(error: unknown): Attributes {
+export function errorAttributes(error: unknown): Attributes {
   return error instanceof Refusal ? { code: error.code } : { error: (error as Error | null)?.name ?? 'Error' }
 }
 

@@ -45,6 +45,9 @@ export function SuccessOf<Data extends Type.TSchema, Message extends Type.TSchem
   })
 }
 
+/** Why a request is refused, or an order is FAILED: the envelope has no field for it. */
+export const refusalReasonHeader = 'Refusal-Reason'
+
 /** On every answer: only its caller may keep it, and no browser shows it as a page. */
 export const securityHeaders = {
   'cache-control': 'no-store',

@@ -3,7 +3,7 @@
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, type FieldFault, Refusal, refuse, refuseFields } from '../core/errors.ts'
 import { orderIdPattern } from '../core/ids.ts'
-import { failure, writeFailure } from './envelope.ts'
+import { failure, refusalReasonHeader, writeFailure } from './envelope.ts'
 import { answerAfterReading } from './limits/event-loop.ts'
 import type { CountAnswers } from './request-counts.ts'
 
@@ -94,6 +94,7 @@ export function createAnswerError(
     const refusal = toRefusal(error) ?? unexpected(error, request)
     count(request, refusal.code)
     if (refusal.retryAfterSeconds !== null) reply.header('retry-after', refusal.retryAfterSeconds)
+    if (refusal.reason !== null) reply.header(refusalReasonHeader, refusal.reason)
     const ends = place === 'last' || isLast(reply) || endsConnection(refusal, request)
     if (ends) reply.header('connection', 'close')
     else reply.removeHeader('connection')

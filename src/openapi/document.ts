@@ -1,6 +1,7 @@
 // The API document (OpenAPI 3.1), built from the registered routes. A field is described by the schema that validates and
 // serialises it, a refusal by the route's own list of refusals.
 import type { Refused } from '../http/documented.ts'
+import { refusalReasonHeader } from '../http/envelope.ts'
 import { eventWebhooks } from './events.ts'
 import { info, tags } from './info.ts'
 import { type DocumentedRoute, operationOf } from './operations.ts'
@@ -41,6 +42,12 @@ const headers = {
     required: true,
     schema: { type: 'integer', minimum: 1 },
     example: 1,
+  },
+  [refusalReasonHeader]: {
+    description: 'Why it was refused. Missing where the code says it all.',
+    required: false,
+    schema: { $ref: '#/components/schemas/RefusalReason' },
+    example: 'credits-spent',
   },
 }
 

@@ -1,20 +1,20 @@
 // Refusals in the document: a schema for each error code, and for each status of an operation its codes, with an example for
 // each refusal.
 
-import { catalogue, type ErrorCode } from '../core/errors.ts'
+import { catalogue, type ErrorCode, refusalReasons } from '../core/errors.ts'
 import { budgetPeriods, budgetScopes } from '../credits/budgets/kinds.ts'
 import type { Refused } from '../http/documented.ts'
-import { failure } from '../http/envelope.ts'
+import { failure, refusalReasonHeader } from '../http/envelope.ts'
 import type { Components, JsonSchema } from './schemas.ts'
 
-const fields = object({
+const fields = {
   fields: {
     type: 'array',
     minItems: 1,
     description: 'The fields that are at fault, each with the rule that it breaks.',
     items: object({ field: { type: 'string' }, rule: { type: 'string' } }),
   },
-})
+}
 const credits = { type: 'integer', minimum: 0 }
 
 const budgetLimit = {
@@ -32,8 +32,8 @@ const budgetLimit = {
 
 /** The metadata of a code; of the other codes it is null. */
 const metadata: Partial<Record<ErrorCode, JsonSchema>> = {
-  VAL002: fields,
-  VAL003: fields,
+  VAL002: object(fields),
+  VAL003: object(fields, { reason: { $ref: '#/components/schemas/RefusalReason' } }),
   BUS002: object({ requested: credits, available: credits }, { limit: budgetLimit }),
   PAYMENT_CANCEL_FAILED: object({ paymentKey: { type: 'string' }, reason: { type: 'string' } }),
   INT001: object({ requestId: { type: 'string', description: 'Finds the request in the log.' } }),
@@ -46,8 +46,14 @@ function object(required: Record<string, unknown>, optional: Record<string, unkn
 
 const codes = Object.keys(catalogue) as ErrorCode[]
 
-/** A component for each code, with the name of the code. */
+/** A component for each code, with the name of the code, and one for the reasons. */
 export function addRefusals(components: Components): void {
+  const reasons = Object.entries(refusalReasons)
+  components.add('RefusalReason', {
+    type: 'string',
+    enum: reasons.map(([reason]) => reason),
+    description: `Why it was refused, for programs. ${reasons.map(([reason, text]) => `${reason}: ${text}.`).join(' ')}`,
+  })
   const references = codes.map((code) => {
     const { status, message } = catalogue[code]
     return components.add(code, {
@@ -83,6 +89,9 @@ export function refusalResponses(refusals: readonly Refused[]): Record<string, J
         headers: {
           'Cache-Control': { $ref: '#/components/headers/Cache-Control' },
           ...(own.includes('SVC001') && { 'Retry-After': { $ref: '#/components/headers/Retry-After' } }),
+          ...(all.some(({ refusal }) => refusal.reason) && {
+            [refusalReasonHeader]: { $ref: `#/components/headers/${refusalReasonHeader}` },
+          }),
         },
         content: {
           'application/json': {

@@ -6,6 +6,7 @@ import { type Deadline, deadlineIn, within } from '../core/clock.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
 import { inSpan } from '../core/tracing.ts'
 import type { ConfirmAnswer, PaymentContext } from './context.ts'
+import { failureOf } from './failure-reasons.ts'
 import { newOperation, type Operation, type RequestRef } from './operations/begin.sql.ts'
 import { createPauses } from './operations/pauses.ts'
 import type { OrderForConfirm } from './operations/read.sql.ts'
@@ -86,12 +87,12 @@ function begin(context: PaymentContext, customerId: string, request: ConfirmRequ
 /** The reason, in the order of precedence: the order does not exist, differs from the request, or its state. */
 function explainFailedClaim(found: OrderForConfirm | null, operation: Operation): ConfirmBegin {
   if (!found) throw orderNotFound()
-  const { order, confirm, paymentKeyTaken } = found
+  const { order, confirm, paymentKeyTaken, failed } = found
   if (order.amount !== operation.amount) throw confirmRefusals.wrongAmount(order)
   if (order.status === 'CONFIRMED' && confirm?.paymentKey === operation.paymentKey) {
     return { kind: 'confirmed', answer: originalAnswer(found) }
   }
-  if (order.status !== 'PENDING') throw confirmRefusals.notPending(order.status)
+  if (order.status !== 'PENDING') throw confirmRefusals.notPending(order.status, failed)
   // A claim that was repeated after a lost connection finds its own operation: the first run was committed.
   if (confirm?.operationId === operation.operationId) return { kind: 'begun', operation }
   if (confirm) return { kind: 'existing', operation: confirm }
@@ -99,8 +100,8 @@ function explainFailedClaim(found: OrderForConfirm | null, operation: Operation)
   return { kind: 'changed', operation: null }
 }
 
-function answerOf({ orderId }: ConfirmRequest, { kind, finished, slip }: ClosedResult): ConfirmAnswer {
-  if (kind === 'rejected') throw confirmRefusals.refusedByGateway()
+function answerOf({ orderId }: ConfirmRequest, { kind, finished, gatewayCode, slip }: ClosedResult): ConfirmAnswer {
+  if (kind === 'rejected') throw confirmRefusals.refusedByGateway(failureOf({ state: 'REJECTED', gatewayCode }))
   assert(finished?.totalCredits != null, 'a confirm was approved without a grant')
   return { orderId, creditsAdded: finished.credits, totalCredits: finished.totalCredits, slip }
 }

@@ -25,7 +25,7 @@ import {
   type OrderKey,
   type OrderOfKey,
   type OrderOfKeyInput,
-  type OrderWithSlip,
+  type OrderWithOutcome,
 } from './orders.sql.ts'
 
 export type PaymentSettings = {
@@ -79,7 +79,7 @@ export type ConfirmAnswer = { orderId: string; creditsAdded: number; totalCredit
 export type PaymentBatches = {
   insertOrder: Batch<NewOrder, boolean>
   findOrderOfKey: Batch<OrderOfKeyInput, OrderOfKey | null>
-  findOrder: Batch<OrderKey, OrderWithSlip | null>
+  findOrder: Batch<OrderKey, OrderWithOutcome | null>
   claimConfirm: Batch<ConfirmClaim, boolean>
   findOrderForConfirm: Batch<ConfirmKey, OrderForConfirm | null>
   claimCancel: Batch<CancelClaim, CancelClaimed | null>

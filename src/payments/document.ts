@@ -1,10 +1,10 @@
 // The six endpoints for the API document, beyond their schemas: texts, examples, and the refusals of each in the order in
 // which they are checked. All texts here are part of openapi.json.
 import { type Documented, missing, notAllowed, refused } from '../http/documented.ts'
-import { success } from '../http/envelope.ts'
+import { refusalReasonHeader, success } from '../http/envelope.ts'
 import { packageOf, packages, paymentMethod } from './packages.ts'
 import { cancelRefusals, confirmRefusals, orderNotFound, outcomeUnknown, purchaseRefusals } from './refusals.ts'
-import { Amount, CancelReason, IdempotencyKey, PackageTypeName, PaymentKey } from './schemas.ts'
+import { Amount, CancelReason, FailureReasonName, IdempotencyKey, PackageTypeName, PaymentKey } from './schemas.ts'
 import { slipHeaders } from './slip/headers.ts'
 
 const orderId = 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'
@@ -75,8 +75,11 @@ export const documentedPayments = {
       refused('there is no such order of this customer', orderNotFound()),
       refused('the amount is not that of the order', confirmRefusals.wrongAmount({ amount })),
       refused('the paymentKey belongs to another order', confirmRefusals.paymentKeyOfAnotherOrder()),
-      refused('the gateway has refused the payment; the order is FAILED now', confirmRefusals.refusedByGateway()),
-      refused('the order is not PENDING any more', confirmRefusals.notPending('CANCELLED')),
+      refused(
+        'the gateway has refused the payment; the order is FAILED now',
+        confirmRefusals.refusedByGateway('card-declined'),
+      ),
+      refused('the order is not PENDING any more', confirmRefusals.notPending('CANCELLED', null)),
       refused(whenOutcomeUnknown, outcomeUnknown()),
     ],
   },
@@ -103,8 +106,9 @@ export const documentedPayments = {
     tag: 'Payments',
     summary: 'Get the status of a payment',
     description:
-      'The order as it stands now. The headers have what its buyer finds on the card statement, once it is confirmed.',
-    answerHeaders: slipHeaders,
+      'The order as it stands now. The headers have what its buyer finds on the card statement, once it is confirmed, or ' +
+      'why it is FAILED.',
+    answerHeaders: { ...slipHeaders, [refusalReasonHeader]: FailureReasonName },
     answers: {
       200: success(
         {

@@ -7,6 +7,7 @@ import { confirmed } from '../db/connect.ts'
 import { type Database, retryScopeOf, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 import type { CardSlip } from '../gateway/gateway.ts'
+import type { FailedConfirm } from './failure-reasons.ts'
 import type { OrderStatus } from './kinds.ts'
 import type { PackageType } from './packages.ts'
 import { slipColumns, slipMembers } from './slip/columns.sql.ts'
@@ -24,6 +25,19 @@ export type Order = {
 export const orderColumns = `
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt"`
+
+/** For an order `o`: its failed confirm as JSON, read only if the order is FAILED. Each state has an index of its own. */
+export const failedConfirmColumn = `
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"`
 
 type OrderEventColumns = { order: string; status: string; available: string; slip?: string; refunded?: string }
 
@@ -142,13 +156,13 @@ export type OrderKey = { customerId: string; orderId: string }
 
 export const orderKeys = inputs<OrderKey>({ customerId: 'uuid', orderId: 'text' })
 
-/** An order with the slip of its approved confirm. */
-export type OrderWithSlip = Order & CardSlip
+/** An order with the slip of its approved confirm, or with its failed one. */
+export type OrderWithOutcome = Order & CardSlip & { failed: FailedConfirm | null }
 
-// An order that was never confirmed has no slip: its operations are not read.
+// An order that was never confirmed has no slip, and one that is not FAILED no failed confirm: those are not read.
 const findOrdersStatement = statement(
   'payments.findOrders',
-  `select i.ordinal, ${orderColumns}, ${slipColumns('c')}
+  `select i.ordinal, ${orderColumns}, ${slipColumns('c')}, ${failedConfirmColumn}
   from unnest(${orderKeys.arrays}) with ordinality as i (${orderKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1
@@ -162,12 +176,12 @@ const findOrdersStatement = statement(
   'customers',
 )
 
-export async function findOrders(database: Database, all: OrderKey[]): Promise<(OrderWithSlip | null)[]> {
-  type Row = OrderWithSlip & { ordinal: number }
+export async function findOrders(database: Database, all: OrderKey[]): Promise<(OrderWithOutcome | null)[]> {
+  type Row = OrderWithOutcome & { ordinal: number }
   return byOrdinal(all, await database.run<Row>(findOrdersStatement, orderKeys.valuesOf(all)))
 }
 
-export function createFindOrder(database: Database, tallies: Tallies): Batch<OrderKey, OrderWithSlip | null> {
+export function createFindOrder(database: Database, tallies: Tallies): Batch<OrderKey, OrderWithOutcome | null> {
   return createBatch({
     retryScopeOf,
     ...lanesOf(database),

@@ -1,7 +1,8 @@
-// Every refusal of a purchase, a confirm, a cancel and a refund: from the situation to code, message and metadata. The use
-// cases throw them, and the examples of the API document are made of them. `reason` is the caller's text; why we refused
-// is a `refusal`.
-import { type Refusal, refuse, refuseFields } from '../core/errors.ts'
+// Every refusal of a purchase, a confirm, a cancel and a refund: from the situation to code, message, metadata and reason. The
+// use cases throw them, and the examples of the API document are made of them. In the metadata of a cancel `reason` is the
+// caller's text.
+import { type Refusal, type RefusalReason, refuse, refuseFields } from '../core/errors.ts'
+import { type FailedConfirm, type FailureReason, failureOf } from './failure-reasons.ts'
 import type { OrderStatus } from './kinds.ts'
 
 function refuseField(field: string, rule: string, message?: string): Refusal {
@@ -24,31 +25,44 @@ export const purchaseRefusals = {
       'The X-Idempotency-Key was used for a purchase with another body.',
     ),
   tooManyPending: (limit: number) =>
-    refuse('SVC001', { message: `${limit} orders are awaiting confirmation. Retry later.` }),
+    refuse('SVC001', {
+      message: `${limit} orders are awaiting confirmation. Retry later.`,
+      reason: 'pending-orders-limit',
+    }),
+}
+
+function refuseConfirm(reason: RefusalReason, field: string, rule: string, message?: string): Refusal {
+  return refuseFields('VAL003', [{ field, rule }], message, reason)
 }
 
 export const confirmRefusals = {
-  wrongAmount: (order: { amount: number }) => refuseField('amount', `must be the amount of the order, ${order.amount}`),
-  paymentKeyOfAnotherOrder: () => refuseField('paymentKey', 'belongs to another order'),
-  refusedByGateway: () => refuseField('orderId', 'the order is FAILED', 'The payment was refused.'),
-  notPending: (status: OrderStatus) =>
-    refuseField('orderId', `the order is ${status}`, `The order is ${status}, not PENDING.`),
+  wrongAmount: (order: { amount: number }) =>
+    refuseConfirm('wrong-amount', 'amount', `must be the amount of the order, ${order.amount}`),
+  paymentKeyOfAnotherOrder: () =>
+    refuseConfirm('payment-key-of-another-order', 'paymentKey', 'belongs to another order'),
+  refusedByGateway: (reason: FailureReason) =>
+    refuseConfirm(reason, 'orderId', 'the order is FAILED', 'The payment was refused.'),
+  /** A FAILED order has the reason that it failed for, as the confirm that failed it had. */
+  notPending(status: OrderStatus, failed: FailedConfirm | null): Refusal {
+    const reason = failed ? failureOf(failed) : 'order-not-pending'
+    return refuseConfirm(reason, 'orderId', `the order is ${status}`, `The order is ${status}, not PENDING.`)
+  },
 }
 
 type CancelRequest = { paymentKey: string; reason: string }
 
 const refuseCancel =
-  (message: string) =>
-  ({ paymentKey, reason }: CancelRequest) =>
-    refuse('PAYMENT_CANCEL_FAILED', { message, metadata: { paymentKey, reason } })
+  (reason: RefusalReason, message: string) =>
+  ({ paymentKey, reason: reasonOfCaller }: CancelRequest) =>
+    refuse('PAYMENT_CANCEL_FAILED', { message, metadata: { paymentKey, reason: reasonOfCaller }, reason })
 
 export const cancelRefusals = {
   paymentNotFound: () => refuse('NOT000'),
-  notCaptured: refuseCancel('The payment is not captured: there is nothing to cancel.'),
-  alreadyCancelled: refuseCancel('The payment is already cancelled.'),
-  alreadyRefunded: refuseCancel('The payment is already refunded.'),
-  creditsSpentOrHeld: refuseCancel('The credits of this payment are spent or set aside.'),
-  refusedByGateway: refuseCancel('The gateway refused the cancellation.'),
+  notCaptured: refuseCancel('not-captured', 'The payment is not captured: there is nothing to cancel.'),
+  alreadyCancelled: refuseCancel('already-cancelled', 'The payment is already cancelled.'),
+  alreadyRefunded: refuseCancel('already-refunded', 'The payment is already refunded.'),
+  creditsSpentOrHeld: refuseCancel('credits-spent', 'The credits of this payment are spent or set aside.'),
+  refusedByGateway: refuseCancel('refused-by-gateway', 'The gateway refused the cancellation.'),
 }
 
 /** `open`: another operation on the order has no outcome yet, and no refund was begun. */

@@ -3,13 +3,14 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { orderIdPattern } from '../core/ids.ts'
-import { SuccessOf, success } from '../http/envelope.ts'
+import { refusalReasonHeader, SuccessOf, success } from '../http/envelope.ts'
 import { valuesOf } from '../http/headers.ts'
 import { answerAfterReading } from '../http/limits/event-loop.ts'
 import { cancel } from './cancel.ts'
 import { confirm } from './confirm.ts'
 import type { PaymentContext } from './context.ts'
 import { documentedPayments } from './document.ts'
+import { failureOf } from './failure-reasons.ts'
 import type { RequestRef } from './operations/begin.sql.ts'
 import { packages, paymentMethod } from './packages.ts'
 import { purchase } from './purchase.ts'
@@ -119,6 +120,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
       if (!order) throw orderNotFound()
       const { createdAt, confirmedAt } = order
       const times = { createdAt: createdAt.toISOString(), confirmedAt: confirmedAt?.toISOString() ?? null }
+      if (order.failed) reply.header(refusalReasonHeader, failureOf(order.failed))
       return reply.headers(slipHeadersOf(order)).send(success({ ...order, ...times }, 'The payment status.'))
     },
   )

@@ -2,6 +2,7 @@
 // of the schema in that document. The description of a request field is also the rule in its VAL003.
 import Type from 'typebox'
 import { orderIdPattern } from '../core/ids.ts'
+import { failureReasons } from './failure-reasons.ts'
 import { orderStatuses } from './kinds.ts'
 import { packageTypes, paymentMethod } from './packages.ts'
 
@@ -15,6 +16,11 @@ const OrderStatus = Type.Enum([...orderStatuses], {
   description:
     'PENDING: awaiting confirmation, no credits added. CONFIRMED: paid, credits added. FAILED: refused or expired, no ' +
     'credits added. CANCELLED: cancelled, credits taken back. REFUNDED: refunded by the platform after settlement.',
+})
+/** A header, not a field. */
+export const FailureReasonName = Type.Enum(failureReasons, {
+  description: 'why the order is FAILED; only if it is',
+  examples: ['card-declined'],
 })
 export const Amount = Type.Integer({
   minimum: 1,

@@ -70,7 +70,8 @@ test('4.2: a CONFIRMED order with another paymentKey is VAL003, and the other pa
   const calls = totalCalls(service)
   const answer = await customer.confirm(order.orderId, second, order.amount)
   assertRefused(answer, 'VAL003')
-  assert.deepEqual(answer.body.metadata, { fields: [{ field: 'orderId', rule: 'the order is CONFIRMED' }] })
+  const fields = [{ field: 'orderId', rule: 'the order is CONFIRMED' }]
+  assert.deepEqual(answer.body.metadata, { fields, reason: 'order-not-pending' })
   assert.equal(totalCalls(service), calls)
   assert.equal(await customer.credits(), 21)
 })
@@ -83,7 +84,8 @@ for (const status of ['FAILED', 'CANCELLED', 'REFUNDED'] as const) {
     for (const paymentKey of [order.paymentKey, 'another_key']) {
       const answer = await customer.confirm(order.orderId, paymentKey, order.amount)
       assertRefused(answer, 'VAL003')
-      assert.deepEqual(answer.body.metadata, { fields: [{ field: 'orderId', rule: `the order is ${status}` }] })
+      const reason = status === 'FAILED' ? 'card-declined' : 'order-not-pending'
+      assert.deepEqual(answer.body.metadata, { fields: [{ field: 'orderId', rule: `the order is ${status}` }], reason })
     }
     assert.equal(totalCalls(service), calls)
     assert.equal(await customer.status(order.orderId), status)
@@ -100,7 +102,7 @@ for (const status of ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED']
       const answer = await customer.confirm(order.orderId, order.paymentKey, amount)
       assertRefused(answer, 'VAL003')
       const rule = 'must be the amount of the order, 1000'
-      assert.deepEqual(answer.body.metadata, { fields: [{ field: 'amount', rule }] })
+      assert.deepEqual(answer.body.metadata, { fields: [{ field: 'amount', rule }], reason: 'wrong-amount' })
     }
     assert.equal(totalCalls(service), calls)
     assert.equal(await customer.status(order.orderId), status)
@@ -183,7 +185,8 @@ test('4.2: a paymentKey that belongs to another order of the customer is VAL003,
   for (const { paymentKey } of [confirmed, unknown, cancelled]) {
     const answer = await customer.confirm(order.orderId, paymentKey, order.amount)
     assertRefused(answer, 'VAL003')
-    assert.deepEqual(answer.body.metadata, { fields: [{ field: 'paymentKey', rule: 'belongs to another order' }] })
+    const fields = [{ field: 'paymentKey', rule: 'belongs to another order' }]
+    assert.deepEqual(answer.body.metadata, { fields, reason: 'payment-key-of-another-order' })
   }
   assert.equal(totalCalls(service), calls)
   assert.equal(await customer.status(order.orderId), 'PENDING')
@@ -198,7 +201,8 @@ test('4.2: a paymentKey that was refused for another order is VAL003 without a g
   const calls = totalCalls(service)
   const answer = await customer.confirm(order.orderId, refused.paymentKey, order.amount)
   assertRefused(answer, 'VAL003')
-  assert.deepEqual(answer.body.metadata, { fields: [{ field: 'paymentKey', rule: 'belongs to another order' }] })
+  const fields = [{ field: 'paymentKey', rule: 'belongs to another order' }]
+  assert.deepEqual(answer.body.metadata, { fields, reason: 'payment-key-of-another-order' })
   assert.equal(totalCalls(service), calls)
   assert.equal(await customer.status(order.orderId), 'PENDING')
   assertSuccess(await order.confirm(), 200)
@@ -243,13 +247,17 @@ test("4.2: the paymentKey of another customer's order is refused by the gateway:
   }
 })
 
-for (const result of ['decline', 'insufficient', 'expire']) {
+for (const [result, reason] of Object.entries({
+  decline: 'card-declined',
+  insufficient: 'insufficient-funds',
+  expire: 'payment-expired',
+})) {
   test(`4.2: a payment that the gateway refuses (${result}) is 400 VAL003, and the order is FAILED permanently`, async () => {
     const customer = await service.newCustomer()
     const order = await customer.paidOrder('STANDARD', result)
     const answer = await order.confirm()
     assert.deepEqual([answer.status, answer.body.code], [400, 'VAL003'])
-    assert.deepEqual(answer.body.metadata, { fields: [{ field: 'orderId', rule: 'the order is FAILED' }] })
+    assert.deepEqual(answer.body.metadata, { fields: [{ field: 'orderId', rule: 'the order is FAILED' }], reason })
     assert.equal(await customer.status(order.orderId), 'FAILED')
     assert.equal(await customer.credits(), 0)
     assert.deepEqual(await movements(service, customer.customerId), [])

@@ -27,8 +27,8 @@ const TransactionKey = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 const Cancel = Type.Object({ transactionKey: TransactionKey, cancelAmount: Type.Optional(Type.Number()) })
 
 /**
- * The fields of a Payment that decide something, and two that slip.ts reads if they are well formed. Toss adds fields without
- * notice; they are ignored.
+ * The fields of a Payment that decide something, and three that are read if they are well formed: two by slip.ts, and why a
+ * payment has failed. Toss adds fields without notice; they are ignored.
  */
 const Payment = Type.Object({
   paymentKey: printableText,
@@ -41,6 +41,7 @@ const Payment = Type.Object({
   cancels: Type.Optional(Type.Union([Type.Null(), Type.Array(Cancel)])),
   receipt: Type.Optional(Type.Unknown()),
   card: Type.Optional(Type.Unknown()),
+  failure: Type.Optional(Type.Unknown()),
 })
 type Payment = Type.Static<typeof Payment>
 const paymentShape = Compile(Payment)
@@ -136,7 +137,7 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
           return { kind: 'unsent' }
         case 'ABORTED':
         case 'EXPIRED':
-          return { kind: 'rejected', code: payment.status }
+          return { kind: 'rejected', code: codeOfFailed(payment) }
         case 'CANCELED':
         case 'PARTIAL_CANCELED':
           return capturedAndCancelled(payment)
@@ -259,6 +260,11 @@ function moneyOf({ status, totalAmount, balanceAmount, cancels }: Payment): Mone
     default:
       return undefined
   }
+}
+
+/** The code that refused the confirm, as its own answer would have had it; the status where the payment has no such code. */
+function codeOfFailed({ status, failure }: Payment): string {
+  return failureShape.Check(failure) && confirmCodes.get(failure.code) === 'refused' ? failure.code : status
 }
 
 function captureOf(payment: Payment): Pick<Approved, 'transactionKey' | 'slip'> {

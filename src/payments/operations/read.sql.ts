@@ -9,7 +9,8 @@ import { confirmed } from '../../db/connect.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
-import { type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
+import type { FailedConfirm } from '../failure-reasons.ts'
+import { failedConfirmColumn, type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
 import { findDoubtsOfOrder } from '../recovery/discrepancies.sql.ts'
 import { slipMembers } from '../slip/columns.sql.ts'
 import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
@@ -34,6 +35,8 @@ export type OrderForConfirm = {
   paymentKeyTaken: boolean
   /** Of the approved one. */
   slip: CardSlip
+  /** The one that has failed the order. */
+  failed: FailedConfirm | null
 }
 export type ConfirmKey = OrderKey & { paymentKey: string }
 
@@ -42,7 +45,7 @@ const confirmKeys = inputs<ConfirmKey>({ customerId: 'uuid', orderId: 'text', pa
 const findConfirmSubjectsStatement = statement(
   'payments.findConfirmSubjects',
   `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm", json_build_object(${slipMembers('p')}) as "slip",
-    ${confirmOfAnotherOrder} is not null as "paymentKeyTaken"
+    ${confirmOfAnotherOrder} is not null as "paymentKeyTaken", ${failedConfirmColumn}
   from unnest(${confirmKeys.arrays}) with ordinality as i (${confirmKeys.columns}, ordinal)
   join orders o using (customer_id, order_id)
   left join payment_operations p
@@ -59,9 +62,11 @@ export async function findOrdersForConfirm(
 ): Promise<(OrderForConfirm | null)[]> {
   type Row = Order & Omit<OrderForConfirm, 'order'> & { ordinal: number }
   const rows = await database.run<Row>(findConfirmSubjectsStatement, confirmKeys.valuesOf(keys))
-  return byOrdinal(keys, rows).map(
-    (row) => row && { order: row, confirm: row.confirm, paymentKeyTaken: row.paymentKeyTaken, slip: row.slip },
-  )
+  return byOrdinal(keys, rows).map((row) => {
+    if (!row) return null
+    const { confirm, paymentKeyTaken, slip, failed } = row
+    return { order: row, confirm, paymentKeyTaken, slip, failed }
+  })
 }
 
 export function createFindOrderForConfirm(

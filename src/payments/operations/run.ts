@@ -37,8 +37,16 @@ export type BeginResult =
   | { kind: 'existing'; operation: Operation }
   | { kind: 'changed'; operation: null }
 
-/** `finished` is null when another holder has closed the operation first: read the order again. The slip is the outcome's. */
-export type ClosedResult = { kind: 'approved' | 'rejected'; finished: Finished | null; slip: CardSlip }
+/**
+ * `finished` is null when another holder has closed the operation first: read the order again. The gateway's code and the slip
+ * are the outcome's.
+ */
+export type ClosedResult = {
+  kind: 'approved' | 'rejected'
+  finished: Finished | null
+  gatewayCode: string | null
+  slip: CardSlip
+}
 
 /** `hasDiscrepancy`: a person has to look at it, and another try will not change it. */
 export type OperationResult = ClosedResult | { kind: 'unknown'; code: string; hasDiscrepancy: boolean }
@@ -252,8 +260,8 @@ export async function finish(
     const code = kind === 'CONFIRM' ? 'PARTLY_CANCELLED_AT_GATEWAY' : 'REFUNDED_MORE_AT_GATEWAY'
     await report(context, operation, 'APPROVED', code, outcome.discrepancy)
   }
-  const { receiptUrl, cardNumber, approvalNumber } = record
-  return { kind: outcome.kind, finished, slip: { receiptUrl, cardNumber, approvalNumber } }
+  const { gatewayCode, receiptUrl, cardNumber, approvalNumber } = record
+  return { kind: outcome.kind, finished, gatewayCode, slip: { receiptUrl, cardNumber, approvalNumber } }
 }
 
 async function afterFinish(

@@ -67,7 +67,8 @@ for (const { where, second } of places) {
     const { first } = await startSlowly(400, () => confirmAt(service))
     const other = await confirmAt(second(), otherKey)
     assertRefused(other, 'VAL003')
-    assert.deepEqual(other.body.metadata, { fields: [{ field: 'orderId', rule: 'the order is CONFIRMED' }] })
+    const fields = [{ field: 'orderId', rule: 'the order is CONFIRMED' }]
+    assert.deepEqual(other.body.metadata, { fields, reason: 'order-not-pending' })
     assertSuccess(await first, 200)
     assert.equal(confirmsSent(), sent + 1)
     assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])

@@ -145,7 +145,8 @@ test('4.2: while the outcome is unknown, a confirm with another paymentKey resol
   const sent = service.calls.confirm
   const answer = await customer.confirm(order.orderId, second, order.amount)
   assertRefused(answer, 'VAL003')
-  assert.deepEqual(answer.body.metadata, { fields: [{ field: 'orderId', rule: 'the order is CONFIRMED' }] })
+  const fields = [{ field: 'orderId', rule: 'the order is CONFIRMED' }]
+  assert.deepEqual(answer.body.metadata, { fields, reason: 'order-not-pending' })
   assert.equal(service.calls.confirm, sent)
   assert.equal(await customer.credits(), 21)
   const payments = await service.sandbox.paymentsOf(order.orderId)
