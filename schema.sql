@@ -981,6 +981,18 @@ CREATE INDEX cancel_keys_in_time ON cancel_keys USING btree (opened_at, operatio
 
 CREATE TRIGGER cancel_keys_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON cancel_keys FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+create table customer_figures (
+  customer_id      uuid                     not null,
+  revenue          bigint                   not null,
+  orders           bigint                   not null,
+  last_purchase_at timestamp with time zone,
+  constraint customer_figures_pkey PRIMARY KEY (customer_id),
+  constraint customer_figures_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(customer_id)
+);
+
+CREATE INDEX customer_figures_by_last_purchase ON customer_figures USING btree (last_purchase_at, customer_id);
+CREATE INDEX customer_figures_by_revenue ON customer_figures USING btree (revenue, customer_id);
+
 create table daily_audits (
   day         date                     not null,
   holder_id   uuid                     not null,
@@ -1079,9 +1091,10 @@ CREATE TRIGGER event_queues_deleted_with_endpoint BEFORE DELETE ON event_queues 
 CREATE TRIGGER event_queues_go_forward BEFORE UPDATE ON event_queues FOR EACH ROW WHEN (new.next_event < old.next_event OR new.last_event < old.last_event OR new.next_event > old.next_event AND old.holder_id IS NULL AND old.next_event <= old.last_event) EXECUTE FUNCTION refuse_write('a queue goes forward, and only its holder passes an event');
 
 create table figures_reached (
-  only_one    boolean                  not null default true,
-  reached     timestamp with time zone not null,
-  customer_id uuid                     not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  only_one        boolean                  not null default true,
+  reached         timestamp with time zone not null,
+  customer_id     uuid                     not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  details_reached timestamp with time zone,
   constraint figures_reached_pkey PRIMARY KEY (only_one),
   constraint figures_reached_only_one CHECK (only_one)
 );

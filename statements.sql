@@ -2,6 +2,9 @@
 -- The final text of every statement, by name; test/statements.test.ts fails when this file is behind.
 -- `npm run -s explain -- NAME` shows the plan of one.
 
+-- console.countAccounts
+select count(*) as "count" from (select from accounts limit $1) a;
+
 -- console.countTry
 with asked as (
     select * from unnest($1::bytea[], $2::int[]) as a (subject, free)
@@ -46,9 +49,11 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
     ) as "isOnlyUnread", a.checked, a.findings from audits a where a.audit_id = $1;
 
 -- console.findBalances
-select i.customer_id as "customerId", a.balance, a.held
+select i.customer_id as "customerId", a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt"
   from unnest($1::uuid[]) as i (customer_id)
-  cross join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a;
+  cross join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = i.customer_id limit 1) f on true;
 
 -- console.findConfirmsOfPayment
 select order_id as "orderId" from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2;
@@ -65,7 +70,8 @@ select name from customers where customer_id = $1;
 select customer_id as "customerId", name from customers where customer_id = any ($1::uuid[]) and name is not null;
 
 -- console.findCustomerPage
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
        where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
@@ -78,6 +84,7 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
     ) as "keys"
   from customers c
   left join accounts a using (customer_id)
+  left join customer_figures f using (customer_id)
   where c.customer_id = $1;
 
 -- console.findDiscrepancy
@@ -204,6 +211,30 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
   order by a.ended_at desc, a.audit_id desc
   limit $1;
 
+-- console.listCustomersByBalance
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", c.key
+  from (
+    select a.balance as key, n.* from (
+      select customer_id, balance from accounts
+      where (balance, customer_id) < ($1::bigint, $2::uuid)
+      order by balance desc, customer_id desc
+      limit $3
+    ) a
+    join customers n using (customer_id)
+  ) c;
+
+-- console.listCustomersByLastPurchase
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", c.key
+  from (
+    select (extract(epoch from f.last_purchase_at) * 1000000)::bigint as key, n.* from (
+      select * from customer_figures
+      where (last_purchase_at, customer_id) < ('epoch'::timestamptz + $1::bigint * interval '1 microsecond', $2::uuid)
+      order by last_purchase_at desc, customer_id desc
+      limit $3
+    ) f
+    join customers n using (customer_id)
+  ) c;
+
 -- console.listCustomersByName
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt"
   from (
@@ -218,6 +249,18 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
     limit $2
   ) c
   order by lower(c.name) using ~<~, c.customer_id;
+
+-- console.listCustomersByRevenue
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt", c.key
+  from (
+    select f.revenue as key, n.* from (
+      select * from customer_figures
+      where (revenue, customer_id) < ($1::bigint, $2::uuid)
+      order by revenue desc, customer_id desc
+      limit $3
+    ) f
+    join customers n using (customer_id)
+  ) c;
 
 -- console.listNewKeyCancels
 select p.operation_id as "operationId", s.opened_at as "openedAt", p.state, p.order_id as "orderId",
@@ -3442,6 +3485,42 @@ with updated as (
   )
   select operator_id as "operatorId" from updated;
 
+-- payments.addSliceToDetails
+with details_span as (
+    update figures_reached set details_reached = $3::timestamptz
+    where customer_id = $1::uuid and details_reached = $2::timestamptz
+    returning $2::timestamptz as from_time, $3::timestamptz as to_time
+  ),
+  expired as (
+    select date_bin('1 hour', p.closed_at, 'epoch') as hour, 'orders expired' as figure, count(*) as count,
+           sum(p.amount)::bigint as total
+    from payment_operations p
+    where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
+      and p.kind = 'CONFIRM'
+      and (p.state = 'EXPIRED' or p.state = 'REJECTED' and p.gateway_code in ('EXPIRED', 'NOT_FOUND_PAYMENT', 'NOT_FOUND_PAYMENT_SESSION'))
+    group by 1
+  ),
+  of_customers as (
+    insert into customer_figures as c (customer_id, revenue, orders, last_purchase_at)
+    select p.customer_id, sum(case p.kind when 'CONFIRM' then p.amount else -p.amount end)::bigint,
+           count(*) filter (where p.kind = 'CONFIRM'), max(p.closed_at) filter (where p.kind = 'CONFIRM')
+    from payment_operations p
+    where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
+      and p.kind in ('CONFIRM', 'CANCEL', 'REFUND') and p.state = 'APPROVED'
+    group by p.customer_id
+    order by p.customer_id
+    on conflict (customer_id)
+    do update set revenue = c.revenue + excluded.revenue, orders = c.orders + excluded.orders,
+                  last_purchase_at = greatest(c.last_purchase_at, excluded.last_purchase_at)
+  )
+  insert into hourly_figures as h (customer_id, hour, figure, count, total)
+  select $1::uuid, hour, figure, count, total from expired
+  union all
+  select $1::uuid, '-infinity', figure, sum(count)::bigint, sum(total)::bigint from expired group by figure
+  order by 2, 3
+  on conflict (customer_id, hour, figure)
+  do update set count = h.count + excluded.count, total = h.total + excluded.total;
+
 -- payments.addSliceToFigures
 with span as (
     update figures_reached set reached = $3::timestamptz
@@ -4356,9 +4435,10 @@ with page as materialized (
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
 -- payments.beginFigures
-insert into figures_reached (customer_id, reached)
-  select $1, date_trunc('milliseconds', coalesce(min(created_at), now())) from customers
-  on conflict do nothing;
+insert into figures_reached as f (customer_id, reached, details_reached)
+  select $1, first.at, first.at
+  from (select date_trunc('milliseconds', coalesce(min(created_at), now())) as at from customers) first
+  on conflict (customer_id) do update set details_reached = excluded.details_reached where f.details_reached is null;
 
 -- payments.claimAnswer
 update payment_operations
@@ -5114,11 +5194,11 @@ select i.ordinal, o.payment_method as "paymentMethod",
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- payments.findPlaceOfFigures
-select f.reached, date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
+select f.reached, f.details_reached as "detailsReached", date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
     select min(a.xact_start) from pg_stat_activity a
     where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
   from figures_reached f
-  where f.customer_id = $1;
+  where f.customer_id = $1 and f.details_reached is not null;
 
 -- payments.findResolvedDiscrepancy
 select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and coalesce(case when current_setting('synchronous_standby_names') <> ''
@@ -5520,12 +5600,19 @@ with open as (
 
 -- payments.readFigures
 with place as (
-    select now() as as_of, r.reached, r.reached < now() - $3::int * interval '1 ms' as is_behind
-    from (select coalesce((select reached from figures_reached where customer_id = $1),
-                          (select min(created_at) from customers), now()) as reached) r
+    select now() as as_of, r.reached, r.reached < r.kept_from as is_behind, r.details_reached,
+           r.details_reached < r.kept_from as are_details_behind
+    from (select coalesce(f.reached, first.at) as reached, coalesce(f.details_reached, first.at) as details_reached,
+                 now() - $3::int * interval '1 ms' as kept_from
+          from (select coalesce(min(created_at), now()) as at from customers) first
+          left join figures_reached f on f.customer_id = $1) r
   ),
   span as (
     select reached as from_time, case when is_behind then reached else 'infinity' end as to_time from place
+  ),
+  details_span as (
+    select details_reached as from_time, case when are_details_behind then details_reached else 'infinity' end as to_time
+    from place
   ),
   happened as (
     select o.created_at as at, 'orders made' as figure, o.amount
@@ -5555,10 +5642,21 @@ with place as (
     from happened
     group by 1, 2
   ),
+  expired as (
+    select date_bin('1 hour', p.closed_at, 'epoch') as hour, 'orders expired' as figure, count(*) as count,
+           sum(p.amount)::bigint as total
+    from payment_operations p
+    where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
+      and p.kind = 'CONFIRM'
+      and (p.state = 'EXPIRED' or p.state = 'REJECTED' and p.gateway_code in ('EXPIRED', 'NOT_FOUND_PAYMENT', 'NOT_FOUND_PAYMENT_SESSION'))
+    group by 1
+  ),
   by_time as (
     select hour, figure, count, total from hourly_figures where customer_id = $1 and hour >= $2::timestamptz
     union all
     select hour, figure, count, total from figure
+    union all
+    select hour, figure, count, total from expired
   ),
   by_day as (
     select date_trunc('day', hour at time zone 'Asia/Seoul') as day, figure, sum(count)::bigint as count,
@@ -5569,13 +5667,22 @@ with place as (
     select null, figure, sum(count)::bigint, sum(total)::bigint
     from (select figure, count, total from hourly_figures where customer_id = $1 and hour = '-infinity'
           union all
-          select figure, count, total from figure) ever
+          select figure, count, total from figure
+          union all
+          select figure, count, total from expired) ever
     group by figure
   )
-  select p.as_of as "asOf", case when p.is_behind then p.reached end as "upTo",
+  select p.as_of as "asOf", p.reached,
+    case when p.is_behind or p.are_details_behind then least(p.reached, p.details_reached) end as "upTo",
     to_char(d.day, 'YYYY-MM-DD') as "day", d.figure, d.count, d.total
   from place p
   left join by_day d on true;
+
+-- payments.readFiguresBetween
+select s.name, h.figure, sum(h.count)::bigint as "count", sum(h.total)::bigint as "total"
+  from unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) as s (name, from_time, to_time)
+  join hourly_figures h on h.customer_id = $1 and h.hour >= s.from_time and h.hour < s.to_time
+  group by 1, 2;
 
 -- payments.releaseLease
 with released as (

@@ -7,7 +7,7 @@ import type { RefundRefusal } from '../payments/refusals.ts'
 export type ConsoleRefusal =
   | RefundRefusal
   | AdjustmentRefusal
-  | ('changed' | 'resolved' | 'suspended key' | 'other days' | 'too many budgets')
+  | ('changed' | 'resolved' | 'suspended key' | 'other days' | 'too many budgets' | 'too many customers')
   | ('role' | 'password' | 'origin' | 'lapsed password' | 'wrong passwords' | 'signing in' | 'console busy')
 
 type More = { retryAfterSeconds?: number; metadata?: Record<string, unknown> }

@@ -5,6 +5,7 @@ import type { Data, Query } from '../../src/console/contract.ts'
 import { newCustomerId } from '../../src/core/ids.ts'
 import { createCustomerAndKey, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
+import { createAddUp } from '../../src/payments/books/figures.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { silentLog } from '../support/database/database.ts'
@@ -64,6 +65,49 @@ test('customers are listed newest first, each once, although many were created a
   )
   assert.equal(new Set(found).size, 8)
   assertRefused(await viewer.request('customers', { query: { cursor: '7' } }), 'VAL003')
+})
+
+test('customers are sorted by revenue, last purchase or balance, each once, page by page; without a purchase by balance alone', async () => {
+  const { database } = service.payments
+  const [big, early, late] = await Promise.all([1, 2, 3].map(() => service.newCustomer()))
+  assert.ok(big && early && late)
+  await early.confirmedOrder('STANDARD')
+  await big.confirmedOrder('PRO')
+  await late.confirmedOrder('STANDARD')
+  await late.cancel((await late.confirmedOrder('PRO')).paymentKey)
+  const addUp = createAddUp(database, { lag: 0 })
+  while ((await addUp()).more);
+  const names = new Map([
+    [big.customerId, 'big'],
+    [early.customerId, 'early'],
+    [late.customerId, 'late'],
+  ])
+  const sorted = async (sort: Query<'customers'>['sort']) =>
+    (await pagesOf({ sort, limit: '2' } as Query<'customers'>)).flat()
+  const ours = (rows: { customerId: string }[]) => rows.flatMap(({ customerId }) => names.get(customerId) ?? [])
+  const byRevenue = await sorted('revenue')
+  assert.equal(ours(byRevenue)[0], 'big')
+  const revenues = byRevenue.map(({ revenue }) => revenue)
+  assert.deepEqual(
+    revenues,
+    revenues.toSorted((a, b) => b - a),
+  )
+  assert.ok(byRevenue.every(({ orders }) => orders > 0))
+  assert.deepEqual(ours(await sorted('lastPurchase')), ['late', 'big', 'early'])
+  const byBalance = await sorted('balance')
+  const balances = byBalance.map(({ balance }) => balance)
+  assert.deepEqual(
+    balances,
+    balances.toSorted((a, b) => b - a),
+  )
+  const [count] = await service.database.query<{ count: number }>('select count(*) as count from accounts')
+  assert.equal(new Set(byBalance.map(({ customerId }) => customerId)).size, Number(count?.count))
+  assert.equal(byBalance.length, Number(count?.count))
+  const page = await viewer.get('customer', { params: { customerId: late.customerId } })
+  const { lastPurchaseAt } = (await sorted('lastPurchase'))[0] ?? assert.fail('no purchase')
+  assert.deepEqual([page.revenue, page.orders, page.lastPurchaseAt], [20_000, 2, lastPurchaseAt])
+  assertRefused(await viewer.request('customers', { query: { sort: 'revenue', cursor: unknownId } }), 'VAL003')
+  assertRefused(await viewer.request('customers', { query: { sort: 'name' } as never }), 'VAL003')
 })
 
 test('a customer is shown with balance, keys and limits, and an unknown customer is not found', async () => {

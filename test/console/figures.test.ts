@@ -5,11 +5,12 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { generate } from '../../bench/books/generate.ts'
 import { createRandom, forSeeds } from '../../harness/random.ts'
-import { homeHandlers } from '../../src/console/home/home.ts'
+import { homeHandlers, sumsOf } from '../../src/console/home/home.ts'
 import type { Handler } from '../../src/console/routes.ts'
+import { addDays, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-days.ts'
 import { groupsOf } from '../../src/db/cluster/groups.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
-import { addSlice, findPlace } from '../../src/payments/books/figures.sql.ts'
+import { addSlice, findPlace, readFiguresBetween } from '../../src/payments/books/figures.sql.ts'
 import { createAddUp } from '../../src/payments/books/figures.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
@@ -45,6 +46,9 @@ async function addAllUp(database: Database): Promise<void> {
 const everythingText = `
   select
     (select json_object_agg(status, count) from (select status, count(*) from orders group by 1) s) as "states",
+    (select count(*) from orders o where exists (
+       select from payment_operations p where p.customer_id = o.customer_id and p.order_id = o.order_id
+         and p.kind = 'CONFIRM' and p.state = 'EXPIRED')) as "expired",
     (select coalesce(sum(amount), 0) from orders where grant_entry is not null)::bigint as "captured",
     (select coalesce(sum(amount), 0) from orders where status in ('CANCELLED', 'REFUNDED'))::bigint as "returned",
     (select coalesce(sum(balance), 0) from accounts)::bigint as "outstanding",
@@ -52,6 +56,7 @@ const everythingText = `
     (select coalesce(-sum(delta), 0) from ledger_entries where kind in ('SPEND', 'CAPTURE'))::bigint as "spent"`
 type Everything = {
   states: Record<string, number>
+  expired: number
   captured: number
   returned: number
   outstanding: number
@@ -65,11 +70,12 @@ async function countEverything(database: TestDatabase): Promise<Everything> {
 }
 
 /** As the page shows it: the sums over all its days, and the current totals. */
-function shownBy({ orders, days, creditsOutstanding }: Home): Everything {
-  const sum = (name: 'captured' | 'returned' | 'creditsSold' | 'creditsSpent') =>
+function shownBy({ orders, ordersExpired, days, creditsOutstanding }: Home): Everything {
+  const sum = (name: 'ordersExpired' | 'captured' | 'returned' | 'creditsSold' | 'creditsSpent') =>
     days.reduce((result, day) => result + day[name], 0)
   return {
     states: Object.fromEntries(Object.entries(orders).filter(([, count]) => count !== 0)),
+    expired: sum('ordersExpired') === ordersExpired ? ordersExpired : Number.NaN,
     captured: sum('captured'),
     returned: sum('returned'),
     outstanding: creditsOutstanding,
@@ -141,6 +147,40 @@ test('the home page equals a count of all rows, whenever the figures were aggreg
   await addAllUp(createDatabase(losing, silentLog))
   assert.ok(losing.lost(), 'no answer was lost')
   await assertComplete()
+  await assertFiguresOfCustomers()
+})
+
+/** No order of these tests is refunded in part. */
+async function assertFiguresOfCustomers(): Promise<void> {
+  const added = await service.database.query(
+    'select customer_id, revenue, orders, last_purchase_at from customer_figures order by customer_id',
+  )
+  const counted = await service.database.query(
+    `select customer_id, coalesce(sum(amount) filter (where status = 'CONFIRMED'), 0)::bigint as revenue,
+       count(*) as orders, max(confirmed_at) as last_purchase_at
+     from orders where grant_entry is not null group by 1 order by 1`,
+  )
+  assert.ok(added.length > 1)
+  assert.deepEqual(added, counted)
+}
+
+test('the details begin with the first customer where an older version has moved the other mark, and end up complete', async () => {
+  const { database } = service.payments
+  await addAllUp(database)
+  const [{ hours } = { hours: 0 }] = await service.database.query<{ hours: number }>(
+    `select count(*) as hours from hourly_figures where figure <> 'orders expired'`,
+  )
+  await service.database.query(`delete from hourly_figures where figure = 'orders expired'`)
+  await service.database.query('delete from customer_figures')
+  await service.database.query('update figures_reached set details_reached = null')
+  await assertComplete()
+  await Promise.all([addAllUp(database), addAllUp(database)])
+  await assertComplete()
+  await assertFiguresOfCustomers()
+  const [after] = await service.database.query<{ hours: number }>(
+    `select count(*) as hours from hourly_figures where figure <> 'orders expired'`,
+  )
+  assert.equal(after?.hours, hours)
 })
 
 test('the same slice is added once, however often it is requested', async () => {
@@ -169,10 +209,10 @@ test('a slice that exceeds the statement timeout is shortened until it fits', as
     tooSlow += 1
     throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
   })
-  await service.database.query('delete from hourly_figures')
+  for (const table of ['hourly_figures', 'customer_figures']) await service.database.query(`delete from ${table}`)
   await service.database.query(
-    `update figures_reached
-     set reached = (select date_trunc('milliseconds', min(created_at)) - interval '2 hours' from customers)`,
+    `update figures_reached f set reached = first.at, details_reached = first.at
+     from (select date_trunc('milliseconds', min(created_at)) - interval '2 hours' as at from customers) first`,
   )
   await addAllUp(createDatabase(slow, silentLog))
   assert.ok(tooSlow >= 3, `${tooSlow}`)
@@ -181,7 +221,7 @@ test('a slice that exceeds the statement timeout is shortened until it fits', as
 
 test('short slices without a backlog do not lengthen the next slice: after a stop the aggregation continues with one hour', async () => {
   const hourMs = 3_600_000
-  const place = { reached: new Date(0), safeTo: new Date(10_000) }
+  const place = { reached: new Date(0), detailsReached: new Date(2 ** 50), safeTo: new Date(10_000) }
   const lengths: number[] = []
   const scripted = {
     async run({ name }: { name: string }, values: unknown[] = []) {
@@ -256,6 +296,7 @@ test('days are Korean days, and the credits outstanding at the end of each follo
     const [total] = await books.query<{ balance: number }>('select sum(balance)::bigint as balance from accounts')
     assert.equal(home.creditsOutstanding, total?.balance)
     assert.equal(home.today.revenue, home.days.at(-1)?.revenue)
+    await assertCompared(books, home)
     const month = home.days.filter(({ day }) => `${day}`.slice(0, 7) === `${home.days.at(-1)?.day}`.slice(0, 7))
     assert.equal(
       home.month.revenue,
@@ -265,3 +306,34 @@ test('days are Korean days, and the credits outstanding at the end of each follo
     await books.drop()
   }
 })
+
+/** Today and the month, and the periods before them up to the same hour: counted by the rows. */
+async function assertCompared(books: TestDatabase, home: Home): Promise<void> {
+  const count = async (begin: Date, end: Date) => {
+    const [row] = await books.query<{ made: number; captured: number }>(
+      `select (select count(*) from orders where created_at >= $1 and created_at < $2) as made,
+         (select coalesce(sum(amount), 0) from payment_operations
+          where kind = 'CONFIRM' and state = 'APPROVED' and closed_at >= $1 and closed_at < $2)::bigint as captured`,
+      [begin, end],
+    )
+    return row
+  }
+  for (const period of ['today', 'month'] as const) {
+    const { from, comparison } = home[period]
+    const start = new Date(from)
+    const dayBefore = addDays(koreanDayOf(start), -1)
+    const startBefore = startOfKoreanDay(period === 'today' ? dayBefore : `${dayBefore.slice(0, 8)}01`) as Date
+    // Null in the first hour.
+    if (comparison === null) return assert.ok(Date.now() - start.getTime() < 3_660_000)
+    const upTo = new Date(comparison.upTo)
+    assert.ok(upTo.getTime() % 3_600_000 === 0 && upTo > start)
+    const endBefore = new Date(Math.min(startBefore.getTime() + upTo.getTime() - start.getTime(), start.getTime()))
+    const shown = [comparison.now, comparison.before].map(({ ordersMade: made, captured }) => ({ made, captured }))
+    assert.deepEqual(shown, [await count(start, upTo), await count(startBefore, endBefore)])
+  }
+  const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000
+  const span = { name: 'a', from: new Date(hour - 9 * 86_400_000), to: new Date(hour - 5 * 86_400_000) }
+  const sums = sumsOf(await readFiguresBetween(createDatabase(books.pool, silentLog), [span]))
+  assert.ok(sums.ordersMade > 0)
+  assert.deepEqual({ made: sums.ordersMade, captured: sums.captured }, await count(span.from, span.to))
+}

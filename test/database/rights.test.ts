@@ -262,7 +262,7 @@ test('a change of the rights has its own version', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },
-    { rightsVersion: 9, digest: '856cb7951cef' },
+    { rightsVersion: 10, digest: '577a0d4aeefa' },
     'count rightsVersion up, then note both here',
   )
 })

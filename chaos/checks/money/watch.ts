@@ -41,6 +41,10 @@ const sums: Record<string, string> = {
       from payment_operations
       where state <> 'OPEN' and (kind = 'CONFIRM' or kind <> 'RETURN' and state = 'APPROVED')
       union all
+      select 'orders expired', closed_at, amount from payment_operations
+      where kind = 'CONFIRM' and (state = 'EXPIRED' or state = 'REJECTED' and gateway_code in
+        ('EXPIRED', 'NOT_FOUND_PAYMENT', 'NOT_FOUND_PAYMENT_SESSION'))
+      union all
       select 'credits ' || case when kind = 'GRANT' then 'granted' when kind = 'ROLLBACK' then 'rolled back'
                                 when kind = 'REFUND' then 'refunded'
                                 when kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then 'adjusted' else 'spent' end,
@@ -49,7 +53,8 @@ const sums: Record<string, string> = {
     ),
     counted as (
       select figure, count(*) as count, sum(amount) as total
-      from happened join figures_reached on at < reached group by figure
+      from happened join figures_reached on at < case figure when 'orders expired' then details_reached else reached end
+      group by figure
     ),
     added as (
       select figure, hour = '-infinity' as "isOfAll", sum(count) as count, sum(total) as total

@@ -1,18 +1,9 @@
 // A status as a label on a colour. An unknown status is shown as it is.
 import { Badge, type MantineColor } from '@mantine/core'
+import type { FailureReason } from '../../../src/payments/failure-reasons.ts'
 import { useWords } from '../words/words.tsx'
 
 export type Tone = 'good' | 'waiting' | 'bad' | 'over' | 'calm'
-
-/** Why an order is FAILED. */
-type FailureReason =
-  | 'insufficient-funds'
-  | 'limit-exceeded'
-  | 'card-declined'
-  | 'card-expired'
-  | 'payment-expired'
-  | 'order-expired'
-  | 'other'
 
 export const colorOf: Record<Tone, MantineColor> = {
   good: 'teal',

@@ -14,22 +14,28 @@ import {
   Whole,
   WholeOrNull,
 } from '../schema-types.ts'
+import { customerSorts } from './customers.sql.ts'
 
 export const CustomersQuery = Type.Object({
   ...paging,
   /** The beginning of a name. */
   q: Type.Optional(lineOf(100, 'the beginning of a name')),
+  /** The highest first; without a name. By revenue and last purchase the list has customers that have bought. */
+  sort: Type.Optional(Type.Enum([...customerSorts])),
 })
+/** Of the customer, as of less than a minute ago: captured less refunded in KRW, confirmed orders, and the last of them. */
+const figures = { revenue: Whole, orders: Whole, lastPurchaseAt: MomentOrNull }
 const CustomerRow = Type.Object({
   customerId: Text,
   name: TextOrNull,
   createdAt: Moment,
   balance: Whole,
   held: Whole,
+  ...figures,
   /** Null: it is active. */
   suspendedAt: MomentOrNull,
 })
-/** Newest first, or by name when a name is searched. */
+/** Newest first, sorted, or by name when a name is searched. */
 export const CustomersData = Type.Object({ customers: Type.Array(CustomerRow), nextCursor: TextOrNull })
 
 const KeyStatus = Type.Enum(['ACTIVE', 'SUSPENDED'])
@@ -48,6 +54,7 @@ export const CustomerData = Type.Object({
   balance: Whole,
   held: Whole,
   available: Whole,
+  ...figures,
   /** Null: it is active. All keys of a suspended customer are refused, and its spends and holds. */
   suspendedAt: MomentOrNull,
   keys: Type.Array(KeyRow),

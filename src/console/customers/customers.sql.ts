@@ -1,5 +1,5 @@
-// The statements of the pages of customers. A cursor is the id of a row; the sort key of that row is read from the row, to the
-// microsecond.
+// The statements of the pages of customers. A cursor is the id of a row, and the sort key of that row is read from the row, to the
+// microsecond. A key that changes, such as a balance, is in the cursor instead.
 import type { KeyStatus } from '../../customers/customers.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
@@ -11,7 +11,14 @@ export type ListedCustomer = {
   balance: number
   held: number
   suspendedAt: Date | null
+  /** KRW; with the orders and the last purchase as of the last slice of the figures, less than a minute ago. */
+  revenue: number
+  orders: number
+  lastPurchaseAt: Date | null
 }
+
+export const customerSorts = ['newest', 'revenue', 'lastPurchase', 'balance'] as const
+export type CustomerSort = (typeof customerSorts)[number]
 
 /** Of a CTE or subquery `c`. */
 const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt"`
@@ -51,13 +58,85 @@ const listByNameStatement = statement(
   order by lower(c.name) using ~<~, c.customer_id`,
 )
 
+/** Of `f`. */
+const quotedFigures = `coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt"`
+
 const findBalancesStatement = statement(
   'console.findBalances',
-  `select i.customer_id as "customerId", a.balance, a.held
+  `select i.customer_id as "customerId", a.balance, a.held, ${quotedFigures}
   from unnest($1::uuid[]) as i (customer_id)
-  cross join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a`,
+  cross join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = i.customer_id limit 1) f on true`,
   'customers',
 )
+
+// Each group has its highest ones. The key of the last purchase is its time in microseconds.
+const listByRevenueStatement = statement(
+  'console.listCustomersByRevenue',
+  `select ${columns}, c.key
+  from (
+    select f.revenue as key, n.* from (
+      select * from customer_figures
+      where (revenue, customer_id) < ($1::bigint, $2::uuid)
+      order by revenue desc, customer_id desc
+      limit $3
+    ) f
+    join customers n using (customer_id)
+  ) c`,
+  'groups',
+)
+
+const listByLastPurchaseStatement = statement(
+  'console.listCustomersByLastPurchase',
+  `select ${columns}, c.key
+  from (
+    select (extract(epoch from f.last_purchase_at) * 1000000)::bigint as key, n.* from (
+      select * from customer_figures
+      where (last_purchase_at, customer_id) < ('epoch'::timestamptz + $1::bigint * interval '1 microsecond', $2::uuid)
+      order by last_purchase_at desc, customer_id desc
+      limit $3
+    ) f
+    join customers n using (customer_id)
+  ) c`,
+  'groups',
+)
+
+// An index on the balance would cost every spend a write: this reads all accounts.
+const listByBalanceStatement = statement(
+  'console.listCustomersByBalance',
+  `select ${columns}, c.key
+  from (
+    select a.balance as key, n.* from (
+      select customer_id, balance from accounts
+      where (balance, customer_id) < ($1::bigint, $2::uuid)
+      order by balance desc, customer_id desc
+      limit $3
+    ) a
+    join customers n using (customer_id)
+  ) c`,
+  'groups',
+)
+
+const countAccountsStatement = statement(
+  'console.countAccounts',
+  'select count(*) as "count" from (select from accounts limit $1) a',
+  'groups',
+)
+
+/** With more customers they are not sorted by balance. */
+export const maxSortedByBalance = 200_000
+
+export async function areTooManyToSort(database: Database): Promise<boolean> {
+  const counts = await database.run<{ count: number }>(countAccountsStatement, [maxSortedByBalance + 1])
+  return counts.reduce((sum, { count }) => sum + count, 0) > maxSortedByBalance
+}
+
+const sortedStatements = {
+  revenue: listByRevenueStatement,
+  lastPurchase: listByLastPurchaseStatement,
+  balance: listByBalanceStatement,
+}
 
 export type CustomersFilter = {
   /** The beginning of a name; null: all customers, newest first. */
@@ -75,12 +154,29 @@ export async function listCustomers(
   const listed = await (name === null
     ? database.run<ListedCustomer>(listNewestStatement, [cursor, limit + 1])
     : database.run<ListedCustomer>(listByNameStatement, [cursor, limit + 1, name]))
+  return withBalances(database, listed)
+}
+
+export type SortedCustomer = ListedCustomer & { key: number }
+
+/** The highest first, after the key and id of the cursor. By revenue and last purchase: of those that have bought. */
+export async function listSortedCustomers(
+  database: Database,
+  { sort, cursor, limit }: { sort: keyof typeof sortedStatements; cursor: string; limit: number },
+): Promise<SortedCustomer[]> {
+  const [key, customerId] = cursor.split('~')
+  const rows = await database.run<SortedCustomer>(sortedStatements[sort], [key, customerId, limit + 1])
+  const highest = rows.toSorted((a, b) => b.key - a.key || (a.customerId < b.customerId ? 1 : -1)).slice(0, limit + 1)
+  return withBalances(database, highest)
+}
+
+async function withBalances<Row extends { customerId: string }>(database: Database, listed: Row[]) {
+  type Balances = Pick<ListedCustomer, 'customerId' | 'balance' | 'held' | 'revenue' | 'orders' | 'lastPurchaseAt'>
   const ids = listed.map(({ customerId }) => customerId)
-  const balances = await database.run<Pick<ListedCustomer, 'customerId' | 'balance' | 'held'>>(findBalancesStatement, [
-    ids,
-  ])
+  const balances = await database.run<Balances>(findBalancesStatement, [ids])
   const byId = new Map(balances.map((row) => [row.customerId, row]))
-  return listed.map((customer) => ({ ...customer, balance: 0, held: 0, ...byId.get(customer.customerId) }))
+  const none = { balance: 0, held: 0, revenue: 0, orders: 0, lastPurchaseAt: null }
+  return listed.map((customer) => ({ ...customer, ...none, ...byId.get(customer.customerId) }))
 }
 
 const findNameStatement = statement('console.findCustomerName', 'select name from customers where customer_id = $1')
@@ -107,7 +203,7 @@ export type CustomerPage = ListedCustomer & {
 
 const findCustomerPageStatement = statement(
   'console.findCustomerPage',
-  `select ${columns}, coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", coalesce(
+  `select ${columns}, coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", ${quotedFigures}, coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
        where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
@@ -120,6 +216,7 @@ const findCustomerPageStatement = statement(
     ) as "keys"
   from customers c
   left join accounts a using (customer_id)
+  left join customer_figures f using (customer_id)
   where c.customer_id = $1`,
   'customer',
 )

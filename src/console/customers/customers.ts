@@ -25,10 +25,18 @@ import {
   updateSuspension,
 } from '../../customers/customers.sql.ts'
 import type { ConsoleContext } from '../context.ts'
-import { cursorOf, limitOf, pageOf } from '../paging.ts'
+import { cursorOf, limitOf, microsecondCursorPattern, newestCursor, type Paging, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
-import { findCustomerPage, listCustomers, listHolds } from './customers.sql.ts'
+import {
+  areTooManyToSort,
+  type CustomerSort,
+  findCustomerPage,
+  listCustomers,
+  listHolds,
+  listSortedCustomers,
+  maxSortedByBalance,
+} from './customers.sql.ts'
 
 type Names =
   | ('customers' | 'createCustomer' | 'createCustomerWithKey' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
@@ -54,10 +62,25 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
     return { customerId, status: isSuspended ? ('SUSPENDED' as const) : ('ACTIVE' as const) }
   }
 
+  async function sortedCustomers(sort: Exclude<CustomerSort, 'newest'>, query: Paging) {
+    const limit = limitOf(query)
+    const cursor = cursorOf(query, microsecondCursorPattern) ?? newestCursor
+    if (sort === 'balance' && (await areTooManyToSort(database))) {
+      const most = `There are more than ${maxSortedByBalance} customers, too many to sort by balance.`
+      throw refuseBecause('VAL003', 'too many customers', most)
+    }
+    const rows = await listSortedCustomers(database, { sort, cursor, limit })
+    const { page, nextCursor } = pageOf(rows, limit, ({ key, customerId }) => `${key}~${customerId}`)
+    return { customers: page.map(({ key: _key, ...customer }) => customer), nextCursor }
+  }
+
   return {
     async customers({ query }) {
       const limit = limitOf(query)
-      const wanted = { name: query.q?.trim() || null, cursor: cursorOf(query, uuidPattern), limit }
+      const { sort = 'newest' } = query
+      const name = query.q?.trim() || null
+      if (sort !== 'newest' && name === null) return sortedCustomers(sort, query)
+      const wanted = { name, cursor: cursorOf(query, uuidPattern), limit }
       const { page, nextCursor } = pageOf(await listCustomers(database, wanted), limit, (row) => row.customerId)
       return { customers: page, nextCursor }
     },
@@ -77,6 +100,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
       const page = await findCustomerPage(database, params.customerId.toLowerCase())
       if (!page) throw noSuchCustomer()
       const { customerId, name, createdAt, suspendedAt, balance, held, keys, pendingOrders, lowCredits } = page
+      const { revenue, orders, lastPurchaseAt } = page
       return {
         customerId,
         name,
@@ -84,6 +108,9 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
         balance,
         held,
         available: balance - held,
+        revenue,
+        orders,
+        lastPurchaseAt,
         suspendedAt,
         keys,
         limits: {

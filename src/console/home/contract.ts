@@ -13,6 +13,8 @@ const sums = {
   ordersMade: Whole,
   ordersConfirmed: Whole,
   ordersFailed: Whole,
+  /** Of those that failed: not paid in time. The others were declined. */
+  ordersExpired: Whole,
   ordersCancelled: Whole,
   ordersRefunded: Whole,
   /** Captured, cancelled and refunded, and the difference. */
@@ -29,7 +31,15 @@ const sums = {
 /** Orders confirmed per order created in the period, 1 at most; null when none were created. */
 const conversion = { conversion: NumberOrNull }
 
-export const PeriodData = Type.Object({ from: Moment, to: Moment, ...sums, ...conversion })
+const PeriodSums = Type.Object({ ...sums, ...conversion })
+export const PeriodData = Type.Object({
+  from: Moment,
+  to: Moment,
+  ...sums,
+  ...conversion,
+  /** With the period before, both up to the same time: the last full hour, `upTo`. Null: no hour is over yet, or the figures are incomplete. */
+  comparison: Type.Union([Type.Object({ upTo: Moment, now: PeriodSums, before: PeriodSums }), Type.Null()]),
+})
 /** `day` is a day in Korea. `creditsOutstanding`: credits not spent at its end, a liability. */
 export const DayFigures = Type.Object({ day: Text, ...sums, ...conversion, creditsOutstanding: Whole })
 
@@ -62,6 +72,8 @@ export const HomeData = Type.Object({
   month: PeriodData,
   /** All orders by their current status. */
   orders: Type.Object({ PENDING: Whole, CONFIRMED: Whole, FAILED: Whole, CANCELLED: Whole, REFUNDED: Whole }),
+  /** Of all orders that are FAILED. */
+  ordersExpired: Whole,
   creditsOutstanding: Whole,
   /** Oldest first, today last. */
   days: Type.Array(DayFigures),

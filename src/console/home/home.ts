@@ -3,7 +3,7 @@
 import { addDays, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
 import { listPendingRequests } from '../../credits/adjustments/adjust.sql.ts'
 import { readBacklog } from '../../payments/books/backlog.sql.ts'
-import { type FigureName, type FigureRow, readFigures } from '../../payments/books/figures.sql.ts'
+import { type FigureName, type FigureRow, readFigures, readFiguresBetween } from '../../payments/books/figures.sql.ts'
 import { listOpenDiscrepancies, sumOpenDiscrepancies } from '../../payments/recovery/discrepancies.sql.ts'
 import { listAudits } from '../books/audits.sql.ts'
 import { isAuditOverdue } from '../books/audits.ts'
@@ -16,11 +16,13 @@ const defaultDays = 30
 const maxOldest = 10
 /** If the aggregated figures lag more than this, the rest is too much to count for a page. */
 const maxLagMs = 600_000
+const hourMs = 3_600_000
 
 export type Sums = {
   ordersMade: number
   ordersConfirmed: number
   ordersFailed: number
+  ordersExpired: number
   ordersCancelled: number
   ordersRefunded: number
   captured: number
@@ -76,7 +78,7 @@ async function readFigureDays(database: ConsoleContext['database'], count: numbe
   const now = new Date()
   const monthStart = `${koreanDayOf(now).slice(0, 8)}01`
   const firstDay = [monthStart, addDays(koreanDayOf(now), -count)].toSorted()[0] as string
-  const { asOf, upTo, rows } = await readFigures(database, momentOf(firstDay), maxLagMs)
+  const { asOf, reached, upTo, rows } = await readFigures(database, momentOf(firstDay), maxLagMs)
   // By the clock of the database.
   const today = koreanDayOf(asOf)
   const month = `${today.slice(0, 8)}01`
@@ -84,10 +86,11 @@ async function readFigureDays(database: ConsoleContext['database'], count: numbe
   const since = (first: string) => sumsOf(rows.filter(({ day }) => day !== null && day >= first && day <= today))
   const ever = sumsOf(byDay.get(null) ?? [])
   const creditsOutstanding = outstandingOf(ever)
+  const comparisons = upTo === null ? await compare(database, { today, month, reached }) : null
   return {
     asOf,
-    today: { from: momentOf(today), to: asOf, ...since(today) },
-    month: { from: momentOf(month), to: asOf, ...since(month) },
+    today: { from: momentOf(today), to: asOf, ...since(today), comparison: comparisons?.today ?? null },
+    month: { from: momentOf(month), to: asOf, ...since(month), comparison: comparisons?.month ?? null },
     orders: {
       PENDING: ever.ordersMade - ever.ordersConfirmed - ever.ordersFailed,
       CONFIRMED: ever.ordersConfirmed - ever.ordersCancelled - ever.ordersRefunded,
@@ -95,6 +98,7 @@ async function readFigureDays(database: ConsoleContext['database'], count: numbe
       CANCELLED: ever.ordersCancelled,
       REFUNDED: ever.ordersRefunded,
     },
+    ordersExpired: ever.ordersExpired,
     creditsOutstanding,
     days: daysOf(daysFromTo(addDays(today, 1 - count), today), byDay, creditsOutstanding),
     figuresUpTo: upTo,
@@ -103,6 +107,32 @@ async function readFigureDays(database: ConsoleContext['database'], count: numbe
 
 function momentOf(day: string): Date {
   return startOfKoreanDay(day) as Date
+}
+
+type Days = { today: string; month: string; reached: Date }
+
+/** Each period and the one before, up to the last hour that is added up. */
+async function compare(database: ConsoleContext['database'], { today, month, reached }: Days) {
+  const upTo = new Date(Math.floor(reached.getTime() / hourMs) * hourMs)
+  const monthBefore = `${addDays(month, -1).slice(0, 8)}01`
+  const periods = {
+    today: { start: momentOf(today), startBefore: momentOf(addDays(today, -1)) },
+    month: { start: momentOf(month), startBefore: momentOf(monthBefore) },
+  }
+  const spans = Object.entries(periods).flatMap(([name, { start, startBefore }]) => {
+    // The month before may be shorter.
+    const endBefore = Math.min(startBefore.getTime() + upTo.getTime() - start.getTime(), start.getTime())
+    return [
+      { name: `${name} now`, from: start, to: upTo },
+      { name: `${name} before`, from: startBefore, to: new Date(endBefore) },
+    ]
+  })
+  const bySpan = Map.groupBy(await readFiguresBetween(database, spans), ({ name }) => name)
+  const comparisonOf = (name: keyof typeof periods) =>
+    upTo <= periods[name].start
+      ? null
+      : { upTo, now: sumsOf(bySpan.get(`${name} now`) ?? []), before: sumsOf(bySpan.get(`${name} before`) ?? []) }
+  return { today: comparisonOf('today'), month: comparisonOf('month') }
 }
 
 /** The credits outstanding at the end of a day are those of now less the changes since. */
@@ -123,7 +153,7 @@ function outstandingOf({ creditsSold, creditsTakenBack, creditsSpent, creditsAdj
   return creditsSold - creditsTakenBack - creditsSpent + creditsAdjusted
 }
 
-export function sumsOf(rows: FigureRow[]): Sums {
+export function sumsOf(rows: Omit<FigureRow, 'day'>[]): Sums {
   const sum = (name: FigureName, what: 'count' | 'total') =>
     rows.reduce((result, row) => (row.figure === name ? result + row[what] : result), 0)
   const [ordersMade, ordersConfirmed] = [sum('orders made', 'count'), sum('orders confirmed', 'count')]
@@ -133,6 +163,7 @@ export function sumsOf(rows: FigureRow[]): Sums {
     ordersMade,
     ordersConfirmed,
     ordersFailed: sum('orders failed', 'count'),
+    ordersExpired: sum('orders expired', 'count'),
     ordersCancelled: sum('orders cancelled', 'count'),
     ordersRefunded: sum('orders refunded', 'count'),
     captured,

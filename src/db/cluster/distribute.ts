@@ -110,10 +110,13 @@ export async function requireNoBudgetOfAll(client: pg.ClientBase): Promise<void>
   )
 }
 
+/** Their rows have the key of a group. */
+const tablesOfGroups = ['figures_reached', 'hourly_figures']
+
 /** What a group of customers cannot have. */
 async function dropForGroups(client: pg.ClientBase): Promise<void> {
-  for (const quotedTable of derivedTables) {
-    await client.query(`delete from ${quotedTable}`)
+  for (const quotedTable of derivedTables) await client.query(`delete from ${quotedTable}`)
+  for (const quotedTable of tablesOfGroups) {
     // Unique over all groups, which no server can see.
     await client.query(`alter table ${quotedTable} drop constraint ${quotedTable}_pkey`)
     await client.query(`alter table ${quotedTable} replica identity using index ${quotedTable}_of_groups`)

@@ -20,7 +20,7 @@ export const distributedTables: string[] = [
   'customer_figures',
 ]
 
-/** Each group adds up its own from the others, with keys that mean nothing elsewhere: they are derived anew instead of copied. */
+/** Each group adds up its own from the others, up to marks that mean nothing elsewhere: they are derived anew instead of copied. */
 export const derivedTables: string[] = ['figures_reached', 'hourly_figures', 'customer_figures']
 
 /** Whole on every server. */

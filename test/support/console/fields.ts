@@ -9,7 +9,7 @@ type Fields = Record<string, string>
 
 const session = { '': 'name role permissions[] mustChangePassword endsAt idleEndsAt' }
 const sums =
-  'ordersMade ordersConfirmed ordersFailed ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
+  'ordersMade ordersConfirmed ordersFailed ordersExpired ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
 const orderRow = 'orderId customerId customerName status packageType amount credits createdAt confirmedAt'
 const lot =
   'entryNumber orderId packageType status grantedAt amount credits used held unused takenBack value refundedAmount'
@@ -59,9 +59,16 @@ const fields: Record<EndpointName, Fields> = {
   changePassword: session,
 
   home: {
-    '': 'asOf creditsOutstanding figuresUpTo isAuditOverdue waitingNotifications',
+    '': 'asOf creditsOutstanding figuresUpTo isAuditOverdue waitingNotifications ordersExpired',
     'today.': `from to ${sums}`,
     'month.': `from to ${sums}`,
+    ...Object.fromEntries(
+      ['today', 'month'].flatMap((period) => [
+        [`${period}.comparison.`, 'upTo'],
+        [`${period}.comparison.now.`, sums],
+        [`${period}.comparison.before.`, sums],
+      ]),
+    ),
     'days[].': `day creditsOutstanding ${sums}`,
     'orders.': 'PENDING CONFIRMED FAILED CANCELLED REFUNDED',
     'operations.': 'count',
@@ -95,11 +102,14 @@ const fields: Record<EndpointName, Fields> = {
   refundUnused: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
   resendEvents: { '': 'delivered', 'failed[].': 'endpointId type error' },
 
-  customers: { '': 'nextCursor', 'customers[].': 'customerId name createdAt balance held suspendedAt' },
+  customers: {
+    '': 'nextCursor',
+    'customers[].': 'customerId name createdAt balance held revenue orders lastPurchaseAt suspendedAt',
+  },
   createCustomer: { '': 'customerId' },
   createCustomerWithKey: { '': 'customerId keyId apiKey' },
   customer: {
-    '': `customerId name createdAt suspendedAt ${account}`,
+    '': `customerId name createdAt suspendedAt revenue orders lastPurchaseAt ${account}`,
     'keys[].': 'keyId lastFour status createdAt suspendedAt',
     'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits[]',
   },

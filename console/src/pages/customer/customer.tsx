@@ -3,9 +3,11 @@
 import { Anchor, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { koreanDayOf } from '../../../../src/core/korean-days.ts'
 import type { Data } from '../../api/client.ts'
 import { useEndpoint } from '../../api/hooks.ts'
 import { Credits } from '../../format/amounts.tsx'
+import { useFormats } from '../../format/formats.ts'
 import { Id } from '../../format/id.tsx'
 import { Figure } from '../../parts/figure.tsx'
 import { LabelledTime } from '../../parts/labelled-time.tsx'
@@ -49,6 +51,7 @@ export function CustomerPage({ params: { customerId = '' } }: { params: { custom
     <>
       <PageHeader
         title={data ? (data.name ?? customers.nameless) : customers.customer.title}
+        tab={data && `${data.name ?? customers.nameless} · ${customers.customer.title}`}
         detail={<Id value={customerId} />}
         actions={
           <Anchor component={Link} href="/customers" size="sm">
@@ -65,18 +68,39 @@ export function CustomerPage({ params: { customerId = '' } }: { params: { custom
 function Details({ customer }: { customer: Customer }) {
   const { customer: words } = useWords().customers
   const [tab, setTab] = useQueryState<Tab>('tab', tabs, 'statement')
-  const { balance, held, available, createdAt, suspendedAt } = customer
+  const { customerId, balance, held, available, revenue, orders, lastPurchaseAt, createdAt, suspendedAt } = customer
+  const { number, won, day } = useFormats()
+  const hrefOf = (name: Tab) => `/customers/${customerId}?tab=${name}`
   return (
     <Stack gap="md">
       <SuspensionNotice suspendedAt={suspendedAt} />
-      <SimpleGrid cols={3} spacing={{ base: 'xs', sm: 'sm' }}>
+      <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing={{ base: 'xs', sm: 'sm' }}>
         <Figure
           label={words.available}
           value={<Credits value={available} />}
           hint={<Hint text={words.availableHint} />}
+          href={hrefOf('statement')}
         />
-        <Figure label={words.held} value={<Credits value={held} />} hint={<Hint text={words.heldHint} />} />
-        <Figure label={words.balance} value={<Credits value={balance} />} />
+        <Figure
+          label={words.held}
+          value={<Credits value={held} />}
+          hint={<Hint text={words.heldHint} />}
+          href={hrefOf('holds')}
+        />
+        <Figure label={words.balance} value={<Credits value={balance} />} href={hrefOf('statement')} />
+        <Figure
+          label={words.revenue}
+          value={won(revenue)}
+          hint={<Hint text={words.revenueHint} />}
+          href={hrefOf('orders')}
+        />
+        <Figure label={words.orders} value={number(orders)} href={hrefOf('orders')} />
+        <Figure
+          label={words.lastPurchase}
+          value={lastPurchaseAt ? day(koreanDayOf(new Date(lastPurchaseAt))) : '–'}
+          hint={lastPurchaseAt ? undefined : words.noPurchase}
+          href={hrefOf('orders')}
+        />
       </SimpleGrid>
       <LabelledTime label={words.since} at={createdAt} />
       <SuspensionButton customer={customer} />

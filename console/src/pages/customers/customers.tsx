@@ -1,16 +1,17 @@
-// All customers, newest first, or those whose name starts with a text, and a dialog that creates one.
-import { Button, Stack, TextInput } from '@mantine/core'
+// All customers, newest first or sorted by a column, or those whose name starts with a text, and a dialog that creates one.
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { Data } from '../../api/client.ts'
 import { useMay, usePages } from '../../api/hooks.ts'
-import { Credits } from '../../format/amounts.tsx'
+import { Credits, Won } from '../../format/amounts.tsx'
 import { Id } from '../../format/id.tsx'
 import { StatusBadge } from '../../format/status-badge.tsx'
 import { Time } from '../../format/time.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useQueryState } from '../../parts/query-state.ts'
+import { useSort } from '../../parts/sort.ts'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
 import { type NewKey, NewKeyDialog } from '../customer/new-key-dialog.tsx'
@@ -20,6 +21,12 @@ type CustomerRow = Data<'customers'>['customers'][number]
 
 const typingPauseMs = 250
 const longestName = 100
+const sorts = {
+  newest: 'descending',
+  revenue: 'descending',
+  lastPurchase: 'descending',
+  balance: 'descending',
+} as const
 
 export function CustomersPage() {
   const { customers } = useWords()
@@ -37,17 +44,43 @@ export function CustomersPage() {
   }
   const [isCreating, setIsCreating] = useState(false)
   const [newKey, setNewKey] = useState<NewKey | null>(null)
-  const pages = usePages('customers', { query: q ? { q } : {} }, (data) => data.customers)
+  const [sort, sortBy] = useSort(sorts, 'newest')
+  const pages = usePages('customers', { query: q ? { q } : { sort } }, (data) => data.customers)
+  /** Customers that are searched are sorted by name. */
+  const sortOf = (by: keyof typeof sorts) => (q ? {} : { sort: sortBy(by) })
   const columns: Column<CustomerRow>[] = [
-    { header: headers.name, cell: ({ name }) => name ?? customers.nameless },
+    { header: headers.name, place: 'title', cell: ({ name }) => name ?? customers.nameless },
     {
       header: headers.status,
+      place: 'badge',
       cell: ({ suspendedAt }) => <StatusBadge status={suspendedAt ? 'SUSPENDED' : 'ACTIVE'} />,
     },
-    { header: headers.customer, cell: ({ customerId }) => <Id value={customerId} short /> },
-    { header: headers.balance, align: 'right', cell: ({ balance }) => <Credits value={balance} /> },
-    { header: headers.held, align: 'right', cell: ({ held }) => <Credits value={held} /> },
-    { header: headers.since, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      header: headers.revenue,
+      align: 'right',
+      place: 'amount',
+      ...sortOf('revenue'),
+      cell: ({ revenue }) => <Won value={revenue} />,
+    },
+    {
+      header: headers.lastPurchase,
+      ...sortOf('lastPurchase'),
+      cell: ({ lastPurchaseAt }) => lastPurchaseAt && <Time at={lastPurchaseAt} />,
+    },
+    {
+      header: headers.balance,
+      align: 'right',
+      ...sortOf('balance'),
+      cell: ({ balance }) => <Credits value={balance} />,
+    },
+    { header: headers.held, align: 'right', place: 'folded', cell: ({ held }) => <Credits value={held} /> },
+    {
+      header: headers.since,
+      place: 'folded',
+      ...sortOf('newest'),
+      cell: ({ createdAt }) => <Time at={createdAt} />,
+    },
+    { header: headers.customer, place: 'folded', cell: ({ customerId }) => <Id value={customerId} short /> },
   ]
   return (
     <>
@@ -68,7 +101,7 @@ export function CustomersPage() {
           w={{ base: '100%', xs: 300 }}
         />
         <DataTable
-          caption={q ? customers.captionByName : customers.caption}
+          caption={q ? customers.captionByName : customers.captions[sort]}
           columns={columns}
           rows={pages.rows}
           keyOf={({ customerId }) => customerId}
@@ -76,6 +109,11 @@ export function CustomersPage() {
           pages={pages}
           empty={q ? customers.none : customers.noneYet}
         />
+        {!q && (sort === 'revenue' || sort === 'lastPurchase') && (
+          <Text size="xs" c="dimmed">
+            {customers.onlyBuyers}
+          </Text>
+        )}
       </Stack>
       <NewCustomer
         opened={isCreating}

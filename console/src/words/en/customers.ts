@@ -2,7 +2,13 @@
 
 export const customers = {
   title: 'Customers',
-  caption: 'Customers, newest first',
+  captions: {
+    newest: 'Customers, newest first',
+    revenue: 'Customers by revenue',
+    lastPurchase: 'Customers by their last purchase',
+    balance: 'Customers by balance',
+  },
+  onlyBuyers: 'Customers without a purchase are not in this order. Revenue and last purchase are up to a minute old.',
   captionByName: 'Customers whose name starts with this, by name',
   none: 'No customer name starts with this.',
   noneYet: 'No customers yet.',
@@ -11,6 +17,8 @@ export const customers = {
     name: 'Name',
     status: 'Status',
     customer: 'Customer ID',
+    revenue: 'Revenue',
+    lastPurchase: 'Last purchase',
     balance: 'Balance',
     held: 'Held',
     since: 'Created',
@@ -45,6 +53,11 @@ export const customers = {
     heldHint: 'Held by services, and by cancellations and refunds in progress.',
     available: 'Available',
     availableHint: 'Can be used now.',
+    revenue: 'Revenue',
+    revenueHint: 'Paid less refunded.',
+    orders: 'Paid orders',
+    lastPurchase: 'Last purchase',
+    noPurchase: 'None yet',
     since: 'Created',
     tabs: {
       statement: 'Statement',

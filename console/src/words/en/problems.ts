@@ -90,6 +90,10 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
   },
   decided: { title: 'This request is already decided.', hint: 'Another operator was faster. Reload the page.' },
   'too many budgets': { title: 'The customer has 100 budgets already.', hint: 'Remove one first.' },
+  'too many customers': {
+    title: 'There are too many customers to sort by balance.',
+    hint: 'It reads all accounts, up to 200,000. Sort by revenue or last purchase instead.',
+  },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
     title: 'A reconciliation of other days is running.',

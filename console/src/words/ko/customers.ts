@@ -3,12 +3,27 @@ import type { customers as english } from '../en/customers.ts'
 
 export const customers: typeof english = {
   title: '고객',
-  caption: '고객 목록, 최신순',
+  captions: {
+    newest: '고객 목록, 최신순',
+    revenue: '고객 목록, 매출순',
+    lastPurchase: '고객 목록, 최근 구매순',
+    balance: '고객 목록, 잔액순',
+  },
+  onlyBuyers: '구매한 적이 없는 고객은 이 순서에 포함되지 않습니다. 매출과 최근 구매는 최대 1분 전 기준입니다.',
   captionByName: '이름으로 찾은 고객, 이름순',
   none: '해당 이름으로 시작하는 고객이 없습니다.',
   noneYet: '아직 고객이 없습니다.',
   find: '이름 앞부분',
-  columns: { name: '이름', status: '상태', customer: '고객 ID', balance: '잔액', held: '보류', since: '등록 시각' },
+  columns: {
+    name: '이름',
+    status: '상태',
+    customer: '고객 ID',
+    revenue: '매출',
+    lastPurchase: '최근 구매',
+    balance: '잔액',
+    held: '보류',
+    since: '등록 시각',
+  },
   nameless: '이름 없음',
 
   create: {
@@ -39,6 +54,11 @@ export const customers: typeof english = {
     heldHint: '서비스가 보류했거나, 결과가 확인되지 않은 취소와 환불로 보류된 크레딧입니다.',
     available: '사용 가능',
     availableHint: '지금 사용할 수 있는 크레딧입니다.',
+    revenue: '매출',
+    revenueHint: '결제 금액에서 취소·환불 금액을 뺀 값입니다.',
+    orders: '결제 완료 주문',
+    lastPurchase: '최근 구매',
+    noPurchase: '구매 내역 없음',
     since: '등록 시각',
     tabs: {
       statement: '크레딧 내역',

@@ -93,6 +93,10 @@ export const problems: typeof english = {
       title: '예산은 고객마다 100개까지 설정할 수 있습니다.',
       hint: '먼저 다른 예산을 삭제해 주세요.',
     },
+    'too many customers': {
+      title: '고객 수가 많아 잔액순으로 정렬할 수 없습니다.',
+      hint: '잔액순 정렬은 고객 200,000명까지 가능합니다. 매출이나 최근 구매일로 정렬해 주세요.',
+    },
     'suspended key': { title: '이미 정지된 API 키입니다.', hint: '새 API 키를 발급해 주세요.' },
     'other days': {
       title: '다른 날짜의 대사가 진행 중입니다.',
