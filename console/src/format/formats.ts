@@ -20,14 +20,20 @@ const units: [unit: string, seconds: number][] = [
 function makeFormats(locale: string) {
   const number = new Intl.NumberFormat(locale)
   const won = new Intl.NumberFormat(locale, { style: 'currency', currency: 'KRW', currencyDisplay: 'narrowSymbol' })
-  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+  const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 2 })
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  const change = new Intl.NumberFormat(locale, {
+    style: 'percent',
+    maximumFractionDigits: 0,
+    signDisplay: 'exceptZero',
+  })
   const at = (options: Options) => new Intl.DateTimeFormat(locale, options)
   const korea = {
     date: at({ ...dateOptions, timeZone: koreanZone }),
     clock: at({ ...clockOptions, timeZone: koreanZone }),
   }
   const utc = { date: at({ ...dateOptions, timeZone: 'UTC' }), clock: at({ ...clockOptions, timeZone: 'UTC' }) }
+  const hour = at({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: koreanZone })
   const shortDay = at({ month: 'numeric', day: 'numeric', timeZone: 'UTC' })
   const unitOf = Object.fromEntries(
     units.map(([unit]) => [unit, new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' })]),
@@ -36,10 +42,12 @@ function makeFormats(locale: string) {
   return {
     number: (value: number) => number.format(value),
     won: (value: number) => won.format(value),
-    /** For an axis: 1.2M. */
+    /** For round numbers: 1.25M. */
     compact: (value: number) => compact.format(value),
     /** 0 to 1. */
     percent: (value: number) => percent.format(value),
+    /** With a sign: +0.5 is +50%. */
+    change: (value: number) => change.format(value),
     time(moment: string) {
       const time = new Date(moment)
       return {
@@ -47,6 +55,8 @@ function makeFormats(locale: string) {
         utc: `${utc.date.format(time)} ${utc.clock.format(time)} UTC`,
       }
     },
+    /** Of a moment in Korea: 14:00. */
+    hour: (moment: string) => hour.format(new Date(moment)),
     /** A day in Korea, as 2026-01-31. */
     day: (day: string) => utc.date.format(new Date(`${day}T00:00:00Z`)),
     shortDay: (day: string) => shortDay.format(new Date(`${day}T00:00:00Z`)),

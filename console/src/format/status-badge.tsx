@@ -5,15 +5,18 @@ import { useWords } from '../words/words.tsx'
 
 export type Tone = 'good' | 'waiting' | 'bad' | 'over' | 'calm'
 
-export const colorOf: Record<Tone, MantineColor> = {
-  good: 'teal',
-  waiting: 'yellow',
-  bad: 'red',
-  over: 'gray',
-  calm: 'blue',
+const colorOf: Record<Tone, MantineColor> = { good: 'teal', waiting: 'yellow', bad: 'red', over: 'gray', calm: 'blue' }
+
+/** Of bars and lines: a contrast of 3:1 in both colour schemes. */
+export const drawnColorOf: Record<Tone, MantineColor> = {
+  good: 'teal.7',
+  waiting: 'yellow.8',
+  bad: 'red.6',
+  over: 'gray.6',
+  calm: 'blue.6',
 }
 
-const toneOf: Record<string, Tone> = {
+export const toneOf: Record<string, Tone> = {
   PENDING: 'waiting',
   CONFIRMED: 'good',
   FAILED: 'bad',

@@ -45,6 +45,7 @@ export const DayFigures = Type.Object({ day: Text, ...sums, ...conversion, credi
 
 const OpenOperation = Type.Object({
   customerId: Text,
+  customerName: TextOrNull,
   orderId: Text,
   kind: Text,
   openedAt: Moment,

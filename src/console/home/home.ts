@@ -9,6 +9,7 @@ import { listAudits } from '../books/audits.sql.ts'
 import { isAuditOverdue } from '../books/audits.ts'
 import { withAmountsAndNames } from '../books/discrepancies.sql.ts'
 import type { ConsoleContext } from '../context.ts'
+import { findCustomerNames } from '../customers/names.sql.ts'
 import type { Handlers } from '../routes.ts'
 import { listOldestOperations } from './home.sql.ts'
 
@@ -50,10 +51,17 @@ export function homeHandlers({ database, payments, isHeldBack }: HomeContext): H
         listPendingRequests(database, null, maxOldest),
         listAudits(database, null, 1),
       ])
+      const names = await findCustomerNames(
+        database,
+        operations.map(({ customerId }) => customerId),
+      )
       const { operations: open, oldestEventSeconds, undeliveredEvents: undelivered, deadEvents: dead } = backlog
       return {
         ...figures,
-        operations: { count: open.reduce((sum, { count }) => sum + count, 0), oldest: operations },
+        operations: {
+          count: open.reduce((sum, { count }) => sum + count, 0),
+          oldest: operations.map((each) => ({ ...each, customerName: names.get(each.customerId) ?? null })),
+        },
         discrepancies: {
           count: backlog.openDiscrepancies,
           ...openSum,

@@ -72,7 +72,8 @@ const fields: Record<EndpointName, Fields> = {
     'days[].': `day creditsOutstanding ${sums}`,
     'orders.': 'PENDING CONFIRMED FAILED CANCELLED REFUNDED',
     'operations.': 'count',
-    'operations.oldest[].': 'customerId orderId kind openedAt ageSeconds attempts gatewayCode nextAttemptAt',
+    'operations.oldest[].':
+      'customerId customerName orderId kind openedAt ageSeconds attempts gatewayCode nextAttemptAt',
     'discrepancies.': 'count amount withoutAmount',
     'discrepancies.oldest[].': 'discrepancyId kind subject customerId customerName orderId amount foundAt ageSeconds',
     'pendingAdjustments[].': pendingAdjustment,

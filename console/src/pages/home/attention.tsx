@@ -1,9 +1,10 @@
 // What needs attention: payments in progress, discrepancies, adjustments to approve, undelivered events, an audit with
-// violations or overdue, and the state of the gateway. Each links to the page where it is handled.
+// violations or overdue, and the state of the gateway. Each links to the page where it is handled. What is quiet is one line.
 import { Anchor, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
-import { Credits } from '../../format/amounts.tsx'
+import { Credits, Won } from '../../format/amounts.tsx'
 import { useFormats } from '../../format/formats.ts'
 import { Id } from '../../format/id.tsx'
 import { StatusBadge, type Tone } from '../../format/status-badge.tsx'
@@ -18,26 +19,43 @@ type Home = Data<'home'>
 type Operation = Home['operations']['oldest'][number]
 type Discrepancy = Home['discrepancies']['oldest'][number]
 
+/** A card if it needs attention, else a part of the one line below the cards. */
+type Item = {
+  name: string
+  needsAttention: boolean
+  badge: ReactNode
+  text: ReactNode
+  /** Of the line. */
+  quiet: string
+  href: string
+}
+
 export function Attention({ data }: { data: Home }) {
   const { home } = useWords()
-  const { operations, discrepancies, pendingAdjustments, audit, isAuditOverdue, events, waitingNotifications } = data
-  const isSound = !isAuditOverdue && (audit === null || audit.violationCount === 0)
-  const decisions = discrepancies.count + pendingAdjustments.length
-  const waiting = operations.count + decisions + events.undelivered + events.dead + waitingNotifications
-  const isQuiet = isSound && waiting === 0
+  const { operations, discrepancies, pendingAdjustments } = data
+  const items = useItems(data)
+  const cards = items.filter(({ needsAttention }) => needsAttention)
+  const quiet = items.filter(({ needsAttention }) => !needsAttention)
   return (
     <section aria-labelledby="attention">
       <Title order={2} size="h4" mb="sm" id="attention">
         {home.attention}
       </Title>
       <Stack gap="md">
-        <Health data={data} />
+        {cards.length === 0 && pendingAdjustments.length === 0 && <Text size="sm">{home.allWell}</Text>}
+        {cards.length > 0 && (
+          <div className={classes.cards}>
+            {cards.map((item) => (
+              <ItemCard key={item.name} {...item} />
+            ))}
+          </div>
+        )}
         {operations.count > 0 && <Operations {...operations} />}
         {discrepancies.count > 0 && <Discrepancies {...discrepancies} />}
         {pendingAdjustments.length > 0 && <PendingAdjustments pending={pendingAdjustments} />}
-        {isQuiet && (
-          <Text size="sm" c="dimmed">
-            {home.allWell}
+        {quiet.length > 0 && (
+          <Text size="xs" c="dimmed">
+            {quiet.map(({ quiet: text }) => text).join(' · ')}
           </Text>
         )}
       </Stack>
@@ -52,107 +70,119 @@ const gatewayTones: Record<Home['gateway']['state'], Tone> = {
   'refusing our credentials': 'bad',
 }
 
-function Health({ data }: { data: Home }) {
-  const { gateway, events, operations, discrepancies, audit, isAuditOverdue, waitingNotifications } = data
+function useItems(data: Home): Item[] {
+  const { operations, discrepancies, events, waitingNotifications } = data
   const { home } = useWords()
-  const { number, age } = useFormats()
-  const { state, since, heldBack } = gateway
-  return (
-    <div className={classes.health}>
-      <Paper withBorder p="sm" className={classes.wide}>
-        <Group justify="space-between" mb={4}>
-          <Text size="sm" fw={600}>
-            {home.gateway}
-          </Text>
-          <StatusBadge status={state} label={home.gatewayStates[state]} tone={gatewayTones[state]} />
-        </Group>
-        <Text size="xs" c="dimmed">
-          {heldBack ? home.heldBack : home.gatewayHints[state]}
-        </Text>
+  const { number, age, won } = useFormats()
+  const count = (value: number) => <StatusBadge status="count" label={number(value)} tone="waiting" />
+  return [
+    useGatewayItem(data.gateway),
+    {
+      name: home.operations,
+      needsAttention: operations.count > 0,
+      badge: count(operations.count),
+      text: home.operationsHint(number(operations.count)),
+      quiet: home.noOperations,
+      href: '/orders?open=yes',
+    },
+    {
+      name: home.discrepancies,
+      needsAttention: discrepancies.count > 0,
+      badge: count(discrepancies.count),
+      text: discrepancies.amount === null ? home.discrepanciesHint : home.discrepanciesSum(won(discrepancies.amount)),
+      quiet: home.noDiscrepancies,
+      href: '/books?tab=discrepancies',
+    },
+    useAuditItem(data),
+    {
+      name: home.events,
+      needsAttention: events.undelivered + events.dead > 0,
+      badge: count(events.undelivered + events.dead),
+      text: [
+        ...(events.undelivered === 0 ? [] : [home.undelivered(number(events.undelivered))]),
+        ...(events.oldestSeconds === null ? [] : [home.oldestWaits(age(events.oldestSeconds))]),
+        ...(events.dead === 0 ? [] : [home.dead(number(events.dead))]),
+      ].join(', '),
+      quiet: home.noBacklog,
+      href: '/events',
+    },
+    {
+      name: home.notifications,
+      needsAttention: waitingNotifications > 0,
+      badge: count(waitingNotifications),
+      text: home.waiting(number(waitingNotifications)),
+      quiet: home.noneWaiting,
+      href: '/orders?open=yes',
+    },
+  ]
+}
+
+function useGatewayItem({ state, since, heldBack }: Home['gateway']): Item {
+  const { home } = useWords()
+  return {
+    name: home.gateway,
+    needsAttention: heldBack || gatewayTones[state] === 'bad',
+    badge: <StatusBadge status={state} label={home.gatewayStates[state]} tone={gatewayTones[state]} />,
+    text: (
+      <>
+        {heldBack ? home.heldBack : home.gatewayHints[state]}
         {since && (
-          <Text size="xs" c="dimmed" component="div">
+          <div>
             {home.since} <Time at={since} />
-          </Text>
+          </div>
         )}
-      </Paper>
-      <Counter
-        name={home.operations}
-        count={operations.count}
-        text={operations.count === 0 ? home.noOperations : home.operationsHint(number(operations.count))}
-      />
-      <Counter
-        name={home.discrepancies}
-        count={discrepancies.count}
-        text={discrepancies.count === 0 ? home.noDiscrepancies : home.discrepanciesHint(number(discrepancies.count))}
-      />
-      <LastAudit audit={audit} isOverdue={isAuditOverdue} />
-      <Counter
-        name={home.events}
-        count={events.undelivered + events.dead}
-        text={[
-          events.undelivered === 0 ? home.noBacklog : home.undelivered(number(events.undelivered)),
-          ...(events.oldestSeconds === null ? [] : [home.oldestWaits(age(events.oldestSeconds))]),
-          ...(events.dead === 0 ? [] : [home.dead(number(events.dead))]),
-        ].join(', ')}
-      />
-      <Counter
-        name={home.notifications}
-        count={waitingNotifications}
-        text={waitingNotifications === 0 ? home.noneWaiting : home.waiting(number(waitingNotifications))}
-      />
-    </div>
-  )
+      </>
+    ),
+    quiet: home.gatewayQuiet[state === 'untried' ? 'untried' : 'answering'],
+    href: '/orders?open=yes',
+  }
 }
 
 /** Violations are shown before the age. */
-function LastAudit({ audit, isOverdue }: { audit: Home['audit']; isOverdue: boolean }) {
+function useAuditItem({ audit, isAuditOverdue: isOverdue }: Home): Item {
   const { audits } = useWords()
   const { number, age } = useFormats()
-  return (
-    <Paper withBorder p="sm" className={classes.wide}>
-      <Group justify="space-between" mb={4} gap={4}>
-        <Text size="sm" fw={600}>
-          {audits.home}
-        </Text>
-        {audit === null && !isOverdue && <StatusBadge status="none" label={audits.none} tone="over" />}
-        {audit && !(isOverdue && audit.violationCount === 0) && <AuditResult {...audit} />}
+  const isBroken = audit !== null && audit.violationCount > 0
+  const broken = (found: NonNullable<typeof audit>) =>
+    found.isOnlyUnread
+      ? audits.homeUnread(age(found.ageSeconds))
+      : audits.homeBroken(number(found.violationCount), number(found.rules), age(found.ageSeconds))
+  const clean = audit && audits.homeClean(number(audit.rules), age(audit.ageSeconds))
+  return {
+    name: audits.home,
+    needsAttention: isOverdue || isBroken,
+    badge: (
+      <>
+        {isBroken && <AuditResult {...audit} />}
         {isOverdue && <StatusBadge status="old" label={audits.old} tone="waiting" />}
-      </Group>
-      <Text size="xs" c="dimmed">
-        {audit === null && (isOverdue ? audits.homeNever : audits.homeNone)}
-        {audit?.violationCount === 0 && audits.homeClean(number(audit.rules), age(audit.ageSeconds))}
-        {audit &&
-          audit.violationCount > 0 &&
-          (audit.isOnlyUnread
-            ? audits.homeUnread(age(audit.ageSeconds))
-            : audits.homeBroken(number(audit.violationCount), number(audit.rules), age(audit.ageSeconds)))}
+      </>
+    ),
+    text: (
+      <>
+        {audit === null ? audits.homeNever : isBroken ? broken(audit) : clean}
         {audit && isOverdue && ` ${audits.homeOld}`}
-      </Text>
-      {audit && (
-        <Text size="xs" c="dimmed" component="div">
-          <Time at={audit.endedAt} />
-        </Text>
-      )}
-      {audit && (
-        <Anchor component={Link} href={`/books/audits/${audit.auditId}`} size="xs">
-          {audits.see}
-        </Anchor>
-      )}
-    </Paper>
-  )
+        {audit && (
+          <div>
+            <Time at={audit.endedAt} />
+          </div>
+        )}
+      </>
+    ),
+    quiet: clean ?? audits.homeNone,
+    href: audit ? `/books/audits/${audit.auditId}` : '/books?tab=audits',
+  }
 }
 
-function Counter({ name, count, text }: { name: string; count: number; text: string }) {
-  const { number } = useFormats()
+function ItemCard({ name, badge, text, href }: Item) {
   return (
-    <Paper withBorder p="sm">
+    <Paper withBorder p="sm" component={Link} href={href} className={classes.card}>
       <Group justify="space-between" mb={4} gap={4}>
         <Text size="sm" fw={600}>
           {name}
         </Text>
-        <StatusBadge status={name} label={number(count)} tone={count === 0 ? 'good' : 'waiting'} />
+        {badge}
       </Group>
-      <Text size="xs" c="dimmed">
+      <Text size="xs" c="dimmed" component="div">
         {text}
       </Text>
     </Paper>
@@ -173,9 +203,10 @@ function Operations({ oldest }: Home['operations']) {
         keyOf={({ customerId, orderId, kind }) => `${customerId} ${orderId} ${kind}`}
         linkOf={({ orderId }) => `/orders/${encodeURIComponent(orderId)}`}
         columns={[
-          { header: home.order, cell: ({ orderId }) => <Id value={orderId} /> },
-          { header: home.kind, cell: ({ kind }) => home.kinds[kind] ?? kind },
-          { header: home.age, cell: ({ ageSeconds }) => <Age seconds={ageSeconds} /> },
+          { header: home.order, place: 'title', cell: ({ orderId }) => <Id value={orderId} short /> },
+          { header: home.customer, place: 'line', cell: ({ customerName }) => customerName },
+          { header: home.kind, place: 'line', cell: ({ kind }) => home.kinds[kind] ?? kind },
+          { header: home.age, place: 'amount', cell: ({ ageSeconds }) => <Age seconds={ageSeconds} /> },
           { header: home.attempts, align: 'right', cell: ({ attempts }) => attempts },
           { header: home.lastAnswer, cell: ({ gatewayCode }) => gatewayCode && meaningOfCode(words, gatewayCode) },
           { header: home.nextAttempt, cell: ({ nextAttemptAt }) => nextAttemptAt && <Time at={nextAttemptAt} /> },
@@ -204,9 +235,20 @@ function Discrepancies({ oldest }: Home['discrepancies']) {
         keyOf={({ discrepancyId }) => discrepancyId}
         linkOf={({ discrepancyId }) => `/books/discrepancies/${discrepancyId}`}
         columns={[
-          { header: home.subject, cell: ({ orderId, subject }) => <Id value={orderId ?? subject} /> },
-          { header: home.kind, cell: ({ kind }) => kinds[kind]?.name ?? kind },
-          { header: home.age, cell: ({ ageSeconds }) => <Age seconds={ageSeconds} /> },
+          {
+            header: home.subject,
+            place: 'title',
+            cell: ({ orderId, subject }) => <Id value={orderId ?? subject} short />,
+          },
+          { header: home.kind, place: 'line', cell: ({ kind }) => kinds[kind]?.name ?? kind },
+          { header: home.customer, place: 'line', cell: ({ customerName }) => customerName },
+          {
+            header: home.amount,
+            align: 'right',
+            place: 'amount',
+            cell: ({ amount }) => amount !== null && <Won value={amount} signed />,
+          },
+          { header: home.age, place: 'line', cell: ({ ageSeconds }) => <Age seconds={ageSeconds} /> },
         ]}
       />
     </div>
@@ -226,10 +268,15 @@ function PendingAdjustments({ pending }: { pending: Home['pendingAdjustments'] }
         keyOf={({ adjustmentId }) => adjustmentId}
         linkOf={({ customerId }) => `/customers/${customerId}?tab=adjustments`}
         columns={[
-          { header: home.customer, cell: ({ customerId }) => <Id value={customerId} short /> },
-          { header: home.credits, align: 'right', cell: ({ credits }) => <Credits value={credits} signed /> },
-          { header: home.requestedBy, cell: ({ requestedBy }) => requestedBy },
-          { header: home.since, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+          { header: home.customer, place: 'title', cell: ({ customerId }) => <Id value={customerId} short /> },
+          {
+            header: home.credits,
+            align: 'right',
+            place: 'amount',
+            cell: ({ credits }) => <Credits value={credits} signed />,
+          },
+          { header: home.requestedBy, place: 'line', cell: ({ requestedBy }) => requestedBy },
+          { header: home.since, place: 'line', cell: ({ requestedAt }) => <Time at={requestedAt} /> },
         ]}
       />
     </div>

@@ -1,22 +1,25 @@
-// Charts per day, and the orders by status. Each chart can be shown as a table, for screen readers and exact numbers.
+// Charts per day, and the orders by status, each a link to its orders. Each chart can be shown as a table, for screen readers and
+// exact numbers.
 import '@mantine/charts/styles.css'
 import { BarChart, CompositeChart, LineChart } from '@mantine/charts'
-import { Button, Group, Paper, Progress, Table, Text, Title } from '@mantine/core'
+import { Anchor, Box, Button, Group, Paper, Progress, Table, Text, Title } from '@mantine/core'
 import { type ReactNode, useId, useState } from 'react'
+import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
 import { useFormats } from '../../format/formats.ts'
-import { StatusBadge } from '../../format/status-badge.tsx'
+import { drawnColorOf, StatusBadge, toneOf } from '../../format/status-badge.tsx'
 import { useWords } from '../../words/words.tsx'
 import classes from './home.module.css'
+import { niceTicks } from './ticks.ts'
 
 type Home = Data<'home'>
 type DayFigures = Home['days'][number]
 
 const chartHeight = 240
-/** A contrast of 3:1 in both colour schemes; lines also differ in their dashes. */
+/** A contrast of 3:1 in both colour schemes; lines also differ in their dashes. What badges show has their colours. */
 const colors = { first: 'ink.5', second: 'teal.7', third: 'orange.8' }
 
-export function Charts({ data: { days, orders } }: { data: Home }) {
+export function Charts({ data: { days, orders, ordersExpired } }: { data: Home }) {
   const { home } = useWords()
   const { won, number, compact, shortDay } = useFormats()
   const isEmpty = Object.values(orders).every((count) => count === 0)
@@ -29,7 +32,17 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
       </Paper>
     )
   }
-  const rows = days.map((each) => ({ ...each, label: shortDay(each.day) }))
+  const rows = days.map((each) => ({
+    ...each,
+    ordersDeclined: each.ordersFailed - each.ordersExpired,
+    label: shortDay(each.day),
+  }))
+  type Drawn = Exclude<keyof (typeof rows)[number], 'day' | 'label' | 'conversion'>
+  const axisOf = (...names: Drawn[]) => {
+    const ticks = niceTicks(rows.flatMap((row) => names.map((name) => row[name])))
+    const domain: [number, number] = [ticks[0] as number, ticks.at(-1) as number]
+    return { tickFormatter: compact, width: 52, ticks, domain, interval: 0 as const }
+  }
   const common = {
     h: chartHeight,
     data: rows,
@@ -37,9 +50,9 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
     withLegend: true,
     tickLine: 'none' as const,
     valueFormatter: (value: number) => number(value),
-    yAxisProps: { tickFormatter: compact, width: 52 },
     xAxisProps: { minTickGap: 24 },
-    legendProps: { verticalAlign: 'bottom' as const },
+    // In the order of the series.
+    legendProps: { verticalAlign: 'bottom' as const, itemSorter: null },
   }
   return (
     <div className={classes.charts}>
@@ -55,6 +68,8 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
         <BarChart
           {...common}
           valueFormatter={won}
+          yAxisProps={axisOf('revenue')}
+          yAxisLabel={home.wonAxis}
           maxBarWidth={32}
           series={[{ name: 'revenue', label: home.revenue, color: colors.first }]}
         />
@@ -65,7 +80,8 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
         columns={[
           [home.created, ({ ordersMade }) => number(ordersMade)],
           [home.confirmed, ({ ordersConfirmed }) => number(ordersConfirmed)],
-          [home.failed, ({ ordersFailed }) => number(ordersFailed)],
+          [home.declined, ({ ordersFailed, ordersExpired: expired }) => number(ordersFailed - expired)],
+          [home.expired, ({ ordersExpired: expired }) => number(expired)],
           [home.cancelled, ({ ordersCancelled }) => number(ordersCancelled)],
           [home.refunded, ({ ordersRefunded }) => number(ordersRefunded)],
         ]}
@@ -74,10 +90,13 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
           {...common}
           withDots={days.length <= 31}
           curveType="linear"
+          yAxisProps={axisOf('ordersMade', 'ordersConfirmed', 'ordersDeclined', 'ordersExpired')}
+          yAxisLabel={home.ordersAxis}
           series={[
             { name: 'ordersMade', label: home.created, color: colors.first },
-            { name: 'ordersConfirmed', label: home.confirmed, color: colors.second, strokeDasharray: '6 3' },
-            { name: 'ordersFailed', label: home.failed, color: colors.third, strokeDasharray: '2 3' },
+            { name: 'ordersConfirmed', label: home.confirmed, color: drawnColorOf.good, strokeDasharray: '6 3' },
+            { name: 'ordersDeclined', label: home.declined, color: drawnColorOf.bad, strokeDasharray: '2 3' },
+            { name: 'ordersExpired', label: home.expired, color: drawnColorOf.over, strokeDasharray: '1 4' },
           ]}
         />
       </Chart>
@@ -95,8 +114,11 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
           {...common}
           withDots={false}
           curveType="linear"
+          yAxisProps={axisOf('creditsSold', 'creditsSpent')}
+          yAxisLabel={home.perDayAxis}
           withRightYAxis
-          rightYAxisProps={{ tickFormatter: compact, width: 52 }}
+          rightYAxisProps={axisOf('creditsOutstanding')}
+          rightYAxisLabel={home.outstanding}
           maxBarWidth={20}
           series={[
             { type: 'bar', name: 'creditsSold', label: home.sold, color: colors.first },
@@ -111,7 +133,7 @@ export function Charts({ data: { days, orders } }: { data: Home }) {
           ]}
         />
       </Chart>
-      <States orders={orders} />
+      <States orders={orders} expired={ordersExpired} />
     </div>
   )
 }
@@ -143,8 +165,8 @@ function DaysTable({ title, days, columns }: Omit<ChartProps, 'children'>) {
   const { home } = useWords()
   const { day: dayText } = useFormats()
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard.
-    <section className={classes.chartTable} tabIndex={0} aria-label={title}>
+    // A scrollable element must be reachable by keyboard.
+    <Box className={classes.chartTable} tabIndex={0} role="group" aria-label={title}>
       <Table fz="xs" verticalSpacing={4} stickyHeader>
         <Table.Thead>
           <Table.Tr>
@@ -171,24 +193,21 @@ function DaysTable({ title, days, columns }: Omit<ChartProps, 'children'>) {
           ))}
         </Table.Tbody>
       </Table>
-    </section>
+    </Box>
   )
 }
 
-const stateColors: Record<keyof Home['orders'], string> = {
-  PENDING: 'yellow.8',
-  CONFIRMED: 'teal.7',
-  FAILED: 'red.6',
-  CANCELLED: 'gray.6',
-  REFUNDED: 'blue.6',
-}
+/** In the list of orders both are FAILED. */
+const filterOf: Record<string, string> = { DECLINED: 'status=FAILED', EXPIRED: 'status=FAILED&failure=order-expired' }
 
 /** A table with bars: the small counts matter, and a pie chart would hide them. */
-function States({ orders }: Pick<Home, 'orders'>) {
+function States({ orders, expired }: { orders: Home['orders']; expired: number }) {
   const { home } = useWords()
   const { number, percent } = useFormats()
   const titleId = useId()
-  const states = Object.entries(orders) as [keyof Home['orders'], number][]
+  const { FAILED: failed, PENDING, CONFIRMED, ...others } = orders
+  const counts = { PENDING, CONFIRMED, DECLINED: failed - expired, EXPIRED: expired, ...others }
+  const states = Object.entries(counts)
   const all = states.reduce((sum, [, count]) => sum + count, 0)
   return (
     <Paper withBorder p="sm" component="section" aria-labelledby={titleId}>
@@ -212,12 +231,14 @@ function States({ orders }: Pick<Home, 'orders'>) {
           {states.map(([state, count]) => (
             <Table.Tr key={state}>
               <Table.Th scope="row" fw={400}>
-                <StatusBadge status={state} />
+                <Anchor component={Link} href={`/orders?${filterOf[state] ?? `status=${state}`}`}>
+                  <StatusBadge status={state} />
+                </Anchor>
               </Table.Th>
               <Table.Td ta="right">{number(count)}</Table.Td>
               <Table.Td ta="right">{percent(count / all)}</Table.Td>
               <Table.Td visibleFrom="xs" aria-hidden="true">
-                <Progress value={(count / all) * 100} color={stateColors[state]} size="sm" />
+                <Progress value={(count / all) * 100} color={drawnColorOf[toneOf[state] ?? 'calm']} size="sm" />
               </Table.Td>
             </Table.Tr>
           ))}

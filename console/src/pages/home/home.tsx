@@ -1,19 +1,16 @@
 // The home page: figures of today and of this month, what needs attention, and trends. It polls while it is visible and shows the
 // time of its data.
 import { Alert, Group, SegmentedControl, Skeleton, Stack, Text, Title } from '@mantine/core'
-import { lazy, type ReactNode, Suspense } from 'react'
-import type { Data } from '../../api/client.ts'
+import { lazy, Suspense } from 'react'
 import { useEndpoint } from '../../api/hooks.ts'
-import { useFormats } from '../../format/formats.ts'
 import { Time } from '../../format/time.tsx'
-import { Figure } from '../../parts/figure.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useQueryState } from '../../parts/query-state.ts'
 import { Waiting } from '../../parts/waiting.tsx'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
 import { Attention } from './attention.tsx'
-import classes from './home.module.css'
+import { Figures } from './figures.tsx'
 
 /** Loaded separately: the charts are the largest part of the console, and the figures do not wait for them. */
 const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }))
@@ -30,11 +27,13 @@ export function HomePage() {
       <PageHeader
         title={home.title}
         detail={
-          <Text size="xs" c="dimmed" component="div" mih="1.4em">
+          <Text size="xs" c="dimmed" component="div" mih="2.8em">
             {data && (
-              <Group gap={6}>
-                {home.asOf} <Time at={data.asOf} /> {home.refreshes}
-              </Group>
+              <>
+                {home.asOf} <Time at={data.asOf} />
+                <br />
+                {home.refreshes}
+              </>
             )}
           </Text>
         }
@@ -69,67 +68,5 @@ export function HomePage() {
         </section>
       </Stack>
     </>
-  )
-}
-
-type Period = Data<'home'>['today']
-
-function Figures({ data }: { data: Data<'home'> }) {
-  const { home } = useWords()
-  const { number } = useFormats()
-  return (
-    <Stack gap="md">
-      <PeriodFigures title={home.today} hint={home.todayHint} period={data.today} />
-      <PeriodFigures title={home.month} hint={home.monthHint} period={data.month}>
-        <Figure label={home.outstanding} value={number(data.creditsOutstanding)} hint={home.outstandingHint} />
-      </PeriodFigures>
-    </Stack>
-  )
-}
-
-function PeriodFigures(props: { title: string; hint: string; period: Period; children?: ReactNode }) {
-  const { title, hint, period, children } = props
-  const { home } = useWords()
-  const { won, number, percent } = useFormats()
-  const { conversion } = period
-  return (
-    <section aria-label={title}>
-      <Group gap="xs" align="baseline" mb={6}>
-        <Title order={2} size="h4">
-          {title}
-        </Title>
-        <Text size="xs" c="dimmed">
-          {hint}
-        </Text>
-      </Group>
-      <div className={classes.figures}>
-        <Figure
-          label={home.revenue}
-          value={won(period.revenue)}
-          hint={home.revenueHint(won(period.captured), won(period.returned))}
-        />
-        <Figure
-          label={home.ordersCreated}
-          value={number(period.ordersMade)}
-          hint={home.ordersHint(number(period.ordersConfirmed), number(period.ordersFailed))}
-        />
-        <Figure
-          label={home.conversion}
-          value={conversion === null ? '–' : percent(conversion)}
-          hint={conversion === null ? home.noConversion : home.conversionHint}
-        />
-        <Figure
-          label={home.creditsSold}
-          value={number(period.creditsSold)}
-          hint={home.takenBackHint(number(period.creditsTakenBack))}
-        />
-        <Figure
-          label={home.creditsSpent}
-          value={number(period.creditsSpent)}
-          hint={period.creditsAdjusted === 0 ? undefined : home.adjustedHint(number(period.creditsAdjusted))}
-        />
-        {children}
-      </div>
-    </section>
   )
 }
