@@ -46,6 +46,9 @@ export const theme = createTheme({
     Modal: { defaultProps: { centered: true } },
     // A <header> in a dialog would be a second banner of the page.
     ModalHeader: { defaultProps: { component: 'div' } },
+    // Targets of 24 px and more.
+    SegmentedControl: { styles: { label: { minHeight: 24 } } },
+    Chip: { styles: { label: { minHeight: 24 } } },
     // One line that scrolls on a narrow screen.
     Tabs: {
       styles: { list: { flexWrap: 'nowrap', overflowX: 'auto', overflowY: 'hidden' }, tab: { flexShrink: 0 } },

@@ -15,11 +15,11 @@ test('ticks begin at 0, or below the lowest value, and end at the highest one or
 test('each is whole, and its label of two decimals is what it is', async () => {
   const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })
   const units: Record<string, number> = { K: 1e3, M: 1e6, B: 1e9, T: 1e12 }
-  const valueOf = (label: string) => Number.parseFloat(label) * (units[label.slice(-1)] ?? 1)
+  const numberOf = (label: string) => Number.parseFloat(label) * (units[label.slice(-1)] ?? 1)
   await forSeeds(300, async (random) => {
     const ticks = niceTicks([random.integer(0, 10 ** random.integer(0, 12)), -random.integer(0, 1000)])
     assert.ok(ticks.length <= 7 && ticks.every(Number.isInteger), `${ticks}`)
     for (const tick of ticks)
-      assert.ok(Math.abs(valueOf(compact.format(tick)) - tick) < 1e-6 * Math.abs(tick) + 1e-9, `${tick}`)
+      assert.ok(Math.abs(numberOf(compact.format(tick)) - tick) < 1e-6 * Math.abs(tick) + 1e-9, `${tick}`)
   })
 })

@@ -7,7 +7,7 @@ import { Link, useLocation } from 'wouter'
 import type { Pages } from '../api/hooks.ts'
 import { useFormats } from '../format/formats.ts'
 import { InsideLink } from '../format/id.tsx'
-import { DownIcon, UpIcon } from '../shell/icons.tsx'
+import { DownIcon, SortIcon, UpIcon } from '../shell/icons.tsx'
 import { useWords } from '../words/words.tsx'
 import classes from './data-table.module.css'
 import { Problem } from './problem.tsx'
@@ -43,6 +43,7 @@ export type DataTableProps<Row> = {
   empty?: ReactNode
 }
 
+const sortIcons = { ascending: <UpIcon />, descending: <DownIcon />, none: <SortIcon /> }
 const skeletonRows = ['a', 'b', 'c', 'd', 'e']
 const steps: Record<string, (at: number, last: number) => number> = {
   ArrowDown: (at, last) => Math.min(at + 1, last),
@@ -61,6 +62,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const [current, setCurrent] = useState(0)
   const [unfolded, setUnfolded] = useState<string | null>(null)
   const isFolding = columns.some(({ place }) => place === 'folded')
+  const firstShown = columns.findIndex(({ place }) => place !== 'folded')
   const body = useRef<HTMLTableSectionElement>(null)
   const hintId = useId()
   const reachable = Math.min(current, rows.length - 1)
@@ -118,7 +120,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             ) : (
               cell(row)
             )}
-            {isFolding && at === 0 && foldOf(keyOf(row))}
+            {isFolding && at === firstShown && foldOf(keyOf(row))}
           </Table.Td>
         ))}
       </Table.Tr>
@@ -154,8 +156,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 {sort ? (
                   <UnstyledButton className={classes.sort} onClick={sort.choose} title={words.common.sortBy(header)}>
                     {header}
-                    {sort.order === 'ascending' && <UpIcon />}
-                    {sort.order === 'descending' && <DownIcon />}
+                    {sortIcons[sort.order]}
                   </UnstyledButton>
                 ) : (
                   header || <VisuallyHidden>{caption}</VisuallyHidden>

@@ -9,12 +9,14 @@ import { addDays, daysFromTo } from '../../../src/core/korean-days.ts'
 import { launchBrowser, takePicture } from '../../support/console/browser.ts'
 import {
   barriersOn,
+  brokenFiguresOn,
   isFocused,
   newPerson,
   overflowOf,
   type Person,
   setColorScheme,
   settled,
+  smallTargetsOn,
   tabTo,
 } from '../../support/console/person.ts'
 import { type ConsoleWorld, fillWorld, startConsoleWorld } from '../../support/console/world.ts'
@@ -57,6 +59,8 @@ function pagesOf({
     'customer lots': `/customers/${customerId}?tab=lots`,
     'customer keys': `/customers/${customerId}?tab=keys`,
     'customer holds': `/customers/${customerId}?tab=holds`,
+    'customer adjustments': `/customers/${customerId}?tab=adjustments`,
+    'customer budgets': `/customers/${customerId}?tab=budgets`,
     'customer limits': `/customers/${customerId}?tab=limits`,
     'customer audit log': `/customers/${customerId}?tab=trail`,
     'books days': `/books?from=${days.from}&to=${days.to}`,
@@ -122,6 +126,8 @@ async function faultsOf({ page }: Person, checked: Combination, name: string): P
     await page.setViewportSize(viewport)
     const overflow = await overflowOf(page)
     if (overflow > 0) faults.push(`${size}: ${overflow} px too wide`)
+    if (size === 'narrow') faults.push(...(await smallTargetsOn(page)).map((target) => `small target: ${target}`))
+    faults.push(...(await brokenFiguresOn(page)).map((figure) => `${size}: ${figure} does not fit`))
     if (size !== checked.size && !isThorough) continue
     for (const scheme of isThorough ? schemes : [checked.scheme]) {
       await setColorScheme(page, scheme)
@@ -145,17 +151,84 @@ for (const [locale, checked] of Object.entries(combinations) as [keyof typeof co
   test(`${locale}: every page is accessible, fits its window, and logs no error`, { skip }, async (t) => {
     const person = await newPerson(browser, world, { locale, token })
     await person.open('/')
+    const titles = new Map<string, string>()
     for (const [name, path] of Object.entries(pages)) {
       await t.test(name, async () => {
         await person.go(path)
         await settled(person.page)
         assert.deepEqual(await faultsOf(person, checked, `${name}-${locale}`), [])
         assert.deepEqual(person.problems.splice(0), [])
+        const title = await person.page.title()
+        assert.equal(titles.get(title), undefined, `the tab of the browser says ${title} for two pages`)
+        titles.set(title, name)
       })
     }
     await person.leave()
   })
+
+  test(`${locale}: every dialog is accessible`, { skip }, async () => {
+    const { page, ...person } = await newPerson(browser, world, { locale, token })
+    await page.setViewportSize(windows[checked.size])
+    await person.open('/')
+    const [faults, titles, pressed]: [string[], Set<string>, Set<string>] = [[], new Set(), new Set()]
+    for (const path of Object.values(pages)) {
+      await person.go(path)
+      await settled(page)
+      const buttons = page.locator('main button:enabled:visible:not([class*="CopyButton"])')
+      for (let at = 0; at < (await buttons.count()); at += 1) {
+        const button = buttons.nth(at)
+        const label = (await button.getAttribute('aria-label')) ?? (await button.innerText())
+        // The same one of another row or page.
+        const kind = label.replaceAll(/[\d…:]|\b\S*_\S*/g, '').slice(0, 12)
+        if (pressed.has(kind) || notForDialogs.test(label)) continue
+        pressed.add(kind)
+        await button.click()
+        await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+        if ((await person.dialog().count()) === 0) continue
+        await settled(page)
+        titles.add(await person.dialog().getByRole('heading').first().innerText())
+        faults.push(...(await barriersOn(page)).map((fault) => `${label}: ${fault}`))
+        if (checked.size === 'narrow') {
+          faults.push(...(await smallTargetsOn(page)).map((target) => `${label}: small target: ${target}`))
+        }
+        await page.keyboard.press('Escape')
+        await person.dialog().waitFor({ state: 'detached' })
+      }
+    }
+    assert.deepEqual(faults, [])
+    assert.ok(titles.size >= 14, `${titles.size} dialogs: ${[...titles].join(', ')}`)
+    await person.leave()
+  })
 }
+
+/** Buttons that save a file or copy. */
+const notForDialogs = /CSV|^Copy|^복사/
+
+test('a figure is never broken, however large, in both languages, on a phone and on wide screens, and leads to a list that can be sorted', {
+  skip,
+}, async () => {
+  for (const locale of ['en-US', 'ko-KR'] as const) {
+    const { page, ...person } = await newPerson(browser, world, { locale, token })
+    await page.route('**/console/api/home*', async (route) => {
+      const response = await route.fetch()
+      const text = (await response.text()).replaceAll(/"(revenue|captured|creditsSold)":\d+/g, '"$1":1111345000')
+      await route.fulfill({ response, body: text })
+    })
+    await person.open('/')
+    await settled(page)
+    await person.sees('₩1,111,345,000')
+    for (const width of [390, 1280, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      assert.deepEqual(await brokenFiguresOn(page), [], `${locale} ${width}`)
+      assert.equal(await overflowOf(page), 0)
+    }
+    await page.locator('a[href="/console/customers?sort=balance"]').first().click()
+    await page.locator('th[aria-sort=descending]').waitFor()
+    await page.locator('th button').first().click()
+    await page.waitForURL('**/customers?sort=revenue')
+    await person.leave()
+  }
+})
 
 /** The buttons of a page for operators with all permissions. */
 const buttonsByPage: Record<string, (string | RegExp)[]> = {
@@ -183,8 +256,9 @@ test('a viewer sees every page and no button that would be refused; an admin see
       await person.go(pages[name] ?? '')
       await settled(person.page)
       for (const button of buttons) {
+        // A disabled one says why.
         const shown = person.page
-          .getByRole('button', { name: button })
+          .getByRole('button', { name: button, disabled: false })
           .or(person.page.getByRole('link', { name: button }))
         assert.equal((await shown.count()) > 0, sees, `${name}: ${button}`)
       }

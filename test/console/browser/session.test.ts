@@ -55,7 +55,14 @@ test('a first password is changed before anything else, at the requested address
   assert.equal(await shown.isVisible(), true)
   // Three submits before the page is drawn again.
   await page.evaluate(`for (const _ of [1, 2, 3]) document.querySelector('[role=dialog] form').requestSubmit()`)
-  assert.match(await page.getByLabel('API key', { exact: true }).inputValue(), /^cpk_\w{43}$/)
+  const secret = page.getByLabel('API key', { exact: true })
+  assert.match(await secret.inputValue(), /^cpk_\w{43}$/)
+  await page.setViewportSize({ width: 390, height: 844 })
+  type Box = Record<'scrollWidth' | 'clientWidth' | 'scrollHeight' | 'clientHeight', number>
+  const isWhole = (box: Box) => box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight
+  assert.ok(await secret.evaluate(isWhole), 'the end of the key can be seen')
+  assert.deepEqual(await barriersOn(page), [])
+  await page.setViewportSize({ width: 1280, height: 900 })
   const { keys } = await (await world.operator('admin')).get('customer', { params: customer })
   assert.equal(keys.length, 2, 'the first key, and exactly one more')
   await mina.leave()

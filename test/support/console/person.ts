@@ -97,6 +97,25 @@ export async function barriersOn(page: Page, rules?: readonly string[]): Promise
   )
 }
 
+/** Links, buttons and fields that are smaller than 24 px, but for links inside a sentence. */
+export function smallTargetsOn(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('a[href], button, summary, select, textarea, input, [role=tab]')]
+    .map((each) => ['radio', 'checkbox'].includes(each.type) ? document.querySelector('label[for="' + each.id + '"]') ?? each : each)
+    .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !each.matches(':disabled'))
+    .filter((each) => ![...each.parentElement.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+    .map((each) => [each, each.getBoundingClientRect()])
+    .filter(([, { top, width, height }]) => top > -50 && (width < 24 || height < 24))
+    .map(([each, { width, height }]) =>
+      Math.round(width) + '×' + Math.round(height) + ' ' + each.tagName + ' ' + (each.ariaLabel || each.textContent).slice(0, 40))`)
+}
+
+/** Figures whose value does not fit into one line of their card. */
+export function brokenFiguresOn(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('dl > dd:first-of-type')]
+    .filter((each) => each.scrollWidth > each.clientWidth || each.clientHeight > 1.6 * parseFloat(getComputedStyle(each).fontSize))
+    .map((each) => each.textContent)`)
+}
+
 /** Pixels by which the page is wider than the window. A chart takes a few frames to follow a resized window. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(`new Promise((resolve) => {

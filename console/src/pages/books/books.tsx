@@ -2,6 +2,7 @@
 import { Tabs } from '@mantine/core'
 import { useMay } from '../../api/hooks.ts'
 import { useQueryState } from '../../parts/query-state.ts'
+import { useTabInView } from '../../parts/tab-in-view.ts'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
 import { Audits } from './audits/audits.tsx'
@@ -28,12 +29,13 @@ export function BooksPage() {
   const mayRefund = useMay('refund')
   const shown = names.filter((name) => mayRefund || !needRefund.includes(name))
   const [tab, setTab] = useQueryState<Tab>('tab', shown, 'days')
+  const tabList = useTabInView(tab)
   const Panel = tabs[tab]
   return (
     <>
-      <PageHeader title={books.title} />
+      <PageHeader title={books.title} tab={`${books.tabs[tab]} · ${books.title}`} />
       <Tabs value={tab} onChange={(next) => setTab(next as Tab)} keepMounted={false}>
-        <Tabs.List mb="md">
+        <Tabs.List mb="md" ref={tabList}>
           {shown.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {books.tabs[name]}

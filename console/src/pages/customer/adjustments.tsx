@@ -77,11 +77,16 @@ function List({ pages }: { pages: ReturnType<typeof usePages<'adjustments', Adju
   const { adjustments: words, statement } = useWords().customers
   const { columns: headers } = words
   const columns: Column<Adjustment>[] = [
-    { header: headers.time, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { header: headers.kind, cell: ({ kind }) => statement.entryKinds[kind] },
-    { header: headers.credits, align: 'right', cell: ({ credits }) => <Credits value={credits} signed /> },
+    { header: headers.time, place: 'line', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: headers.kind, place: 'title', cell: ({ kind }) => statement.entryKinds[kind] },
+    {
+      header: headers.credits,
+      place: 'amount',
+      align: 'right',
+      cell: ({ credits }) => <Credits value={credits} signed />,
+    },
     { header: headers.reason, cell: ({ reason }) => reason },
-    { header: headers.by, cell: (adjustment) => <By {...adjustment} /> },
+    { header: headers.by, place: 'line', cell: (adjustment) => <By {...adjustment} /> },
   ]
   return (
     <DataTable
@@ -116,11 +121,16 @@ function Requests({ pending, onDone }: { pending: Pending[]; onDone(text: string
   const { name: own } = useSession()
   const [chosen, setChosen] = useState<{ decision: Decision; request: Pending } | null>(null)
   const columns: Column<Pending>[] = [
-    { header: headers.time, cell: ({ requestedAt }) => <Time at={requestedAt} /> },
-    { header: headers.kind, cell: ({ kind }) => statement.entryKinds[kind] },
-    { header: headers.credits, align: 'right', cell: ({ credits }) => <Credits value={credits} signed /> },
+    { header: headers.time, place: 'line', cell: ({ requestedAt }) => <Time at={requestedAt} /> },
+    { header: headers.kind, place: 'title', cell: ({ kind }) => statement.entryKinds[kind] },
+    {
+      header: headers.credits,
+      place: 'amount',
+      align: 'right',
+      cell: ({ credits }) => <Credits value={credits} signed />,
+    },
     { header: headers.reason, cell: ({ reason }) => reason },
-    { header: headers.by, cell: ({ requestedBy }) => requestedBy },
+    { header: headers.by, place: 'line', cell: ({ requestedBy }) => requestedBy },
     ...(mayApprove
       ? [
           {

@@ -28,12 +28,12 @@ export function Budgets({ customerId }: { customerId: string }) {
   const [isRemoving, setIsRemoving] = useState(false)
   const { frame, keepFocus } = useKeptFocus()
   const columns: Column<Budget>[] = [
-    { header: headers.subject, cell: (budget) => <Subject budget={budget} /> },
-    { header: headers.period, cell: ({ period }) => words.periods[period] },
-    { header: headers.credits, align: 'right', cell: ({ credits }) => <Credits value={credits} /> },
+    { header: headers.subject, place: 'title', cell: (budget) => <Subject budget={budget} /> },
+    { header: headers.period, place: 'line', cell: ({ period }) => words.periods[period] },
+    { header: headers.credits, place: 'amount', align: 'right', cell: ({ credits }) => <Credits value={credits} /> },
     { header: headers.used, cell: (budget) => <Uses budget={budget} /> },
-    { header: headers.warnAt, align: 'right', cell: ({ warnAt }) => <Credits value={warnAt} /> },
-    { header: headers.renews, cell: ({ renewsAt }) => <Time at={renewsAt} /> },
+    { header: headers.warnAt, place: 'folded', align: 'right', cell: ({ warnAt }) => <Credits value={warnAt} /> },
+    { header: headers.renews, place: 'folded', cell: ({ renewsAt }) => <Time at={renewsAt} /> },
     ...(mayManage
       ? [
           {

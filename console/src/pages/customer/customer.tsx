@@ -13,6 +13,7 @@ import { Figure } from '../../parts/figure.tsx'
 import { LabelledTime } from '../../parts/labelled-time.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useQueryState } from '../../parts/query-state.ts'
+import { useTabInView } from '../../parts/tab-in-view.ts'
 import { Waiting } from '../../parts/waiting.tsx'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
@@ -47,11 +48,12 @@ const tabs = Object.keys(panels) as Tab[]
 export function CustomerPage({ params: { customerId = '' } }: { params: { customerId?: string } }) {
   const { customers } = useWords()
   const { data, error, refetch } = useEndpoint('customer', { params: { customerId } })
+  const [tab] = useQueryState<Tab>('tab', tabs, 'statement')
   return (
     <>
       <PageHeader
         title={data ? (data.name ?? customers.nameless) : customers.customer.title}
-        tab={data && `${data.name ?? customers.nameless} · ${customers.customer.title}`}
+        tab={data && `${data.name ?? customers.nameless} · ${customers.customer.tabs[tab]}`}
         detail={<Id value={customerId} />}
         actions={
           <Anchor component={Link} href="/customers" size="sm">
@@ -69,6 +71,7 @@ function Details({ customer }: { customer: Customer }) {
   const { customer: words } = useWords().customers
   const [tab, setTab] = useQueryState<Tab>('tab', tabs, 'statement')
   const { customerId, balance, held, available, revenue, orders, lastPurchaseAt, createdAt, suspendedAt } = customer
+  const tabList = useTabInView(tab)
   const { number, won, day } = useFormats()
   const hrefOf = (name: Tab) => `/customers/${customerId}?tab=${name}`
   return (
@@ -105,7 +108,7 @@ function Details({ customer }: { customer: Customer }) {
       <LabelledTime label={words.since} at={createdAt} />
       <SuspensionButton customer={customer} />
       <Tabs value={tab} onChange={(next) => setTab((next ?? 'statement') as Tab)} keepMounted={false}>
-        <Tabs.List mb="md">
+        <Tabs.List mb="md" ref={tabList}>
           {tabs.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {words.tabs[name]}

@@ -14,10 +14,11 @@ export function Holds({ customerId }: { customerId: string }) {
   const { columns: headers } = words
   const pages = usePages('holds', { params: { customerId } }, (data) => data.holds)
   const columns: Column<Hold>[] = [
-    { header: headers.hold, cell: ({ holdId }) => <Id value={holdId} short /> },
-    { header: headers.credits, align: 'right', cell: ({ credits }) => <Credits value={credits} /> },
+    { header: headers.hold, place: 'title', cell: ({ holdId }) => <Id value={holdId} short /> },
+    { header: headers.credits, place: 'amount', align: 'right', cell: ({ credits }) => <Credits value={credits} /> },
     {
       header: headers.inParts,
+      place: 'folded',
       align: 'right',
       cell: ({ capturedInParts }) => (capturedInParts > 0 ? <Credits value={capturedInParts} /> : '–'),
     },

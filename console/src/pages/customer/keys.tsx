@@ -48,9 +48,9 @@ export function Keys({ customer: { customerId, keys } }: { customer: Customer })
   const inputOfKey = (reason: string) => ({ params: { keyId }, body: { reason } })
 
   const columns: Column<Key>[] = [
-    { header: headers.key, cell: ({ keyId: id }) => <Id value={id} short /> },
-    { header: headers.ends, cell: ({ lastFour }) => <code>{`…${lastFour}`}</code> },
-    { header: headers.status, cell: ({ status }) => <StatusBadge status={status} /> },
+    { header: headers.key, place: 'folded', cell: ({ keyId: id }) => <Id value={id} short /> },
+    { header: headers.ends, place: 'title', cell: ({ lastFour }) => <code>{`…${lastFour}`}</code> },
+    { header: headers.status, place: 'badge', cell: ({ status }) => <StatusBadge status={status} /> },
     { header: headers.issued, cell: ({ createdAt }) => <Time at={createdAt} /> },
     { header: headers.suspended, cell: ({ suspendedAt }) => suspendedAt && <Time at={suspendedAt} /> },
     ...(maySuspend ? [{ header: headers.actions, cell: (key: Key) => <KeyActions apiKey={key} onOpen={open} /> }] : []),

@@ -17,8 +17,8 @@ export function Lots({ customerId }: { customerId: string }) {
   const { columns: headers } = words
   const pages = usePages('lots', { params: { customerId } }, (data) => data.lots)
   const columns: Column<Lot>[] = [
-    { header: headers.order, cell: ({ orderId }) => <Id value={orderId} short /> },
-    { header: headers.bought, cell: ({ grantedAt }) => <Time at={grantedAt} /> },
+    { header: headers.order, place: 'title', cell: ({ orderId }) => <Id value={orderId} short /> },
+    { header: headers.bought, place: 'line', cell: ({ grantedAt }) => <Time at={grantedAt} /> },
     ...amounts.map(
       (name): Column<Lot> => ({
         header: headers[name],
@@ -26,7 +26,7 @@ export function Lots({ customerId }: { customerId: string }) {
         cell: (lot) => <Credits value={lot[name]} />,
       }),
     ),
-    { header: headers.value, align: 'right', cell: ({ value }) => <Won value={value} /> },
+    { header: headers.value, place: 'amount', align: 'right', cell: ({ value }) => <Won value={value} /> },
   ]
   return (
     <Stack gap="sm">

@@ -122,10 +122,15 @@ function Entries({ pages }: { pages: ReturnType<typeof usePages<'statement', Ent
   const { number } = useFormats()
   const { columns: headers } = words
   const columns: Column<Entry>[] = [
-    { header: headers.time, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { header: headers.kind, cell: ({ kind }) => words.entryKinds[kind] ?? kind },
-    { header: headers.cause, cell: (entry) => <Cause entry={entry} /> },
-    { header: headers.change, align: 'right', cell: ({ delta }) => delta !== 0 && <Credits value={delta} signed /> },
+    { header: headers.time, place: 'line', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: headers.kind, place: 'title', cell: ({ kind }) => words.entryKinds[kind] ?? kind },
+    { header: headers.cause, place: 'line', cell: (entry) => <Cause entry={entry} /> },
+    {
+      header: headers.change,
+      place: 'amount',
+      align: 'right',
+      cell: ({ delta }) => delta !== 0 && <Credits value={delta} signed />,
+    },
     {
       header: headers.held,
       align: 'right',

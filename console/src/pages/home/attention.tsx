@@ -175,7 +175,7 @@ function useAuditItem({ audit, isAuditOverdue: isOverdue }: Home): Item {
 
 function ItemCard({ name, badge, text, href }: Item) {
   return (
-    <Paper withBorder p="sm" component={Link} href={href} className={classes.card}>
+    <Paper withBorder p="sm" component={Link} href={href} className={classes.card} data-link>
       <Group justify="space-between" mb={4} gap={4}>
         <Text size="sm" fw={600}>
           {name}
@@ -207,9 +207,17 @@ function Operations({ oldest }: Home['operations']) {
           { header: home.customer, place: 'line', cell: ({ customerName }) => customerName },
           { header: home.kind, place: 'line', cell: ({ kind }) => home.kinds[kind] ?? kind },
           { header: home.age, place: 'amount', cell: ({ ageSeconds }) => <Age seconds={ageSeconds} /> },
-          { header: home.attempts, align: 'right', cell: ({ attempts }) => attempts },
-          { header: home.lastAnswer, cell: ({ gatewayCode }) => gatewayCode && meaningOfCode(words, gatewayCode) },
-          { header: home.nextAttempt, cell: ({ nextAttemptAt }) => nextAttemptAt && <Time at={nextAttemptAt} /> },
+          { header: home.attempts, align: 'right', place: 'folded', cell: ({ attempts }) => attempts },
+          {
+            header: home.lastAnswer,
+            place: 'folded',
+            cell: ({ gatewayCode }) => gatewayCode && meaningOfCode(words, gatewayCode),
+          },
+          {
+            header: home.nextAttempt,
+            place: 'folded',
+            cell: ({ nextAttemptAt }) => nextAttemptAt && <Time at={nextAttemptAt} />,
+          },
         ]}
       />
     </div>

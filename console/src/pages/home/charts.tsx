@@ -41,7 +41,7 @@ export function Charts({ data: { days, orders, ordersExpired } }: { data: Home }
   const axisOf = (...names: Drawn[]) => {
     const ticks = niceTicks(rows.flatMap((row) => names.map((name) => row[name])))
     const domain: [number, number] = [ticks[0] as number, ticks.at(-1) as number]
-    return { tickFormatter: compact, width: 52, ticks, domain, interval: 0 as const }
+    return { tickFormatter: compact, width: 64, ticks, domain, interval: 0 as const }
   }
   const common = {
     h: chartHeight,
@@ -151,7 +151,7 @@ function Chart({ title, days, columns, children }: ChartProps) {
         <Title order={3} size="h5" id={titleId}>
           {title}
         </Title>
-        <Button size="compact-xs" variant="subtle" onClick={() => setIsTable(!isTable)} aria-describedby={titleId}>
+        <Button size="compact-sm" variant="subtle" onClick={() => setIsTable(!isTable)} aria-describedby={titleId}>
           {isTable ? home.showChart : home.showTable}
         </Button>
       </Group>

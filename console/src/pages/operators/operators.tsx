@@ -23,15 +23,15 @@ export function OperatorsPage() {
   const { common, operators } = useWords()
   const { data, error, isLoading } = useEndpoint('operators', {})
   const columns: Column<Operator>[] = [
-    { header: operators.name, cell: ({ name }) => <Text fw={600}>{name}</Text> },
-    { header: operators.role, cell: ({ role }) => common.roles[role] },
-    { header: operators.status, cell: ({ status }) => <StatusBadge status={status} /> },
+    { header: operators.name, place: 'title', cell: ({ name }) => <Text fw={600}>{name}</Text> },
+    { header: operators.role, place: 'line', cell: ({ role }) => common.roles[role] },
+    { header: operators.status, place: 'badge', cell: ({ status }) => <StatusBadge status={status} /> },
     {
       header: operators.lastSeen,
       cell: ({ lastSeenAt }) => (lastSeenAt ? <Time at={lastSeenAt} /> : operators.never),
     },
-    { header: operators.passwordSet, cell: (operator) => <PasswordSet operator={operator} /> },
-    { header: operators.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: operators.passwordSet, place: 'folded', cell: (operator) => <PasswordSet operator={operator} /> },
+    { header: operators.created, place: 'folded', cell: ({ createdAt }) => <Time at={createdAt} /> },
   ]
   return (
     <>

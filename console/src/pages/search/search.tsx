@@ -38,14 +38,16 @@ export function SearchPage() {
   const columns: Column<Hit>[] = [
     {
       header: search.columns.id,
+      place: 'title',
       cell: ({ kind, id, customerName }) => (kind === 'customer' && customerName ? customerName : <Id value={id} />),
     },
-    { header: search.columns.kind, cell: ({ kind }) => search.kinds[kind] },
+    { header: search.columns.kind, place: 'line', cell: ({ kind }) => search.kinds[kind] },
     {
       header: search.columns.customer,
+      place: 'line',
       cell: ({ kind, id, customerName }) => (kind === 'customer' ? <Id value={id} short /> : customerName),
     },
-    { header: search.columns.status, cell: ({ status }) => status && <StatusBadge status={status} /> },
+    { header: search.columns.status, place: 'badge', cell: ({ status }) => status && <StatusBadge status={status} /> },
   ]
   return (
     <>

@@ -12,7 +12,7 @@ export const session = {
     `Too many wrong passwords. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
   signOutFailed: 'Signing out failed. You are still signed in. Try again.',
   ended: 'Your session has ended',
-  endedText: 'Sign in to continue. Your input is still there.',
+  endedText: 'Sign in to continue. Your input is still there. If your password was reset, use the new one.',
   passwordTitle: 'Change password',
   firstText: 'Your first password can only be used once. Choose your own to continue.',
   current: 'Current password',

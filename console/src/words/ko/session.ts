@@ -11,8 +11,9 @@ export const session: typeof english = {
   wrong: '이름 또는 비밀번호가 올바르지 않습니다.',
   pause: (seconds) => `비밀번호를 여러 번 잘못 입력했습니다. ${seconds}초 후에 다시 시도해 주세요.`,
   signOutFailed: '로그아웃하지 못해 아직 로그인된 상태입니다. 다시 시도해 주세요.',
-  ended: '세션이 만료되었습니다',
-  endedText: '다시 로그인하면 입력하던 내용이 그대로 남아 있습니다.',
+  ended: '세션이 종료되었습니다',
+  endedText:
+    '다시 로그인하면 입력하던 내용이 그대로 남아 있습니다. 비밀번호가 재설정되었다면 새 비밀번호로 로그인해 주세요.',
   passwordTitle: '비밀번호 변경',
   firstText: '최초 비밀번호는 한 번만 사용할 수 있습니다. 새 비밀번호를 설정해 주세요.',
   current: '현재 비밀번호',
