@@ -2,6 +2,7 @@
 import { Anchor, Stack } from '@mantine/core'
 import { Link } from 'wouter'
 import { useEndpoint } from '../../api/hooks.ts'
+import { useFormats } from '../../format/formats.ts'
 import { Id } from '../../format/id.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
@@ -18,11 +19,15 @@ const refetchMs = 15_000
 
 export function OrderPage({ params: { orderId = '' } }: { params: { orderId?: string } }) {
   const { orders } = useWords()
+  const { won } = useFormats()
   const { data, error, refetch } = useEndpoint('order', { params: { orderId } }, { refetchMs })
   return (
     <>
       <PageHeader
         title={orders.order.title}
+        tab={
+          data && [won(data.order.amount), data.order.customerName ?? orders.nameless, orders.order.title].join(' · ')
+        }
         detail={<Id value={orderId} />}
         actions={
           <Anchor component={Link} href="/orders" size="sm">
