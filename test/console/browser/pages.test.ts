@@ -221,6 +221,8 @@ test('a figure is never broken, however large, in both languages, on a phone and
     await person.open('/')
     await settled(page)
     await person.sees('₩1,111,345,000')
+    await page.locator('time').first().hover()
+    await person.sees(/ UTC$/, page.getByRole('tooltip'))
     for (const width of [390, 1280, 1440]) {
       await page.setViewportSize({ width, height: 900 })
       assert.deepEqual(await brokenFiguresOn(page), [], `${locale} ${width}`)

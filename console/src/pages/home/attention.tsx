@@ -89,7 +89,13 @@ function useItems(data: Home): Item[] {
       name: home.discrepancies,
       needsAttention: discrepancies.count > 0,
       badge: count(discrepancies.count),
-      text: discrepancies.amount === null ? home.discrepanciesHint : home.discrepanciesSum(won(discrepancies.amount)),
+      text:
+        discrepancies.amount === null
+          ? home.discrepanciesHint
+          : home.discrepanciesSum(
+              won(discrepancies.amount),
+              discrepancies.withoutAmount > 0 ? number(discrepancies.withoutAmount) : null,
+            ),
       quiet: home.noDiscrepancies,
       href: '/books?tab=discrepancies',
     },

@@ -62,7 +62,8 @@ export const home = {
   noOperations: 'No payments in progress',
   discrepancies: 'Open discrepancies',
   discrepanciesHint: 'Not resolved yet',
-  discrepanciesSum: (amount: string) => `${amount} in total`,
+  discrepanciesSum: (amount: string, others: string | null) =>
+    others === null ? `${amount} in total` : `${amount} in total, ${others} without a known amount`,
   noDiscrepancies: 'No open discrepancies',
   pendingAdjustments: 'Adjustments waiting for approval',
   customer: 'Customer',

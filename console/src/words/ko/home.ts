@@ -63,7 +63,8 @@ export const home: typeof english = {
   noOperations: '처리 중인 결제 없음',
   discrepancies: '미해결 불일치',
   discrepanciesHint: '아직 해결되지 않았습니다',
-  discrepanciesSum: (amount) => `합계 ${amount}`,
+  discrepanciesSum: (amount, others) =>
+    others === null ? `합계 ${amount}` : `합계 ${amount}, 금액을 알 수 없는 항목 ${others}건`,
   noDiscrepancies: '미해결 불일치 없음',
   pendingAdjustments: '승인 대기 중인 조정',
   customer: '고객',
