@@ -51,7 +51,16 @@ export const theme = createTheme({
     Chip: { styles: { label: { minHeight: 24 } } },
     // One line that scrolls on a narrow screen.
     Tabs: {
-      styles: { list: { flexWrap: 'nowrap', overflowX: 'auto', overflowY: 'hidden' }, tab: { flexShrink: 0 } },
+      styles: {
+        list: {
+          flexWrap: 'nowrap',
+          overflowX: 'auto',
+          overflowY: 'hidden',
+          // Does not scroll with the tabs, as their own line does.
+          boxShadow: 'inset 0 -2px var(--mantine-color-default-border)',
+        },
+        tab: { flexShrink: 0 },
+      },
     },
   },
 })

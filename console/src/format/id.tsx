@@ -21,7 +21,7 @@ export function Id({ value, short = false }: { value: string; short?: boolean })
   const words = useWords()
   const isInsideLink = use(InsideLink)
   const text = (
-    <span className={classes.id} title={short ? value : undefined}>
+    <span className={classes.id} data-short={short || undefined} title={short ? value : undefined}>
       {short ? shortened(value) : value}
     </span>
   )

@@ -6,6 +6,7 @@ import { useLocation } from 'wouter'
 import type { Data } from '../../api/client.ts'
 import { useMay, usePages } from '../../api/hooks.ts'
 import { Credits, Won } from '../../format/amounts.tsx'
+import { useFormats } from '../../format/formats.ts'
 import { Id } from '../../format/id.tsx'
 import { StatusBadge } from '../../format/status-badge.tsx'
 import { Time } from '../../format/time.tsx'
@@ -31,6 +32,7 @@ const sorts = {
 export function CustomersPage() {
   const { customers } = useWords()
   const { columns: headers } = customers
+  const { number } = useFormats()
   const mayManage = useMay('manage customers')
   const [, go] = useLocation()
   const [q, setQ] = useQueryState<string>('q', null, '')
@@ -71,9 +73,17 @@ export function CustomersPage() {
       header: headers.balance,
       align: 'right',
       ...sortOf('balance'),
-      cell: ({ balance }) => <Credits value={balance} />,
+      cell: ({ balance, held }) => (
+        <div>
+          <Credits value={balance} />
+          {held > 0 && (
+            <Text size="xs" c="dimmed">
+              {customers.statement.heldAfter(number(held))}
+            </Text>
+          )}
+        </div>
+      ),
     },
-    { header: headers.held, align: 'right', place: 'folded', cell: ({ held }) => <Credits value={held} /> },
     {
       header: headers.since,
       place: 'folded',

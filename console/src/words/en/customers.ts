@@ -20,7 +20,6 @@ export const customers = {
     revenue: 'Revenue',
     lastPurchase: 'Last purchase',
     balance: 'Balance',
-    held: 'Held',
     since: 'Created',
   },
   nameless: 'No name',

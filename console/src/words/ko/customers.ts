@@ -21,7 +21,6 @@ export const customers: typeof english = {
     revenue: '매출',
     lastPurchase: '최근 구매',
     balance: '잔액',
-    held: '보류',
     since: '등록 시각',
   },
   nameless: '이름 없음',
