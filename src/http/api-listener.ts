@@ -56,7 +56,9 @@ export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
   /** Without a promise when the key is cached. */
   function admit(request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted> {
     const { open, work } = request.routeOptions?.config ?? {}
-    if (open) return undefined
+    // The router takes `GET *` for `/`.
+    const isFound = !request.is404 && request.raw.url !== '*'
+    if (open && isFound) return undefined
     function enter(caller: Caller): Admitted {
       if ('customerId' in caller) {
         request.customerId = caller.customerId
@@ -69,7 +71,7 @@ export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
         answerBusy(request, reply, 1)
         return 'answered'
       }
-      if (!request.is404) return undefined
+      if (isFound) return undefined
       const allowed = allowedMethodsOf(request.raw.url ?? '')
       // Not for a path that the router could not read.
       const isOfMethod = allowed.length > 0 && !allowed.includes(request.method)

@@ -46,11 +46,14 @@ test('every path that the Dockerfile copies exists and is not excluded by .docke
     everything.filter((path) => !fs.existsSync(join(repository, path))),
     [],
   )
-  const [first, ...allowed] = read('.dockerignore')
+  const [first, ...others] = read('.dockerignore')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
   assert.equal(first, '*', 'everything not listed is excluded')
-  assert.deepEqual(allowed.map((line) => line.slice(1)).sort(), [...new Set(everything)].sort())
+  const allowed = others.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
+  assert.deepEqual(allowed.sort(), [...new Set(everything)].sort())
+  const built = others.filter((line) => !line.startsWith('!'))
+  assert.deepEqual(built, ['sandbox/dist', 'sandbox/node_modules'], 'of what is copied, only built files are excluded')
 })
 
 test('the image does not run as root, and its commands are programs with arguments, not shell lines', () => {

@@ -20,7 +20,9 @@ test('a service listens on its internal port only after the last query of its st
   await owner.query('begin')
   await owner.query('lock table operators in access exclusive mode')
   const before = { database, dataDir: newDirectory(t) }
-  const starting = startWholeService(t, { INTERNAL_PORT: `${port}` }, before)
+  // Its note about the data that it uses is not for the commands of other tests.
+  const settings = { INTERNAL_PORT: `${port}`, TMPDIR: newDirectory(t) }
+  const starting = startWholeService(t, settings, before)
   const isWaiting = async () => {
     const text = `select from pg_locks where relation = 'operators'::regclass and not granted
       and database = (select oid from pg_database where datname = current_database())`
