@@ -144,6 +144,40 @@ async function faultsOf({ page }: Person, checked: Combination, name: string): P
   return faults
 }
 
+/** Buttons that save a file or copy. */
+const notForDialogs = /CSV|^Copy|^복사/
+
+/** Presses each button of a page that no page before had, and looks at the dialog that it opens. */
+function createDialogCheck({ page, dialog }: Person, { size }: Combination) {
+  const [opened, pressed] = [new Set<string>(), new Set<string>()]
+  async function faultsOfPage(): Promise<string[]> {
+    await page.setViewportSize(windows[size])
+    const faults: string[] = []
+    const buttons = page.locator('main button:enabled:visible:not([class*="CopyButton"])')
+    for (let at = 0; at < (await buttons.count()); at += 1) {
+      const button = buttons.nth(at)
+      const label = (await button.getAttribute('aria-label')) ?? (await button.innerText())
+      // The same one of another row or page.
+      const kind = label.replaceAll(/[\d…:]|\b\S*_\S*/g, '').slice(0, 12)
+      if (pressed.has(kind) || notForDialogs.test(label)) continue
+      pressed.add(kind)
+      await button.click()
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+      if ((await dialog().count()) === 0) continue
+      await settled(page)
+      opened.add(await dialog().getByRole('heading').first().innerText())
+      faults.push(...(await barriersOn(page)).map((fault) => `${label}: ${fault}`))
+      if (size === 'narrow') {
+        faults.push(...(await smallTargetsOn(page)).map((target) => `${label}: small target: ${target}`))
+      }
+      await page.keyboard.press('Escape')
+      await dialog().waitFor({ state: 'detached' })
+    }
+    return faults
+  }
+  return { opened, faultsOfPage }
+}
+
 for (const [locale, checked] of Object.entries(combinations) as [keyof typeof combinations, Combination][]) {
   test(`${locale}: the sign-in page is accessible and fits its window`, { skip }, async () => {
     const person = await newPerson(browser, world, { locale })
@@ -154,10 +188,11 @@ for (const [locale, checked] of Object.entries(combinations) as [keyof typeof co
     await person.leave()
   })
 
-  test(`${locale}: every page is accessible, fits its window, and logs no error`, { skip }, async (t) => {
+  test(`${locale}: every page and dialog is accessible, fits its window, and logs no error`, { skip }, async (t) => {
     const person = await newPerson(browser, world, { locale, token })
     await person.open('/')
     const titles = new Map<string, string>()
+    const dialogs = createDialogCheck(person, checked)
     for (const [name, path] of Object.entries(pages)) {
       await t.test(name, async () => {
         await person.go(path)
@@ -171,48 +206,13 @@ for (const [locale, checked] of Object.entries(combinations) as [keyof typeof co
           `the tab of the browser says ${title} for ${name} and ${titles.get(title)}`,
         )
         titles.set(title, name)
+        assert.deepEqual(await dialogs.faultsOfPage(), [])
       })
     }
-    await person.leave()
-  })
-
-  test(`${locale}: every dialog is accessible`, { skip }, async () => {
-    const { page, ...person } = await newPerson(browser, world, { locale, token })
-    await page.setViewportSize(windows[checked.size])
-    await person.open('/')
-    const [faults, titles, pressed]: [string[], Set<string>, Set<string>] = [[], new Set(), new Set()]
-    for (const path of Object.values(pages)) {
-      await person.go(path)
-      await settled(page)
-      const buttons = page.locator('main button:enabled:visible:not([class*="CopyButton"])')
-      for (let at = 0; at < (await buttons.count()); at += 1) {
-        const button = buttons.nth(at)
-        const label = (await button.getAttribute('aria-label')) ?? (await button.innerText())
-        // The same one of another row or page.
-        const kind = label.replaceAll(/[\d…:]|\b\S*_\S*/g, '').slice(0, 12)
-        if (pressed.has(kind) || notForDialogs.test(label)) continue
-        pressed.add(kind)
-        await button.click()
-        await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
-        if ((await person.dialog().count()) === 0) continue
-        await settled(page)
-        titles.add(await person.dialog().getByRole('heading').first().innerText())
-        faults.push(...(await barriersOn(page)).map((fault) => `${label}: ${fault}`))
-        if (checked.size === 'narrow') {
-          faults.push(...(await smallTargetsOn(page)).map((target) => `${label}: small target: ${target}`))
-        }
-        await page.keyboard.press('Escape')
-        await person.dialog().waitFor({ state: 'detached' })
-      }
-    }
-    assert.deepEqual(faults, [])
-    assert.ok(titles.size >= 14, `${titles.size} dialogs: ${[...titles].join(', ')}`)
+    assert.ok(dialogs.opened.size >= 14, `${dialogs.opened.size} dialogs: ${[...dialogs.opened].join(', ')}`)
     await person.leave()
   })
 }
-
-/** Buttons that save a file or copy. */
-const notForDialogs = /CSV|^Copy|^복사/
 
 test('a figure is never broken, however large, in both languages, on a phone and on wide screens, and leads to a list that can be sorted', {
   skip,
