@@ -5267,13 +5267,19 @@ with recursive due as (
   where o.customer_id = e.customer_id and o.order_id = e.order_id
   returning d.ordinal;
 
+-- payments.findBalanceOfMovements
+select coalesce(sum(case direction when 'CAPTURE' then amount else -amount end), 0)::bigint as "balance"
+  from gateway_movements
+  where payment_key = $1 and order_id = $2 and transaction_key <> all ($3::text[]);
+
 -- payments.findBookedMovements
 select m.transaction_key as "transactionKey"
-  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) as m (customer_id, order_id, payment_key, direction, amount, transaction_key)
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::boolean[], $8::bigint[]) as m (customer_id, order_id, payment_key, direction, amount, transaction_key, repeated, total)
   cross join lateral (
     select from payment_operations p
     where p.customer_id = m.customer_id and p.order_id = m.order_id and p.payment_key = m.payment_key
-      and p.amount = m.amount and p.state = 'APPROVED' and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE')
+      and p.state = 'APPROVED' and (p.amount = m.amount and not m.repeated or p.amount = m.total)
+      and p.kind = any (case m.direction when 'CAPTURE' then '{CONFIRM,RETURN}' else '{CANCEL,REFUND,RETURN}' end::text[])
     limit 1
   ) p;
 
@@ -5887,13 +5893,15 @@ with page as (
     limit $6
   )
   select m.transaction_key as "transactionKey", m.payment_key as "paymentKey", m.order_id as "orderId", m.direction,
-    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place",
-    exists (select from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
-            where twin.order_id = m.order_id
-              and twin.direction = m.direction and twin.amount = m.amount
-              and twin.moved_at >= $1 and twin.transaction_key <> all ($5::text[])
-              and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as "repeated"
+    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place", alike.repeated as "repeated", alike.total as "total"
   from page m
+  cross join lateral (
+    select sum(twin.amount)::bigint as total,
+      bool_or(twin.amount = m.amount and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as repeated
+    from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
+    where twin.order_id = m.order_id and twin.direction = m.direction
+      and twin.moved_at >= $1 and twin.moved_at < $2 and twin.transaction_key <> all ($5::text[])
+  ) alike
   order by m.moved_at, m.transaction_key;
 
 -- payments.listOpenDiscrepancies

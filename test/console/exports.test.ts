@@ -140,6 +140,20 @@ test('a text that a spreadsheet would read as a formula is escaped in the file',
   assert.match(text, /,"\{""a"":""b""\}"\r\n$/)
 })
 
+test('a reason that is the name of a member of every object is written as it is, in every language', async () => {
+  const another = await service.newCustomer()
+  const { paymentKey } = await another.confirmedOrder('BASIC')
+  assert.equal((await another.cancel(paymentKey, 'constructor')).status, 200)
+  for (const [language, reason] of [
+    ['', 'reason'],
+    ['&language=en', 'Reason'],
+    ['&language=ko', '사유'],
+  ] as const) {
+    const response = await finance.save(`/books/payments.csv?from=${today()}&to=${today()}${language}`)
+    assert.equal((await linesOf(response)).at(-1)?.[reason], 'constructor')
+  }
+})
+
 test('the days file has the days of the page, with empty cells for a day that was not compared', async () => {
   const lines = await linesOf(await finance.save('/books/days.csv'))
   const { day, state, movements, gatewayNet, difference } = lines[0] ?? {}

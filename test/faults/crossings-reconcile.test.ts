@@ -39,6 +39,7 @@ const crossings = (begin: string, reviewed: string[], slices: string) => [
   ...reviewed,
   slices,
   'payments.sumGatewayMovements',
+  'payments.findDiscrepanciesOfLines',
   'payments.finishReconciliation',
 ]
 const anHour = 'payments.listApprovedOperations'

@@ -7,6 +7,9 @@ import { newOrderId } from '../../src/core/ids.ts'
 import { createBridgeLines } from '../../src/payments/books/bridge.ts'
 import { type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
 import { amountOf } from '../../src/payments/recovery/discrepancy-amount.ts'
+import { review } from '../../src/payments/recovery/review.ts'
+import { acceptPartialCancel } from '../../src/payments/refunds/accept.ts'
+import { orderInState } from '../support/service/orders.ts'
 import { createOverrides } from '../support/service/recovery.ts'
 import { assertSuccess, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
@@ -62,6 +65,30 @@ const plants: Record<string, (amount: number) => Promise<Planted>> = {
     const orderId = newOrderId()
     await capture(orderId, amount)
     return { orderId, lines: [['UNKNOWN_ORDER', amount]] }
+  },
+  async 'an unknown order, cancelled since'(amount) {
+    const orderId = newOrderId()
+    await service.sandbox.cancel(await capture(orderId, amount))
+    return {
+      orderId,
+      lines: [
+        ['UNKNOWN_ORDER', amount],
+        ['UNKNOWN_ORDER', -amount],
+      ],
+    }
+  },
+  async 'a capture for a FAILED order, returned by us'() {
+    const { orderId, amount } = await orderInState(service, customer, 'FAILED')
+    const paymentKey = await capture(orderId, amount)
+    assert.equal(await review(service.payments, { customerId: customer.customerId, orderId }, paymentKey), 'repaired')
+    return { orderId, lines: [] }
+  },
+  async 'a partial cancellation in parts, accepted as one refund'(amount) {
+    const { orderId, paymentKey } = await customer.confirmedOrder('PRO')
+    for (const part of [amount, amount, 500]) await service.sandbox.cancel(paymentKey, part)
+    const key = { customerId: customer.customerId, orderId }
+    await acceptPartialCancel(service.payments, key, { credits: 0, reason: 'agreed' })
+    return { orderId, lines: [] }
   },
   async 'another service'(amount) {
     const orderId = `shop-2-${crypto.randomUUID()}`
@@ -169,28 +196,40 @@ test('a run keeps 500 lines, those that need a decision before the others, and t
 test('the amount of a discrepancy is what the gateway has more than our books, or not known', () => {
   const order = { orderStatus: 'REFUNDED', orderAmount: 20_000 }
   const subject = newOrderId()
-  const cases: [kind: string, subject: string, detail: object, amount: number | null][] = [
-    ['NOT_CANCELLED_AT_GATEWAY', subject, { ...order, orderStatus: 'CANCELLED', gateway: { balance: 20_000 } }, 20_000],
-    ['REFUNDED_MORE_AT_GATEWAY', subject, { ...order, refundedAmount: 15_000, gateway: { balance: 0 } }, -5_000],
+  const done = (balance: number) => ({ status: 'DONE', balance })
+  const cancelled = { status: 'CANCELED', balance: 0 }
+  const partly = { status: 'PARTIAL_CANCELED', totalAmount: 20_000, balanceAmount: 12_000 }
+  const operationOf = (operationKind: string) => ({ operationKind, operationAmount: 20_000 })
+  const captured = { direction: 'CAPTURE', amount: 7 }
+  type Case = [kind: string, subject: string, detail: object, amount: number | null]
+  /** The gateway's balance of a payment that is not captured is its amount. */
+  const absentWith = (amount: number | null) => (status: string | null) => {
+    const detail = { ...order, orderStatus: 'CONFIRMED', gateway: { status, balance: 20_000 } }
+    return ['NOT_CAPTURED_AT_GATEWAY', subject, detail, amount] satisfies Case
+  }
+  const cases: Case[] = [
+    ['NOT_CANCELLED_AT_GATEWAY', subject, { ...order, orderStatus: 'CANCELLED', gateway: done(20_000) }, 20_000],
+    ['REFUNDED_MORE_AT_GATEWAY', subject, { ...order, refundedAmount: 15_000, gateway: cancelled }, -5_000],
     // Of an earlier version, which did not record what was refunded.
-    ['REFUNDED_MORE_AT_GATEWAY', subject, { ...order, gateway: { balance: 0 } }, null],
-    ['PAYMENT_DIFFERS', 'pay_1', { ...order, gateway: { balance: 3_000 } }, 3_000],
-    ['PAYMENT_DIFFERS', 'pay_1', { ...order, gateway: { balance: 3_000, currency: 'USD' } }, null],
-    ['OPERATION_STUCK', subject, { operationKind: 'CANCEL', operationAmount: 20_000, code: 'X' }, -20_000],
-    ['OPERATION_STUCK', subject, { operationKind: 'CANCEL', code: 'X' }, null],
-    [
-      'REFUNDED_MORE_AT_GATEWAY',
-      subject,
-      { operationKind: 'REFUND', operationAmount: 5_000, totalAmount: 20_000, balanceAmount: 12_000 },
-      -3_000,
-    ],
-    [
-      'MOVEMENT_NOT_LISTED',
-      'tx',
-      { stored: { direction: 'CAPTURE', amount: 7 }, gateway: { status: 'not listed' } },
-      -7,
-    ],
-    ['UNKNOWN_ORDER', 'pay_1', { direction: 'CANCEL', amount: 7 }, -7],
+    ['REFUNDED_MORE_AT_GATEWAY', subject, { ...order, gateway: cancelled }, null],
+    ['PAYMENT_DIFFERS', 'pay_1', { ...order, gateway: done(3_000) }, 3_000],
+    ['PAYMENT_DIFFERS', 'pay_1', { ...order, gateway: { ...done(3_000), currency: 'USD' } }, null],
+    ['CANCEL_NOT_WHOLE', subject, { operationKind: 'CANCEL', operationAmount: 20_000 }, -20_000],
+    ['CANCEL_NOT_WHOLE', subject, { operationKind: 'CANCEL' }, null],
+    // Its money is that of the other discrepancies of the order.
+    ['OPERATION_STUCK', subject, { operationKind: 'RETURN', operationAmount: 20_000, code: 'X' }, null],
+    ...['READY', 'IN_PROGRESS', 'ABORTED', 'EXPIRED', 'no such payment'].map(absentWith(-20_000)),
+    ...['WAITING_FOR_DEPOSIT', 'NEW_STATUS', null].map(absentWith(null)),
+    ['CONTRADICTING_OUTCOMES', subject, { ...operationOf('CONFIRM'), heard: 'APPROVED' }, 20_000],
+    ['CONTRADICTING_OUTCOMES', subject, { ...operationOf('CONFIRM'), heard: 'REJECTED' }, -20_000],
+    ['CONTRADICTING_OUTCOMES', subject, { ...operationOf('CANCEL'), heard: 'APPROVED' }, -20_000],
+    ['CONTRADICTING_OUTCOMES', subject, { ...operationOf('CANCEL'), heard: 'REJECTED' }, 20_000],
+    ['REFUNDED_MORE_AT_GATEWAY', subject, { ...partly, operationKind: 'REFUND', operationAmount: 5_000 }, -3_000],
+    ['MOVEMENT_NOT_LISTED', 'tx', { stored: captured, gateway: { status: 'not listed' } }, null],
+    ['MOVEMENT_DIFFERS', 'tx', { stored: captured, gateway: { ...captured, amount: 8 } }, null],
+    ['UNKNOWN_ORDER', 'pay_1', { direction: 'CANCEL', amount: 7, balance: 3 }, 3],
+    // Of an earlier version, which recorded the last movement only.
+    ['UNKNOWN_ORDER', 'pay_1', { direction: 'CANCEL', amount: 7 }, null],
     ['UNKNOWN_ORDER', 'pay_1', {}, null],
   ]
   for (const [kind, about, detail, amount] of cases) {

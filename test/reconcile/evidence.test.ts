@@ -7,7 +7,8 @@ import { addDays, dayMs, koreanDayOf, startOfKoreanDay } from '../../src/core/ko
 import { type Statement, statement } from '../../src/db/database.ts'
 import type { Movement, PaymentDetail, PaymentSnapshot } from '../../src/gateway/gateway.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
-import { movements } from '../support/service/orders.ts'
+import { review } from '../../src/payments/recovery/review.ts'
+import { movements, orderInState } from '../support/service/orders.ts'
 import { createOverrides, discrepanciesOf, openKinds } from '../support/service/recovery.ts'
 import { assertSuccess, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
@@ -174,6 +175,33 @@ test('a payment over midnight: its operation is confirmed on the day it was open
     missingCaptured: 0,
   })
   assert.equal(second.reviewed.agrees, 0)
+})
+
+test('a capture for a FAILED order and its return by us on the next day are each booked on the day they moved', async () => {
+  const midnight = at(dayMs / 1_000)
+  const { orderId, amount } = await orderInState(service, customer, 'FAILED')
+  const paymentKey = await service.sandbox.pay(orderId, amount)
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  assert.equal(await review(service.payments, { customerId: customer.customerId, orderId }, paymentKey), 'repaired')
+  await openedThen(orderId, new Date(midnight.getTime() + 1_000))
+  const captured = captureOf({ orderId, paymentKey, amount })
+  const returned: Partial<Movement> = { direction: 'CANCEL', transactionKey: 'tx_returned' }
+  const listed = [captured, { ...captured, ...returned, movedAt: new Date(midnight.getTime() + 2_000) }]
+  overrides.listMovements = async ({ from, to }) => ({
+    kind: 'page',
+    movements: listed.filter(({ movedAt }) => movedAt >= from && movedAt <= to),
+    next: null,
+  })
+  const first = await run()
+  const second = await reconcile(service.payments, { from: midnight, to: new Date(midnight.getTime() + dayMs) })
+  assert.deepEqual(
+    [first, second].map((each) => [each.captured, each.bookedCaptured, each.cancelled, each.bookedCancelled]),
+    [
+      [amount, amount, 0, 0],
+      [0, 0, amount, amount],
+    ],
+  )
+  assert.deepEqual([...first.lines, ...second.lines], [])
 })
 
 test('an operation accounts for one movement: if two captures are listed for one payment, one is not booked', async () => {

@@ -47,5 +47,7 @@ function cellsOf<Row>(language: Language | null, { value, isTime, codes }: CsvCo
   const cell = value(row)
   if (isTime) return [cell instanceof Date ? koreanTimeOf(cell) : null, cell]
   const words: Record<string, string> = language === 'ko' && codes ? koreanCodes[codes] : {}
-  return [words[`${cell}`] ?? cell]
+  // A customer may write `constructor`, which every object has.
+  const word = Object.hasOwn(words, `${cell}`) ? words[`${cell}`] : undefined
+  return [word ?? cell]
 }

@@ -1,6 +1,7 @@
 // The bridge of a reconciliation: the lines that lead from the net of our books to the net of the gateway. Every movement that no
 // operation of ours accounts for is a line, and every operation that the gateway does not confirm: so the lines add up to the
-// difference. A run keeps a limited number of them and the sum of the others.
+// difference. A RETURN accounts for the capture that it returns, too, and an operation for parts that add up to its amount. A
+// run keeps a limited number of lines and the sum of the others.
 import type { Movement } from '../../gateway/gateway.ts'
 import type { Review } from '../recovery/review.ts'
 

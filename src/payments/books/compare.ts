@@ -23,9 +23,9 @@ import {
 export type ComparedMovement = Movement & { customerId: string | null; booked: boolean }
 
 /**
- * Leaves the rejected rows out. An operation accounts for one movement: a second one like it is not booked. The movements are
- * read before the books: the order of a movement exists before its money moves, and an approved operation stays approved. So
- * what is missing in the books is reviewed, and at worst it was booked a moment later.
+ * Leaves the rejected rows out. An operation accounts for its amount once: a second movement like it is not booked. The
+ * movements are read before the books: the order of a movement exists before its money moves, and an approved operation stays
+ * approved. So what is missing in the books is reviewed, and at worst it was booked a moment later.
  */
 export async function compareMovements(
   database: Database,
@@ -36,9 +36,9 @@ export async function compareMovements(
 ): Promise<(ComparedMovement & MovementPlace)[]> {
   const page = await listMovementsToCompare(database, span, after, rejectedKeys, limit)
   const found = await withCustomers(database, page)
-  const ours = found.filter((each) => each.customerId !== null && !each.repeated)
+  const ours = found.filter((each) => each.customerId !== null)
   const booked = ours.length > 0 ? await findBookedMovements(database, ours as MovementOfCustomer[]) : new Set()
-  return found.map(({ repeated: _, ...each }) => ({ ...each, booked: booked.has(each.transactionKey) }))
+  return found.map(({ repeated: _, total: __, ...each }) => ({ ...each, booked: booked.has(each.transactionKey) }))
 }
 
 /** Movements with the customers of their orders. */

@@ -165,6 +165,25 @@ export function listMovements(
   return database.run<StoredMovement>(listMovementsStatement, values)
 }
 
+const findBalanceStatement = statement(
+  'payments.findBalanceOfMovements',
+  `select coalesce(sum(case direction when 'CAPTURE' then amount else -amount end), 0)::bigint as "balance"
+  from gateway_movements
+  where payment_key = $1 and order_id = $2 and transaction_key <> all ($3::text[])`,
+)
+
+/** What is left of a payment after all its movements in our table and this one, as it is listed. Leaves the rejected rows out. */
+export async function findBalanceWith(
+  database: Database,
+  { paymentKey, orderId, transactionKey, direction, amount }: Movement,
+  rejectedKeys: string[],
+): Promise<number> {
+  const values = [paymentKey, orderId, [...rejectedKeys, transactionKey]]
+  const [others] = await database.run<{ balance: number }>(findBalanceStatement, values)
+  assert(others, 'an aggregate has one row')
+  return others.balance + (direction === 'CAPTURE' ? amount : -amount)
+}
+
 const sumMovementsStatement = statement(
   'payments.sumGatewayMovements',
   `select count(*) as "movements",
@@ -200,8 +219,12 @@ export async function deleteMovements(database: Database, keptDays: number, limi
   return (await database.run(deleteMovementsStatement, [keptDays, limit])).length
 }
 
-/** `repeated`: another movement like it came before, in the span. */
-export type MovementToCompare = Movement & MovementPlace & { repeated: boolean }
+/**
+ * `repeated`: another movement like it came before, in the span. `total`: of the payment's movements in this direction in the
+ * span, which differs from the amount when the gateway moved the money in parts.
+ */
+type Alike = { repeated: boolean; total: number }
+export type MovementToCompare = Movement & MovementPlace & Alike
 
 // The offset makes PostgreSQL read the movements of one payment: by time it would read all of the span for each row.
 const listToCompareStatement = statement(
@@ -215,13 +238,15 @@ const listToCompareStatement = statement(
     limit $6
   )
   select m.transaction_key as "transactionKey", m.payment_key as "paymentKey", m.order_id as "orderId", m.direction,
-    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place",
-    exists (select from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
-            where twin.order_id = m.order_id
-              and twin.direction = m.direction and twin.amount = m.amount
-              and twin.moved_at >= $1 and twin.transaction_key <> all ($5::text[])
-              and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as "repeated"
+    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place", alike.repeated as "repeated", alike.total as "total"
   from page m
+  cross join lateral (
+    select sum(twin.amount)::bigint as total,
+      bool_or(twin.amount = m.amount and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as repeated
+    from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
+    where twin.order_id = m.order_id and twin.direction = m.direction
+      and twin.moved_at >= $1 and twin.moved_at < $2 and twin.transaction_key <> all ($5::text[])
+  ) alike
   order by m.moved_at, m.transaction_key`,
 )
 
@@ -237,7 +262,7 @@ export function listMovementsToCompare(
   return database.run<MovementToCompare>(listToCompareStatement, values)
 }
 
-export type MovementOfCustomer = Movement & { customerId: string }
+export type MovementOfCustomer = Movement & Alike & { customerId: string }
 
 const bookedInputs = inputs<MovementOfCustomer>({
   customerId: 'uuid',
@@ -246,9 +271,12 @@ const bookedInputs = inputs<MovementOfCustomer>({
   direction: 'text',
   amount: 'bigint',
   transactionKey: 'text',
+  repeated: 'boolean',
+  total: 'bigint',
 })
 
-// The amount of a capture or a whole cancel is the order's. Partial cancels are not booked by any one row, and are reviewed.
+// An operation accounts for one movement of its amount, or for parts that add up to it, as in `isMoved` of compare.ts. A RETURN
+// accounts for both ways of the money: a capture for an order that FAILED, which no confirm of ours has, and its cancel.
 const findBookedStatement = statement(
   'payments.findBookedMovements',
   `select m.transaction_key as "transactionKey"
@@ -256,7 +284,8 @@ const findBookedStatement = statement(
   cross join lateral (
     select from payment_operations p
     where p.customer_id = m.customer_id and p.order_id = m.order_id and p.payment_key = m.payment_key
-      and p.amount = m.amount and p.state = 'APPROVED' and (p.kind = 'CONFIRM') = (m.direction = 'CAPTURE')
+      and p.state = 'APPROVED' and (p.amount = m.amount and not m.repeated or p.amount = m.total)
+      and p.kind = any (case m.direction when 'CAPTURE' then '{CONFIRM,RETURN}' else '{CANCEL,REFUND,RETURN}' end::text[])
     limit 1
   ) p`,
   'customers',

@@ -27,6 +27,7 @@ import {
 import {
   type ApprovedOperation,
   claimDailyRun,
+  findBalanceWith,
   finishRun,
   firstPlace,
   insertRun,
@@ -174,11 +175,11 @@ async function compareGateway(
   const { context, span } = work
   const showTime = createTimeProgress("minutes of the gateway's list compared with our books", work)
   const listed = [...differing.values()].map((each) => each.listed)
-  await countAndReview(work, await asUnbooked(context, listed), found)
+  await countAndReview(work, await asUnbooked(context, listed), rejectedKeys, found)
   for (let after = firstPlace; ; ) {
     await work.checkLease()
     const page = await compareMovements(context.database, span, after, rejectedKeys, pageSize)
-    await countAndReview(work, page, found)
+    await countAndReview(work, page, rejectedKeys, found)
     const last = page.at(-1)
     if (!last || page.length < pageSize) return
     showTime(last.movedAt)
@@ -194,6 +195,7 @@ async function asUnbooked({ database }: PaymentContext, listed: Movement[]): Pro
 async function countAndReview(
   work: ReconcileWork,
   movements: ComparedMovement[],
+  rejectedKeys: string[],
   { result, bridge }: Found,
 ): Promise<void> {
   for (const movement of movements) count(result, movement)
@@ -201,7 +203,7 @@ async function countAndReview(
   const ours = doubtful.filter((movement) => movement.customerId !== null)
   for (const movement of doubtful) {
     if (movement.customerId !== null) continue
-    await saveForeign(work.context, movement)
+    await saveForeign(work.context, movement, rejectedKeys)
     addMovement(bridge, movement, isOfOurs(movement) ? 'unknown order' : 'other service')
   }
   await reviewEach(work, ours as (ComparedMovement & Doubtful)[], result, (movement, review) =>
@@ -232,10 +234,15 @@ function count(result: Reconciliation, movement: ComparedMovement): void {
 }
 
 /** Another shop may use the same gateway account. But an order id in our format that we do not have is a lost order. */
-async function saveForeign({ database, log }: PaymentContext, movement: ComparedMovement): Promise<void> {
+async function saveForeign(
+  { database, log }: PaymentContext,
+  movement: ComparedMovement,
+  rejectedKeys: string[],
+): Promise<void> {
   const { paymentKey: subject, orderId, direction, amount, movedAt } = movement
   if (!isOfOurs(movement)) return
-  const detail = { orderId, direction, amount, movedAt }
+  const balance = await findBalanceWith(database, movement, rejectedKeys)
+  const detail = { orderId, direction, amount, movedAt, balance }
   const isNew = await saveDiscrepancy(database, { kind: 'UNKNOWN_ORDER', subject, order: null, detail })
   if (isNew) log.error({ orderId, direction, amount }, 'the gateway moved money for an order that we do not have')
 }

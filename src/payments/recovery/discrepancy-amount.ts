@@ -11,15 +11,13 @@ export type RecordedDiscrepancy = {
 }
 
 type Recorded = {
-  direction?: string
-  amount?: number
-  stored?: Recorded
-  gateway?: Payment & Recorded
+  gateway?: Payment
   orderStatus?: string
   orderAmount?: number
   refundedAmount?: number
   operationKind?: OperationKind
   operationAmount?: number
+  heard?: string
 } & Payment
 
 /** As a review records it, or as the adapter of the gateway does. */
@@ -29,12 +27,15 @@ type Payment = { status?: string | null; currency?: string } & {
   balanceAmount?: number
 }
 
+/** Their money is that of other discrepancies, or is not known. Those of movements are about our copy of the gateway's list. */
+const withoutAmount = ['OPERATION_STUCK', 'MOVEMENT_NOT_LISTED', 'MOVEMENT_DIFFERS']
+
 /** KRW; null: not known. For an operation without an outcome it is the amount that may have moved. */
 export function amountOf({ kind, subject, detail }: RecordedDiscrepancy): number | null {
   const recorded = detail as Recorded
-  const { stored, gateway, operationKind, direction } = recorded
-  if (stored) return differenceOf(gateway?.direction ? signed(gateway) : 0, signed(stored))
-  if (direction) return signed(recorded)
+  const { gateway, operationKind, balance } = recorded
+  if (withoutAmount.includes(kind)) return null
+  if (kind === 'UNKNOWN_ORDER') return balance ?? null
   if (operationKind) return amountOfOperation(kind, operationKind, recorded)
   if (!gateway) return null
   return differenceOf(balanceOf(gateway), orderIdPattern.test(subject) ? bookedBalanceOf(recorded) : 0)
@@ -44,15 +45,14 @@ function differenceOf(gateway: number | null, books: number | null): number | nu
   return gateway === null || books === null ? null : gateway - books
 }
 
-function signed({ direction, amount }: Recorded): number | null {
-  if (amount === undefined) return null
-  return direction === 'CAPTURE' ? amount : -amount
-}
+const captured = ['DONE', 'PARTIAL_CANCELED', 'CANCELED']
+const notCaptured = ['READY', 'IN_PROGRESS', 'ABORTED', 'EXPIRED', 'no such payment']
 
-/** What the gateway keeps of a payment. */
+/** What the gateway keeps of a payment. The balance of one that is not captured is its whole amount, and no money. */
 function balanceOf({ status, currency = 'KRW', balance, balanceAmount }: Payment): number | null {
-  if (currency !== 'KRW') return null
-  return status === 'no such payment' ? 0 : (balance ?? balanceAmount ?? null)
+  if (currency !== 'KRW' || !status) return null
+  if (notCaptured.includes(status)) return 0
+  return captured.includes(status) ? (balance ?? balanceAmount ?? null) : null
 }
 
 /** What our books keep of the order's own payment. */
@@ -64,10 +64,12 @@ function bookedBalanceOf({ orderStatus, orderAmount, refundedAmount }: Recorded)
 }
 
 function amountOfOperation(kind: string, operationKind: OperationKind, recorded: Recorded): number | null {
-  const { totalAmount, operationAmount } = recorded
+  const { totalAmount, operationAmount, heard } = recorded
   if (kind === 'PARTLY_CANCELLED_AT_GATEWAY') return differenceOf(balanceOf(recorded), totalAmount ?? null)
   if (operationAmount === undefined) return null
   if (kind === 'REFUNDED_MORE_AT_GATEWAY' && totalAmount !== undefined)
     return differenceOf(balanceOf(recorded), totalAmount - operationAmount)
-  return operationKinds[operationKind].movement === 'CAPTURE' ? operationAmount : -operationAmount
+  const moved = operationKinds[operationKind].movement === 'CAPTURE' ? operationAmount : -operationAmount
+  // Our books have the opposite of what was heard: here a movement that the gateway has not made.
+  return heard === 'REJECTED' ? -moved : moved
 }

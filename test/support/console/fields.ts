@@ -28,7 +28,7 @@ const discrepancy =
 function discrepancyDetail(place: string): Fields {
   return {
     [place]:
-      'operationId operationKind operationAmount attempts gatewayCode paymentKey orderId orderStatus orderAmount refundedAmount direction amount movedAt',
+      'operationId operationKind operationAmount attempts gatewayCode paymentKey orderId orderStatus orderAmount refundedAmount direction amount movedAt balance',
     [`${place}gateway.`]:
       'orderId status amount balance totalAmount balanceAmount currency paymentKey direction movedAt',
     [`${place}stored.`]: 'orderId paymentKey direction amount movedAt',
