@@ -10,7 +10,7 @@ import { openGateway } from './gateway.ts'
 import { rules } from './rules.ts'
 import { playScenarios, type Result, type RunnerParts } from './runner.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
-import { createShop, isAddress, SetupProblem } from './shop.ts'
+import { createShop, isAddress, refuseRemote, SetupProblem } from './shop.ts'
 
 export const scenariosHelp = `toss-sandbox scenarios: twenty faults against your own integration of Toss Payments
 
@@ -90,7 +90,7 @@ function readOptions(args: string[]) {
 async function runWith(options: Options, parts: CommandParts): Promise<number> {
   const { order, json = false } = options
   if (order === undefined) throw new SetupProblem('--order is missing: see toss-sandbox scenarios --help')
-  if (!options.remote) refuseRemote(options)
+  if (!options.remote) refuseRemoteOptions(options)
   const waitMs = readWait(options.wait)
   const chosen = choose(options.only)
   const shop = createShop({
@@ -98,6 +98,7 @@ async function runWith(options: Options, parts: CommandParts): Promise<number> {
     status: options.status,
     cancel: options.cancel,
     returnUrl: options.return,
+    isRemoteAllowed: options.remote ?? false,
     environment: parts.environment,
     timeoutMs: waitMs,
   })
@@ -127,25 +128,29 @@ async function report(
   parts: CommandParts,
 ): Promise<number> {
   const results: Result[] = []
+  let problem: SetupProblem | null = null
   if (!json) parts.write(`${chosen.length} scenarios, with the sandbox at ${runner.gateway.url}\n\n`)
-  for await (const result of playScenarios(runner, chosen)) {
-    results.push(result)
-    if (!json) parts.write(rowText(result))
+  try {
+    for await (const result of playScenarios(runner, chosen)) {
+      results.push(result)
+      if (!json) parts.write(rowText(result))
+    }
+  } catch (error) {
+    if (!(error instanceof SetupProblem)) throw error
+    problem = error
   }
   const count = (verdict: Result['verdict']) => results.filter((result) => result.verdict === verdict).length
   const summary = { passed: count('ok'), failed: count('failed'), skipped: count('skipped') }
-  if (json) parts.write(`${JSON.stringify({ ...summary, scenarios: results }, null, 2)}\n`)
+  const whole = { ...summary, problem: problem?.message ?? null, scenarios: results }
+  if (json) parts.write(`${JSON.stringify(whole, null, 2)}\n`)
   else parts.write(`\n${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped\n`)
+  if (problem !== null) throw problem
   return summary.failed === 0 ? 0 : 1
 }
 
-/** Everything stays on this machine, unless the caller allows others. */
-function refuseRemote({ order, return: returnUrl, status, cancel, sandbox }: Options): void {
+function refuseRemoteOptions({ order, return: returnUrl, status, cancel, sandbox }: Options): void {
   for (const [name, value] of Object.entries({ order, return: returnUrl, status, cancel, sandbox })) {
-    if (value === undefined || !isAddress(value)) continue
-    const hostname = URL.canParse(value) ? new URL(value).hostname : ''
-    if (/^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)) continue
-    throw new SetupProblem(`--${name} leads to ${hostname || value}: another machine needs --remote.`)
+    if (value !== undefined && isAddress(value)) refuseRemote(`--${name}`, value)
   }
 }
 

@@ -8,15 +8,16 @@ import type { Ending } from './scenarios.ts'
 export const rules = {
   'captured-twice': 'an order is captured once',
   'wrong-amount': 'the captured amount, and the amount in a confirm, is the one of the order',
-  'repeated-blindly': 'a request is sent again with the same Idempotency-Key, or after a lookup',
+  'repeated-blindly': 'a request is sent again with the same Idempotency-Key, or after a lookup that was answered',
   'not-captured': 'the payment is captured',
   'captured-anyway': 'no money is taken for an order that is not to be paid',
   'unknown-as-refused': 'an order whose money was taken is not called failed',
   'paid-without-money': 'an order is called paid only when the gateway has its money',
   'left-open': 'the shop reaches a final state in time',
   'not-returned': 'a cancelled order has its money returned, once',
-  'webhook-not-received': 'a webhook is answered with 200 within 10 seconds',
+  'webhook-not-received': 'a webhook is answered with 200 within 10 seconds, a busy shop may wait for the next attempt',
   'error-page': 'the buyer gets a page',
+  'shop-fails': 'the shop goes on to create orders, to open pages and to answer --status',
 } as const
 
 export type RuleName = keyof typeof rules
@@ -51,6 +52,8 @@ export type Evidence = {
   pages: (number | null)[]
   /** Null: the shop cannot be asked. */
   status: ShopStatus | null
+  /** Why the shop did not say its status, although it can be asked. */
+  problem: string | null
 }
 
 /** `mayPass`: more time may resolve it. */
@@ -64,6 +67,7 @@ export function judge(evidence: Evidence, ending: Ending): Finding[] {
     ...judgeStatus(evidence, ending),
     ...judgeWebhooks(evidence),
     ...judgePages(evidence),
+    ...judgeAnswers(evidence),
   ]
 }
 
@@ -82,7 +86,7 @@ function judgeAmounts({ order, payments, requests }: Evidence): Finding[] {
   return [...captured, ...sent].map((text) => forGood('wrong-amount', text))
 }
 
-/** 429: the first was not processed, and any key will do. */
+/** 429: the first was not processed, and any key will do. A lookup may say that there is no payment: 404. */
 function judgeRepeats({ requests }: Evidence): Finding[] {
   const findings: Finding[] = []
   for (const [at, request] of requests.entries()) {
@@ -93,13 +97,16 @@ function judgeRepeats({ requests }: Evidence): Finding[] {
     const earlier = before[first]
     if (earlier === undefined || earlier.status === 429) continue
     const hasSameKey = idempotencyKey !== null && idempotencyKey === earlier.idempotencyKey
-    const lookedUp = before.slice(first).some(({ operation: other, status }) => other === 'lookup' && status === 200)
+    const lookedUp = before.slice(first).some(isAnsweredLookup)
     if (hasSameKey || lookedUp) continue
     const how = idempotencyKey === null ? 'without an Idempotency-Key' : 'with another Idempotency-Key'
     findings.push(forGood('repeated-blindly', `The ${operation} was sent again ${how} and without a lookup before.`))
   }
   return findings
 }
+
+const isAnsweredLookup = ({ operation, status }: LoggedRequest) =>
+  operation === 'lookup' && (status === 200 || status === 404)
 
 const balanceOf = (payments: GatewayPayment[]) =>
   payments.filter(isCaptured).reduce((sum, { balanceAmount }) => sum + balanceAmount, 0)
@@ -138,16 +145,24 @@ function judgeStatus({ payments, status }: Evidence, ending: Ending): Finding[] 
   return []
 }
 
+/** A busy shop gets the webhook again. One that was delivered counts, whatever the earlier attempts were. */
 function judgeWebhooks({ deliveries }: Evidence): Finding[] {
   return deliveries.flatMap(({ state, attempts }) => {
     if (state === 'pending' && attempts.length === 0)
       return [forNow('webhook-not-received', 'A webhook is on its way.')]
-    return attempts
-      .filter(({ status }) => status !== 200)
-      .map(({ status, error }) =>
-        forGood('webhook-not-received', `A webhook was answered with ${status ?? `nothing (${error})`}.`),
-      )
+    const last = attempts.at(-1)
+    if (last === undefined || state === 'delivered') return []
+    const { status, error } = last
+    const isBusy = status === null ? error === 'TimeoutError' : status === 429 || status >= 500
+    const text = `A webhook was answered with ${status ?? `nothing (${error})`}.`
+    return [
+      isBusy && state === 'pending' ? forNow('webhook-not-received', text) : forGood('webhook-not-received', text),
+    ]
   })
+}
+
+function judgeAnswers({ problem }: Evidence): Finding[] {
+  return problem === null ? [] : [forNow('shop-fails', problem)]
 }
 
 function judgePages({ pages }: Evidence): Finding[] {

@@ -3,9 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ScenarioGateway } from './gateway.ts'
-import { type Evidence, type Finding, judge } from './rules.ts'
-import type { Scenario, Stage } from './scenarios.ts'
-import { SetupProblem, type Shop, type ShopOrder } from './shop.ts'
+import { type Evidence, type Finding, judge, type RuleName } from './rules.ts'
+import { type Ending, plainPayment, type Scenario, type Stage } from './scenarios.ts'
+import { SetupProblem, type Shop, type ShopOrder, ShopProblem } from './shop.ts'
 
 export type Verdict = 'ok' | 'failed' | 'skipped'
 
@@ -26,14 +26,14 @@ export type RunnerParts = {
   webhookUrl: string | null
   /** How long a shop has to reach what must hold. */
   waitMs: number
-  /** Nothing has changed for so long: the shop is done. */
+  /** Nothing has changed for so long: the shop is done. Five times as long where it is to do nothing. */
   quietMs: number
 }
 
 const pollMs = 100
 
 export async function* playScenarios(parts: RunnerParts, scenarios: readonly Scenario[]): AsyncGenerator<Result> {
-  let isConnected = false
+  const progress = { isConnected: false, isAnyPlayed: false }
   for (const scenario of scenarios) {
     const missing = missingFor(parts, scenario)
     if (missing !== null) {
@@ -41,9 +41,8 @@ export async function* playScenarios(parts: RunnerParts, scenarios: readonly Sce
       continue
     }
     const startedAt = performance.now()
-    const { evidence, findings } = await play(parts, scenario)
-    isConnected ||= evidence.requests.length > 0
-    if (!isConnected && scenario.ending !== 'unpaid') throw new SetupProblem(notConnected(parts.gateway.url))
+    const findings = await playOne(parts, scenario, progress)
+    progress.isAnyPlayed = true
     yield {
       ...described(scenario),
       verdict: findings.length === 0 ? 'ok' : 'failed',
@@ -54,6 +53,26 @@ export async function* playScenarios(parts: RunnerParts, scenarios: readonly Sce
   }
 }
 
+type Progress = { isConnected: boolean; isAnyPlayed: boolean }
+
+async function playOne(parts: RunnerParts, scenario: Scenario, progress: Progress): Promise<Finding[]> {
+  try {
+    // A shop may be right to send nothing in a scenario that is not to be paid: a plain payment shows the connection.
+    if (!progress.isConnected && scenario.ending === 'unpaid') await playConnected(parts, plainPayment, progress)
+    return await playConnected(parts, scenario, progress)
+  } catch (error) {
+    if (!(error instanceof ShopProblem && progress.isAnyPlayed)) throw error
+    return [{ rule: 'shop-fails', text: error.message, mayPass: false }]
+  }
+}
+
+async function playConnected(parts: RunnerParts, scenario: Scenario, progress: Progress): Promise<Finding[]> {
+  const { evidence, findings } = await play(parts, scenario, progress)
+  progress.isConnected ||= evidence.requests.length > 0
+  if (!progress.isConnected) throw new SetupProblem(notConnected(parts.gateway.url))
+  return findings
+}
+
 const notConnected = (url: string) =>
   `The shop sent nothing to the sandbox. Set its base URL of the Toss API to ${url} and its secret key to the one of the ` +
   'sandbox (TOSS_SECRET_KEY, test_sk_sandbox by default).'
@@ -61,20 +80,34 @@ const notConnected = (url: string) =>
 const described = ({ name, happens, mustHold }: Scenario) => ({ name, happens, mustHold })
 
 function missingFor({ shop, webhookUrl }: RunnerParts, { needs }: Scenario): string | null {
-  if (needs === 'webhook' && webhookUrl === null) return 'needs --webhook'
-  if (needs === 'webhook' && !shop.canTellStatus) return 'needs --status'
-  return needs === 'cancel' && !shop.canCancel ? 'needs --cancel' : null
+  const has = { webhook: webhookUrl !== null, status: shop.canTellStatus, cancel: shop.canCancel }
+  const missing = needs?.find((need) => !has[need])
+  return missing === undefined ? null : `needs --${missing}`
 }
 
-async function play(parts: RunnerParts, scenario: Scenario): Promise<{ evidence: Evidence; findings: Finding[] }> {
+type Judged = { evidence: Evidence; findings: Finding[] }
+
+/** A play cannot go on: this is what it is judged by. */
+class PlayEnded extends Error {
+  readonly judged: Judged
+  constructor(judged: Judged) {
+    super('The play ended early.')
+    this.judged = judged
+  }
+}
+
+async function play(parts: RunnerParts, scenario: Scenario, { isAnyPlayed }: Progress): Promise<Judged> {
   const { gateway, shop } = parts
   await gateway.setFaults([])
   const firstNumber = (await gateway.requests()).at(-1)?.number ?? 0
   const order = await shop.newOrder()
-  const scene: Scene = { order, paymentKeys: [], pages: [], firstNumber }
+  const scene: Scene = { order, paymentKeys: [], pages: [], firstNumber, isAnyPlayed }
   try {
-    await (scenario.play ?? payAndComeBack(scenario))(stageOf(parts, scene, scenario))
-    return await judgeInTime(parts, scene, scenario)
+    await (scenario.play ?? payAndComeBack(scenario))(stageOf(parts, scene))
+    return await judgeInTime(parts, scene, scenario.ending)
+  } catch (error) {
+    if (error instanceof PlayEnded) return error.judged
+    throw error
   } finally {
     await gateway.setFaults([])
   }
@@ -89,9 +122,26 @@ function payAndComeBack({ result, faults = [] }: Scenario) {
 }
 
 /** What has happened to one order so far. */
-type Scene = { order: ShopOrder; paymentKeys: string[]; pages: (number | null)[]; firstNumber: number }
+type Scene = {
+  order: ShopOrder
+  paymentKeys: string[]
+  pages: (number | null)[]
+  firstNumber: number
+  /** Before, a shop that cannot be asked is a mistake in the options. */
+  isAnyPlayed: boolean
+}
 
-function stageOf(parts: RunnerParts, scene: Scene, scenario: Scenario): Stage {
+/** The findings of an order that is not paid, or does not say so. */
+const unpaidRules: readonly RuleName[] = [
+  'not-captured',
+  'left-open',
+  'paid-without-money',
+  'unknown-as-refused',
+  'shop-fails',
+]
+const isUnpaid = ({ rule }: Finding) => unpaidRules.includes(rule)
+
+function stageOf(parts: RunnerParts, scene: Scene): Stage {
   const { gateway, shop, webhookUrl, waitMs } = parts
   const { order } = scene
   return {
@@ -112,11 +162,18 @@ function stageOf(parts: RunnerParts, scene: Scene, scenario: Scenario): Stage {
       await gateway.setFaults(faults)
     },
     async untilPaid() {
-      const { findings } = await judgeInTime(parts, scene, { ...scenario, ending: 'paid' })
-      if (findings.length > 0) throw new SetupProblem(`${scenario.name}: the order to cancel did not become paid.`)
+      const judged = await judgeInTime(parts, scene, 'paid', isUnpaid)
+      if (judged.findings.some(isUnpaid)) throw new PlayEnded(judged)
     },
     cancel: (paymentKey) => shop.cancel({ ...order, paymentKey }),
-    forgeWebhook: (paymentKey) => forgeWebhook(webhookUrl ?? '', order, paymentKey, waitMs),
+    async forgeWebhook(paymentKey) {
+      const status = await forgeWebhook(webhookUrl ?? '', order, paymentKey, waitMs)
+      // A shop may refuse it with any status, but an address that does not exist proves nothing.
+      if (status !== null && status !== 404) return
+      const text = `The webhook was answered with ${status ?? 'nothing'}.`
+      const findings: Finding[] = [{ rule: 'webhook-not-received', text, mayPass: false }]
+      throw new PlayEnded({ evidence: await collect(parts, scene), findings })
+    },
   }
 }
 
@@ -130,26 +187,34 @@ async function openPage(url: string, timeoutMs: number): Promise<number | null> 
   } catch (error) {
     const { code } = ((error as Error).cause ?? {}) as { code?: string }
     if (code === 'ECONNREFUSED')
-      throw new SetupProblem(`Nothing listens at ${new URL(url).origin}: start the shop first.`)
+      throw new ShopProblem(`Nothing listens at ${new URL(url).origin}: is the shop running?`)
     return null
   }
 }
 
+/** Returns the HTTP status, null without an answer. */
 async function forgeWebhook(url: string, { orderId, amount }: ShopOrder, paymentKey: string, timeoutMs: number) {
   const data = { paymentKey, orderId, status: 'DONE', totalAmount: amount, balanceAmount: amount, secret: 'ps_forged' }
   const envelope = { eventType: 'PAYMENT_STATUS_CHANGED', createdAt: new Date().toISOString().slice(0, 23), data }
-  // How it is answered does not matter: a shop may refuse it.
-  await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(envelope),
+    redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
-  }).catch(() => undefined)
+  }).catch(() => null)
+  return response?.status ?? null
 }
 
-/** Ends when nothing is open and nothing has changed for a moment; otherwise when the time is over. */
-async function judgeInTime(parts: RunnerParts, scene: Scene, { ending }: Scenario) {
+/** Ends when nothing that counts is open and nothing has changed for a moment; otherwise when the time is over. */
+async function judgeInTime(
+  parts: RunnerParts,
+  scene: Scene,
+  ending: Ending,
+  counts: (finding: Finding) => boolean = () => true,
+): Promise<Judged> {
   const endsAt = performance.now() + parts.waitMs
+  const quietMs = ending === 'unpaid' ? 5 * parts.quietMs : parts.quietMs
   let known = ''
   let changedAt = performance.now()
   for (;;) {
@@ -158,19 +223,24 @@ async function judgeInTime(parts: RunnerParts, scene: Scene, { ending }: Scenari
     const now = performance.now()
     const text = JSON.stringify(evidence)
     if (text !== known) [known, changedAt] = [text, now]
-    const isSettled = !findings.some(({ mayPass }) => mayPass) && now - changedAt >= parts.quietMs
+    const isSettled = !findings.some((finding) => finding.mayPass && counts(finding)) && now - changedAt >= quietMs
     if (isSettled || now >= endsAt) return { evidence, findings }
     await sleep(pollMs)
   }
 }
 
 async function collect({ gateway, shop }: RunnerParts, scene: Scene): Promise<Evidence> {
-  const { order, paymentKeys, pages, firstNumber } = scene
+  const { order, paymentKeys, pages, firstNumber, isAnyPlayed } = scene
+  let problem: string | null = null
   const [payments, requests, deliveries, status] = await Promise.all([
     gateway.payments(),
     gateway.requests(),
     gateway.deliveries(),
-    shop.statusOf(order),
+    shop.statusOf({ ...order, paymentKey: paymentKeys.at(-1) ?? '' }).catch((error: Error) => {
+      if (!(error instanceof ShopProblem && isAnyPlayed)) throw error
+      problem = error.message
+      return null
+    }),
   ])
   const isOurs = ({ paymentKey }: { paymentKey: string | null }) => paymentKeys.includes(paymentKey ?? '')
   return {
@@ -180,5 +250,6 @@ async function collect({ gateway, shop }: RunnerParts, scene: Scene): Promise<Ev
     deliveries: deliveries.filter(isOurs),
     pages: [...pages],
     status,
+    problem,
   }
 }

@@ -2,10 +2,14 @@
 // ORDER_ID, PAYMENT_KEY and AMOUNT in its environment, an address has {orderId}, {paymentKey} and {amount}.
 
 import { exec } from 'node:child_process'
+import { isLoopback } from '../host-names.ts'
 import type { ShopStatus } from './rules.ts'
 
-/** The options or the shop are not as they have to be: nothing can be judged. */
+/** The options, the sandbox or the shop are not as they have to be: nothing can be judged. */
 export class SetupProblem extends Error {}
+
+/** The shop does not do what a scenario needs. Once a scenario has been played, this is a finding. */
+export class ShopProblem extends SetupProblem {}
 
 export type ShopOrder = { orderId: string; amount: number; successUrl: string }
 
@@ -15,6 +19,8 @@ export type ShopOptions = {
   status?: string | undefined
   cancel?: string | undefined
   returnUrl?: string | undefined
+  /** Whether the buyer may come back to another machine. */
+  isRemoteAllowed: boolean
   environment: Record<string, string | undefined>
   timeoutMs: number
 }
@@ -32,7 +38,7 @@ const words: Record<ShopStatus, readonly string[]> = {
 export type Shop = ReturnType<typeof createShop>
 
 export function createShop(options: ShopOptions) {
-  const { order, status, cancel, returnUrl, timeoutMs, environment } = options
+  const { order, status, cancel, returnUrl, isRemoteAllowed, timeoutMs, environment } = options
   const ask = (what: string, method: 'GET' | 'POST', values: Values) =>
     isAddress(what) ? request(what, method, values, timeoutMs) : run(what, values, environment, timeoutMs)
 
@@ -43,11 +49,12 @@ export function createShop(options: ShopOptions) {
       const answer = asJson('--order', await ask(order, 'POST', {})) as Partial<ShopOrder> | null
       const { orderId, amount, successUrl = returnUrl } = answer ?? {}
       if (typeof orderId !== 'string' || !Number.isSafeInteger(amount)) {
-        throw new SetupProblem('--order: expected JSON { "orderId": "...", "amount": 1000, "successUrl"?: "..." }.')
+        throw new ShopProblem('--order: expected JSON { "orderId": "...", "amount": 1000, "successUrl"?: "..." }.')
       }
-      if (!successUrl || !URL.canParse(successUrl)) {
-        throw new SetupProblem('Where the buyer comes back: --return URL, or successUrl in the answer of --order.')
+      if (!successUrl || !isAddress(successUrl) || !URL.canParse(successUrl)) {
+        throw new ShopProblem('Where the buyer comes back: --return URL, or successUrl in the answer of --order.')
       }
+      if (!isRemoteAllowed) refuseRemote('successUrl', successUrl)
       return { orderId, amount: amount as number, successUrl }
     },
     /** Null when the shop cannot be asked. */
@@ -58,7 +65,7 @@ export function createShop(options: ShopOptions) {
       const word = String(said).toLowerCase()
       for (const [meaning, names] of Object.entries(words)) if (names.includes(word)) return meaning as ShopStatus
       const known = Object.values(words).flat().join(', ')
-      throw new SetupProblem(`--status: "${word.slice(0, 100)}" is none of ${known}.`)
+      throw new ShopProblem(`--status: "${word.slice(0, 100)}" is none of ${known}.`)
     },
     /** A refusal is an answer too: the gateway and the status show what came of it. */
     async cancel(values: Values): Promise<void> {
@@ -71,11 +78,18 @@ export function isAddress(text: string): boolean {
   return /^https?:\/\//.test(text)
 }
 
+/** Everything stays on this machine, unless the caller allows others. */
+export function refuseRemote(name: string, address: string): void {
+  if (isLoopback(address)) return
+  const hostname = URL.canParse(address) ? new URL(address).hostname : ''
+  throw new SetupProblem(`${name} leads to ${hostname || address}: another machine needs --remote.`)
+}
+
 function asJson(option: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new SetupProblem(`${option}: expected JSON, got "${text.trim().slice(0, 200)}".`)
+    throw new ShopProblem(`${option}: expected JSON, got "${text.trim().slice(0, 200)}".`)
   }
 }
 
@@ -91,7 +105,7 @@ async function request(address: string, method: 'GET' | 'POST', values: Values, 
     return text
   } catch (error) {
     const { message, cause } = error as Error & { cause?: { code?: string } }
-    throw new SetupProblem(`${method} ${url}: ${cause?.code ?? message}`)
+    throw new ShopProblem(`${method} ${url}: ${cause?.code ?? message}`)
   }
 }
 
@@ -104,7 +118,7 @@ function run(
   const env = { ...environment, ORDER_ID: orderId, PAYMENT_KEY: paymentKey, AMOUNT: String(amount ?? '') }
   return new Promise((resolve, reject) => {
     exec(command, { env, timeout: timeoutMs }, (error, stdout, stderr) => {
-      if (error) reject(new SetupProblem(`${command}: ${(stderr || error.message).trim().slice(0, 300)}`))
+      if (error) reject(new ShopProblem(`${command}: ${(stderr || error.message).trim().slice(0, 300)}`))
       else resolve(stdout)
     })
   })

@@ -4,6 +4,7 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
+import { isLoopback } from '../host-names.ts'
 import { paymentObject } from '../payments/payment-object.ts'
 import { koreanLocalTime, koreanTime } from '../payments/payments.ts'
 import type { Attempt, Delivery } from './deliveries.ts'
@@ -14,7 +15,7 @@ const noUrl = { protocol: '', hostname: '' }
 export function webhookUrlProblem(url: unknown): string | null {
   const { protocol, hostname } = typeof url === 'string' && URL.canParse(url) ? new URL(url) : noUrl
   if (protocol !== 'http:' && protocol !== 'https:') return 'The webhook URL: expected an absolute http or https URL.'
-  if (/^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname)) return null
+  if (isLoopback(url as string)) return null
   return `The webhook URL leads to ${hostname}: a sandbox delivers to this machine only (localhost, 127.0.0.1, [::1]).`
 }
 

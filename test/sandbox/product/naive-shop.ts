@@ -4,9 +4,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 
-export async function startNaiveShop(secretKey: string) {
+/** `webhooks`: how they are answered, and how long after that they are handled. */
+export async function startNaiveShop(secretKey: string, webhooks = { status: 200, lateMs: 0 }) {
   let gatewayUrl = ''
+  let failuresLeft = 0
   const states = new Map<string, string>()
 
   async function post(path: string, body: object): Promise<boolean> {
@@ -35,8 +38,16 @@ export async function startNaiveShop(secretKey: string) {
     }
     if (what === 'cancel' && (await succeeds(post(`${key}/cancel`, { cancelReason: 'changed my mind' }))))
       states.set(orderId, 'cancelled')
-    if (what === 'webhook')
+    if (what === 'webhook') {
+      response.writeHead(webhooks.status).end()
+      await sleep(webhooks.lateMs)
       states.set(JSON.parse(body).data.orderId, JSON.parse(body).data.status === 'DONE' ? 'paid' : 'failed')
+    }
+    if (what === 'missing') response.writeHead(404)
+    if (what === 'status' && failuresLeft > 0) {
+      failuresLeft -= 1
+      response.writeHead(500)
+    }
     response.end(states.get(orderId))
   })
   server.listen(0, '127.0.0.1')
@@ -46,6 +57,9 @@ export async function startNaiveShop(secretKey: string) {
     url,
     connectTo: (at: string) => {
       gatewayUrl = at
+    },
+    failNextStatus: () => {
+      failuresLeft = 1
     },
     close: () => void server.close(),
   }

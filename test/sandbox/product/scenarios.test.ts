@@ -3,18 +3,18 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { callerOf } from '../../../harness/processes.ts'
 import { runScenariosCommand } from '../../../sandbox/scenarios/command.ts'
 import { type Evidence, type GatewayPayment, judge, type RuleName, rules } from '../../../sandbox/scenarios/rules.ts'
 import { type Ending, scenarios } from '../../../sandbox/scenarios/scenarios.ts'
 import { openShop } from '../../storefront/shop.ts'
 import { closeAll } from '../../support/closing.ts'
-import { secretKey } from '../../support/gateway/sandbox-shop.ts'
+import { openSandboxes, secretKey } from '../../support/gateway/sandbox-shop.ts'
 import { startWholeService } from '../../support/service/whole-service.ts'
 import { startNaiveShop } from './naive-shop.ts'
 
-type Report = { passed: number; failed: number; skipped: number; scenarios: Scenario[] }
+type Report = { passed: number; failed: number; skipped: number; problem: string | null; scenarios: Scenario[] }
 type Scenario = { name: string; verdict: string; skipped: string | null; findings: { rule: string; text: string }[] }
 
 /** The command in this process. */
@@ -81,18 +81,35 @@ async function startOwnShop() {
   return { url, sandboxUrl: service.sandboxUrl, close: () => closeAll({ close: () => void server.close() }, shop) }
 }
 
-test('all twenty hold in our own shop, whose webhook is registered already', async (t) => {
-  const shop = await startOwnShop()
-  t.after(() => shop.close())
-  const { code, stdout, stderr } = await run(['--sandbox', shop.sandboxUrl, '--json', ...addressesOf(shop.url)])
-  assert.equal(stderr, '')
-  const report = JSON.parse(stdout) as Report
-  assert.deepEqual(
-    report.scenarios.filter(({ verdict }) => verdict !== 'ok'),
-    [],
-  )
-  assert.deepEqual([code, report.passed, scenarios.length], [0, 20, 20])
-})
+/** The rules that a report in text names, by scenario. */
+function rulesIn(report: string): Record<string, string[]> {
+  const rows = [...report.matchAll(/^ {2}(ok|FAILED|skipped) +(\S+) .*\n((?: {4}.*\n)*)/gm)]
+  const named = rows.map(([, , name = '', lines = '']) => {
+    const found = [...lines.matchAll(/^ +([a-z-]+): [A-Z\d₩]/gm)].map(([, rule = '']) => rule)
+    return [name, [...new Set(found)]]
+  })
+  return Object.fromEntries(named)
+}
+
+const { start } = openSandboxes()
+
+/** A naive shop and a sandbox that runs already. */
+async function startConnected(webhooks?: { status: number; lateMs: number }) {
+  const shop = await startNaiveShop(secretKey, webhooks)
+  const { url } = await start({ name: crypto.randomUUID() })
+  shop.connectTo(url)
+  const args = [...addressesOf(shop.url), '--sandbox', url, '--wait', '1']
+  return { shop, args, webhookUrl: `${shop.url}/webhook` }
+}
+
+/** An address at which nothing listens. */
+async function closedAddress(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((closed) => server.close(closed))
+  return `http://127.0.0.1:${port}`
+}
 
 test('each rule has evidence that breaks it alone, and none is broken by a payment as it has to be', () => {
   const payment: GatewayPayment = {
@@ -124,6 +141,7 @@ test('each rule has evidence that breaks it alone, and none is broken by a payme
     deliveries: [{ paymentKey: 'pay-1', state: 'delivered', attempts: [{ status: 200, error: null }] }],
     pages: [200],
     status: 'paid',
+    problem: null,
   }
   const otherKey = { ...confirm, idempotencyKey: 'k-2' }
   const lookup = { ...confirm, operation: 'lookup' as const, idempotencyKey: null, amount: null }
@@ -142,6 +160,7 @@ test('each rule has evidence that breaks it alone, and none is broken by a payme
     'not-returned': [{ payments: [returned], status: 'cancelled' }, 'cancelled'],
     'webhook-not-received': [{ deliveries: [{ paymentKey: 'pay-1', state: 'pending', attempts }] }, 'paid'],
     'error-page': [{ pages: [502] }, 'paid'],
+    'shop-fails': [{ status: null, problem: 'GET http://127.0.0.1:3000/status: 500' }, 'paid'],
   }
   for (const rule of Object.keys(rules) as RuleName[]) {
     const [evidence, ending] = broken[rule]
@@ -152,104 +171,158 @@ test('each rule has evidence that breaks it alone, and none is broken by a payme
   }
   assert.deepEqual(judge(right, 'paid'), [])
   assert.deepEqual(judge({ ...right, requests: [confirm, lookup, otherKey] }, 'paid'), [])
+  assert.deepEqual(judge({ ...right, requests: [confirm, { ...lookup, status: 404 }, otherKey] }, 'paid'), [])
   assert.deepEqual(judge({ ...right, requests: [{ ...confirm, status: 429 }, otherKey] }, 'paid'), [])
+
+  // A busy shop gets the webhook again; the wrong answer of one that is not busy is final.
+  const answered = (state: string, ...statuses: number[]) => {
+    const delivery = { paymentKey: 'pay-1', state, attempts: statuses.map((status) => ({ status, error: null })) }
+    return judge({ ...right, deliveries: [delivery] }, 'paid').map(({ mayPass }) => mayPass)
+  }
+  assert.deepEqual(answered('pending', 503), [true])
+  assert.deepEqual(answered('delivered', 503, 200), [])
+  assert.deepEqual(answered('pending', 204), [false])
 })
 
-/** The rules that a report in text names, by scenario. */
-function rulesIn(report: string): Record<string, string[]> {
-  const rows = [...report.matchAll(/^ {2}(ok|FAILED|skipped) +(\S+) .*\n((?: {4}.*\n)*)/gm)]
-  const named = rows.map(([, , name = '', lines = '']) => {
-    const found = [...lines.matchAll(/^ +([a-z-]+): [A-Z\d₩]/gm)].map(([, rule = '']) => rule)
-    return [name, [...new Set(found)]]
+// Each mostly waits.
+describe('the command', { concurrency: true }, () => {
+  test('all twenty hold in our own shop, whose webhook is registered already', async (t) => {
+    const shop = await startOwnShop()
+    t.after(() => shop.close())
+    const { code, stdout, stderr } = await run(['--sandbox', shop.sandboxUrl, '--json', ...addressesOf(shop.url)])
+    assert.equal(stderr, '')
+    const report = JSON.parse(stdout) as Report
+    assert.deepEqual(
+      report.scenarios.filter(({ verdict }) => verdict !== 'ok'),
+      [],
+    )
+    assert.deepEqual([code, report.passed, scenarios.length], [0, 20, 20])
   })
-  return Object.fromEntries(named)
-}
 
-test('the mistakes of a naive shop are found, with a sandbox of the command itself', async (t) => {
-  const shop = await startNaiveShop(secretKey)
-  t.after(() => shop.close())
-  const connect = (text: string) => {
-    const [, gatewayUrl] = /with the sandbox at (\S+)/.exec(text) ?? []
-    if (gatewayUrl) shop.connectTo(gatewayUrl)
-  }
-  const found: Record<string, string[]> = {
-    paid: [],
-    'returned-twice': ['repeated-blindly', 'unknown-as-refused'],
-    'paid-in-two-windows': ['captured-twice'],
-    'amount-tampered': ['wrong-amount', 'captured-anyway'],
-    declined: [],
-    'webhook-twice': [],
-    'webhook-lost': ['unknown-as-refused'],
-    'webhook-forged': ['paid-without-money'],
-    'cancel-answer-lost': ['repeated-blindly', 'left-open'],
-  }
-  const { code, stdout, stderr } = await run(
-    [
-      ...addressesOf(shop.url),
-      '--webhook',
-      `${shop.url}/webhook`,
-      '--only',
-      Object.keys(found).join(','),
-      '--wait',
-      '1',
-    ],
-    connect,
-  )
-  assert.equal(stderr, '')
-  assert.deepEqual(rulesIn(stdout), found)
-  assert.match(stdout, /\n3 passed, 6 failed, 0 skipped\n$/)
-  assert.equal(code, 1)
+  test('the mistakes of a naive shop are found, with a sandbox of the command itself', async (t) => {
+    const shop = await startNaiveShop(secretKey)
+    t.after(() => shop.close())
+    const connect = (text: string) => {
+      const [, gatewayUrl] = /with the sandbox at (\S+)/.exec(text) ?? []
+      if (gatewayUrl) shop.connectTo(gatewayUrl)
+    }
+    const found: Record<string, string[]> = {
+      paid: [],
+      'returned-twice': ['repeated-blindly', 'unknown-as-refused'],
+      'paid-in-two-windows': ['captured-twice'],
+      'amount-tampered': ['wrong-amount', 'captured-anyway'],
+      declined: [],
+      'webhook-twice': [],
+      'webhook-lost': ['unknown-as-refused'],
+      'webhook-forged': ['paid-without-money'],
+      'cancel-answer-lost': ['repeated-blindly', 'left-open'],
+    }
+    const { code, stdout, stderr } = await run(
+      [
+        ...addressesOf(shop.url),
+        '--webhook',
+        `${shop.url}/webhook`,
+        '--only',
+        Object.keys(found).join(','),
+        '--wait',
+        '1',
+      ],
+      connect,
+    )
+    assert.equal(stderr, '')
+    assert.deepEqual(rulesIn(stdout), found)
+    assert.match(stdout, /\n3 passed, 6 failed, 0 skipped\n$/)
+    assert.equal(code, 1)
 
-  // The shop is asked by commands, and has no webhook to learn from.
-  const lost = await run(
-    ['--order', `curl -s -X POST ${shop.url}/order`, '--only', 'reset-after,webhook-twice,cancel-answer-lost'].concat([
-      '--status',
-      `curl -s "${shop.url}/status/$ORDER_ID"`,
-      '--wait',
-      '1',
-    ]),
-    connect,
-  )
-  assert.deepEqual([lost.code, lost.stderr], [1, ''])
-  assert.deepEqual(rulesIn(lost.stdout), {
-    'reset-after': ['unknown-as-refused'],
-    'webhook-twice': [],
-    'cancel-answer-lost': [],
+    // The shop is asked by commands, and has no webhook to learn from.
+    const lost = await run(
+      ['--order', `curl -s -X POST ${shop.url}/order`, '--only', 'reset-after,webhook-twice,cancel-answer-lost'].concat(
+        ['--status', `test -n "$PAYMENT_KEY" && curl -s "${shop.url}/status/$ORDER_ID"`, '--wait', '1'],
+      ),
+      connect,
+    )
+    assert.deepEqual([lost.code, lost.stderr], [1, ''])
+    assert.deepEqual(rulesIn(lost.stdout), {
+      'reset-after': ['unknown-as-refused'],
+      'webhook-twice': [],
+      'cancel-answer-lost': [],
+    })
+    assert.match(
+      lost.stdout,
+      /skipped +webhook-twice +needs --webhook\n.*skipped +cancel-answer-lost +needs --cancel\n/,
+    )
   })
-  assert.match(lost.stdout, /skipped +webhook-twice +needs --webhook\n.*skipped +cancel-answer-lost +needs --cancel\n/)
-})
 
-/** An address at which nothing listens. */
-async function closedAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((closed) => server.close(closed))
-  return `http://127.0.0.1:${port}`
-}
+  test('a shop that answers wrongly, fails for a moment or ends is a finding, and the report is whole', async (t) => {
+    const noContent = await startConnected({ status: 204, lateMs: 0 })
+    t.after(() => noContent.shop.close())
+    const only = ['--only', 'paid,cancel-answer-lost', '--json']
+    const answered = await run([...noContent.args, '--webhook', noContent.webhookUrl, ...only])
+    assert.deepEqual([answered.code, answered.stderr], [1, ''])
+    const report = JSON.parse(answered.stdout) as Report
+    const found = report.scenarios.map(({ findings }) => new Set(findings.map(({ rule }) => rule)))
+    assert.deepEqual(found[0], new Set(['webhook-not-received']))
+    assert.ok(found[1]?.has('webhook-not-received') && found[1].has('repeated-blindly'), 'it was cancelled')
 
-test('what is missing or wrong in the options or the shop is exit code 2 and a line', async (t) => {
-  const shop = await startNaiveShop(secretKey)
-  t.after(() => shop.close())
-  const nowhere = await closedAddress()
-  shop.connectTo(nowhere)
-  const order = ['--order', 'echo \'{"orderId":"order-1","amount":1000}\'']
-  const wrong: [string[], RegExp][] = [
-    [[], /^--order is missing/],
-    [['--orders', 'x'], /^Unknown option '--orders'/],
-    [[...order, '--only', 'nothing'], /^--only: there is no nothing; the scenarios are paid, returned-twice, /],
-    [[...order, '--wait', '0'], /^--wait: expected 1 to 600 seconds/],
-    [['--order', 'https://shop.example/order'], /^--order leads to shop\.example: another machine needs --remote\.$/],
-    [['--order', 'echo hello'], /^--order: expected JSON, got "hello"\.$/],
-    [['--order', 'exit 3'], /^exit 3: Command failed/],
-    [order, /^Where the buyer comes back: --return URL/],
-    [[...order, '--return', `${nowhere}/success`], /^Nothing listens at http:\S+: start the shop first\.$/],
-    [[...order, '--sandbox', nowhere], /^No sandbox answers at http:\S+: ECONNREFUSED$/],
-    [[...addressesOf(shop.url), '--wait', '1'], /^The shop sent nothing to the sandbox\. Set its base URL/],
-  ]
-  for (const [args, message] of wrong) {
-    const { code, stderr } = await run(args)
-    assert.equal(code, 2, args.join(' '))
-    assert.match(stderr.trim(), message)
-  }
+    const fragile = await startConnected()
+    t.after(() => fragile.shop.close())
+    const { code, stdout, stderr } = await run(
+      [...fragile.args, '--only', 'paid,declined,session-expired,cancel-answer-lost'],
+      (text) => {
+        if (/ paid /.test(text)) fragile.shop.failNextStatus()
+        if (/ declined /.test(text)) fragile.shop.close()
+      },
+    )
+    assert.deepEqual([code, stderr], [1, ''])
+    const ended = ['shop-fails']
+    const expected = { paid: [], declined: [], 'session-expired': ended, 'cancel-answer-lost': ended }
+    assert.deepEqual(rulesIn(stdout), expected)
+  })
+
+  test('no scenario holds because the shop was not asked, not reached or slow', async (t) => {
+    const { shop, args, webhookUrl } = await startConnected({ status: 200, lateMs: 300 })
+    t.after(() => shop.close())
+    const lostAnswers = 'error-after,reset-after,hang,html-answer,answer-of-another-order,lookup-fails-too'
+    const unasked = await run(['--order', `${shop.url}/order`, '--only', lostAnswers])
+    assert.equal(unasked.stdout.match(/skipped +\S+ +needs --status\n/g)?.length, 6)
+
+    const forged = [...args, '--only', 'webhook-forged', '--webhook']
+    assert.deepEqual(rulesIn((await run([...forged, webhookUrl])).stdout), { 'webhook-forged': ['paid-without-money'] })
+    const missing = await run([...forged, `${shop.url}/missing`])
+    assert.deepEqual(rulesIn(missing.stdout), { 'webhook-forged': ['webhook-not-received'] })
+  })
+
+  test('what is missing or wrong in the options or the shop is exit code 2 and a line', async (t) => {
+    const shop = await startNaiveShop(secretKey)
+    t.after(() => shop.close())
+    const nowhere = await closedAddress()
+    shop.connectTo(nowhere)
+    const order = ['--order', 'echo \'{"orderId":"order-1","amount":1000}\'']
+    const elsewhere = 'echo \'{"orderId":"order-1","amount":1000,"successUrl":"https://shop.example/success"}\''
+    const forged = ['--webhook', `${shop.url}/webhook`, '--only', 'webhook-forged']
+    const wrong: [string[], RegExp][] = [
+      [[], /^--order is missing/],
+      [['--orders', 'x'], /^Unknown option '--orders'/],
+      [[...order, '--only', 'nothing'], /^--only: there is no nothing; the scenarios are paid, returned-twice, /],
+      [[...order, '--wait', '0'], /^--wait: expected 1 to 600 seconds/],
+      [['--order', 'https://shop.example/order'], /^--order leads to shop\.example: another machine needs --remote\.$/],
+      [['--order', 'echo hello'], /^--order: expected JSON, got "hello"\.$/],
+      [['--order', 'exit 3'], /^exit 3: Command failed/],
+      [order, /^Where the buyer comes back: --return URL/],
+      [[...order, '--return', 'file:///etc/hosts'], /^Where the buyer comes back: --return URL/],
+      [['--order', elsewhere], /^successUrl leads to shop\.example: another machine needs --remote\.$/],
+      [[...order, '--return', `${nowhere}/success`], /^Nothing listens at http:\S+: is the shop running\?$/],
+      [[...order, '--sandbox', nowhere], /^No sandbox answers at http:\S+: ECONNREFUSED$/],
+      [[...addressesOf(shop.url), '--wait', '1'], /^The shop sent nothing to the sandbox\. Set its base URL/],
+      [[...addressesOf(shop.url), ...forged, '--wait', '1'], /^The shop sent nothing to the sandbox\./],
+    ]
+    for (const [args, message] of wrong) {
+      const { code, stderr } = await run(args)
+      assert.equal(code, 2, args.join(' '))
+      assert.match(stderr.trim(), message)
+    }
+    const { problem, scenarios: played } = JSON.parse((await run([...order, '--json'])).stdout) as Report
+    assert.match(problem ?? '', /^Where the buyer comes back/)
+    assert.deepEqual(played, [])
+  })
 })
