@@ -82,7 +82,7 @@ export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
     }
     // The address claims a failure; the service decides.
     if (outcome.kind !== 'awaiting') {
-      const retry = outcome.kind === 'unknown' ? retryOf(order, order.paymentKey ?? '', '') : null
+      const retry = outcome.kind === 'unknown' && order.paymentKey ? retryOf(order, order.paymentKey, '') : null
       return showOutcome(parts, request, reply, order, outcome, retry)
     }
     const quoted = { code: code.slice(0, 60), message: message.slice(0, 200) }

@@ -81,7 +81,7 @@ function cancelPart(view: View, order: Order, isUsed: boolean | null, typed: Typ
 }
 
 /**
- * Why a cancellation cannot succeed now; null: it can. It does when no credits of the order are used or on hold. Where that is
+ * Why a cancellation cannot succeed now; null: it can. It can while no credits of the order are used or held. Where that is
  * not known (`isUsed` is null), the balance decides. It may contain credits that pay for no cancellation, returned ones for
  * example, so a refusal stays until the balance is higher.
  */
