@@ -45,7 +45,7 @@ const lotsInTotals = 1_000
 export type ApiOptions = {
   apiUrl: () => string | undefined
   apiKey: string
-  /** The internal API, which alone has the statement; undefined: the shop shows none. */
+  /** The internal API, which alone has the statement and the lots; undefined: the shop shows no statement. */
   statement?: { apiUrl: () => string | undefined; token: string } | undefined
   timeoutMs: number
 }

@@ -1,10 +1,10 @@
 // The shop's orders and their cancellation. The pages show what the service answers now; of a cancellation the shop
 // keeps the last answer, so that a refusal or an unknown outcome is still there after a reload.
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Api } from './api.ts'
 import { fieldsOf } from './fields.ts'
-import type { Orders } from './orders.ts'
+import type { Order, Orders } from './orders.ts'
 import { readOutcome } from './outcome.ts'
 import { blockedBy, cancelQuestionPage, orderPage } from './pages/order.ts'
 import { type OrderList, ordersPage } from './pages/orders.ts'
@@ -28,6 +28,17 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
     return { listed: await Promise.all(withStatus), more: hasMore ? `/orders?${next}` : null, count }
   }
 
+  /** What the service says about the order now. */
+  async function read(request: FastifyRequest, reply: FastifyReply, order: Order) {
+    const balance = api.balance()
+    const [outcome, view, isUsed] = await Promise.all([
+      readOutcome(api, order),
+      presenter.viewOf(request, reply, balance),
+      order.paymentKey === null ? null : isOrderUsed(api, order.orderId, balance),
+    ])
+    return { outcome, view, isUsed }
+  }
+
   app.get('/orders', async (request, reply) => {
     const { list = 'paid', before } = fieldsOf(request.query)
     const [view, paid, unpaid] = await Promise.all([
@@ -42,12 +53,12 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
   app.get<OfOrder>('/orders/:orderId', async (request, reply) => {
     const order = orders.find(request.params.orderId)
     if (!order) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
-    const [outcome, view] = await Promise.all([readOutcome(api, order), presenter.viewOf(request, reply)])
+    const { outcome, view, isUsed } = await read(request, reply, order)
     const again = { href: `/orders/${order.orderId}`, label: texts[view.language].tryAgain }
     // Not paid, and the service does not answer: this is not a payment with an unknown outcome.
     if (outcome.kind === 'unknown' && outcome.code && !order.paymentKey)
       return presenter.unavailable(request, reply, outcome.code, again)
-    return presenter.send(reply, 200, orderPage(view, order, outcome, null))
+    return presenter.send(reply, 200, orderPage(view, order, outcome, isUsed, null))
   })
 
   // The question before the cancellation. It is a page of its own, so that Enter in the reason cancels nothing.
@@ -55,9 +66,10 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
     const order = orders.find(request.params.orderId)
     if (!order?.paymentKey) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
     const reason = (fieldsOf(request.query).reason ?? '').trim()
-    const [outcome, view] = await Promise.all([readOutcome(api, order), presenter.viewOf(request, reply)])
-    if (outcome.kind !== 'confirmed' || blockedBy(view, order)) return reply.redirect(`/orders/${order.orderId}`, 303)
-    if (!isReason(reason)) return presenter.send(reply, 400, orderPage(view, order, outcome, { reason }))
+    const { outcome, view, isUsed } = await read(request, reply, order)
+    if (outcome.kind !== 'confirmed' || blockedBy(view, order, isUsed))
+      return reply.redirect(`/orders/${order.orderId}`, 303)
+    if (!isReason(reason)) return presenter.send(reply, 400, orderPage(view, order, outcome, isUsed, { reason }))
     return presenter.send(reply, 200, cancelQuestionPage(view, order, reason))
   })
 
@@ -71,7 +83,8 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
       return reply.redirect(`/orders/${orderId}/cancel?${new URLSearchParams({ reason })}`, 303)
     const answer = await api.cancel(paymentKey, reason)
     const { code, reason: refusalReason } = answer.ok ? { code: 'SUCCESS' as const, reason: null } : answer
-    orders.cancelAnswered(orderId, { code, refusalReason, reason })
+    const { balance } = await presenter.viewOf(request, reply)
+    orders.cancelAnswered(orderId, { code, refusalReason, reason, at: new Date().toISOString(), balance })
     return reply.redirect(`/orders/${orderId}`, 303)
   })
 
@@ -81,7 +94,8 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
 function addStatement(app: FastifyInstance, { api, orders, presenter }: Parts): void {
   app.get('/statement', async (request, reply) => {
     const { cursor } = fieldsOf(request.query)
-    const [balance, view] = await Promise.all([api.balance(), presenter.viewOf(request, reply)])
+    const reading = api.balance()
+    const [balance, view] = await Promise.all([reading, presenter.viewOf(request, reply, reading)])
     const again = { href: '/statement', label: texts[view.language].tryAgain }
     if (!balance.ok) return presenter.unavailable(request, reply, balance.code, again)
     const { customerId } = balance.data
@@ -89,6 +103,15 @@ function addStatement(app: FastifyInstance, { api, orders, presenter }: Parts): 
     if (!statement.ok) return presenter.unavailable(request, reply, statement.code, again)
     return presenter.send(reply, 200, statementPage(view, statement.data, lots.ok ? lots.data : null, orders))
   })
+}
+
+/** Whether credits of the order are used or on hold; null: not known. */
+async function isOrderUsed(api: Api, orderId: string, reading: ReturnType<Api['balance']>): Promise<boolean | null> {
+  const balance = await reading
+  if (!api.hasStatement || !balance.ok) return null
+  const answer = await api.lots(balance.data.customerId)
+  const lot = answer.ok ? answer.data.lots.find((each) => each.orderId === orderId) : undefined
+  return lot ? lot.unused < lot.credits : null
 }
 
 function isReason(reason: string): boolean {

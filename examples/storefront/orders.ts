@@ -33,6 +33,9 @@ export type CancelAnswer = {
   readonly refusalReason: RefusalReason | null
   /** The buyer's own text. */
   readonly reason: string
+  readonly at: string
+  /** The balance right after it; null: not known. */
+  readonly balance: number | null
 }
 
 type Line = { orderId: string } & Partial<Order>

@@ -99,8 +99,10 @@ async function confirmOrder(api: Api, orders: Orders, order: Order, paymentKey: 
   if (isFirst) orders.paidWith(orderId, paymentKey)
   const answer = await api.confirm({ orderId, paymentKey, amount })
   const outcome = await judge(api, orderId, answer)
-  if (answer.ok && !isFirst && order.paymentKey !== paymentKey) orders.paidWith(orderId, paymentKey)
-  if (isFirst && outcome.kind === 'mismatch') orders.paidWith(orderId, null)
+  // As it is now: another confirm of the order may have ended in between.
+  const kept = orders.find(orderId)?.paymentKey
+  if (answer.ok && kept !== paymentKey) orders.paidWith(orderId, paymentKey)
+  if (isFirst && outcome.kind === 'mismatch' && kept === paymentKey) orders.paidWith(orderId, null)
   return outcome
 }
 

@@ -76,8 +76,15 @@ export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
     const order = orders.find(orderId)
     if (!order) return presenter.message(request, reply, 200, (text) => failMessage(text, code))
     const outcome = await readOutcome(api, order)
+    if (outcome.kind === 'unknown' && order.paymentKey === null) {
+      const see = { href: `/orders/${orderId}`, label: (text: Texts) => text.seeOrder }
+      return presenter.message(request, reply, 200, (text) => failMessage(text, code), see)
+    }
     // The address claims a failure; the service decides.
-    if (outcome.kind !== 'awaiting') return showOutcome(parts, request, reply, order, outcome, againOf(order, outcome))
+    if (outcome.kind !== 'awaiting') {
+      const retry = outcome.kind === 'unknown' && order.paymentKey ? retryOf(order, order.paymentKey, '') : null
+      return showOutcome(parts, request, reply, order, outcome, retry)
+    }
     const quoted = { code: code.slice(0, 60), message: message.slice(0, 200) }
     return presenter.send(reply, 200, failPage(await presenter.viewOf(request, reply), order, code, quoted))
   })
@@ -128,11 +135,4 @@ function retryOf({ orderId, amount }: Order, paymentKey: string, attempt: string
   // After the last one the visitor has to check, and counting starts again.
   if (afterMs !== null) query.set('attempt', String(made + 1))
   return { address: `/success?${query}`, afterMs }
-}
-
-function againOf(order: Order, { kind }: Outcome): Retry | null {
-  if (kind !== 'unknown') return null
-  return order.paymentKey
-    ? retryOf(order, order.paymentKey, '')
-    : { address: `/orders/${order.orderId}`, afterMs: null }
 }

@@ -59,8 +59,9 @@ export function createPresenter(api: Api, gatewayScriptUrl: string, shop: ShopIn
     /** Without a call of the service: the balance is the last known. */
     localView,
 
-    async viewOf(request: FastifyRequest, reply: FastifyReply): Promise<View> {
-      const balance = await api.balance()
+    /** `reading`: for a caller that needs the answer too. */
+    async viewOf(request: FastifyRequest, reply: FastifyReply, reading = api.balance()): Promise<View> {
+      const balance = await reading
       if (balance.ok) lastBalance = balance.data.credits
       return localView(request, reply)
     },

@@ -26,7 +26,7 @@ export type StorefrontOptions = {
   gatewayScriptUrl: string
   /** Where the shop keeps the list of its orders. */
   dataDir: string
-  /** The internal listener and a service token, for the statement alone; undefined: the shop shows none. */
+  /** The internal listener and a service token, for the statement and what is used of an order; undefined: no statement. */
   statement?: ApiOptions['statement']
   /** Who sells. */
   shop: ShopInfo

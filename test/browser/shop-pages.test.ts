@@ -100,7 +100,7 @@ for (const language of ['ko', 'en'] as const) {
     await look('spent')
     await page.goto(`${shop.url}/orders`)
     await page.click(`.tabs >> text=${text.statement.title}`)
-    await sees(text.statement.spent, `−${before + 100}`, '+110')
+    await sees(text.statement.usedOfBought, `−${before + 100}`, '+110')
     await look('statement')
     await buyer.close()
   })

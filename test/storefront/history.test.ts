@@ -2,12 +2,13 @@
 // and the limit of unpaid orders.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { texts } from '../../examples/storefront/texts/texts.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { closeAll } from '../support/closing.ts'
 import { spend } from '../support/service/orders.ts'
 import type { TestCustomer } from '../support/service/service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
-import { openShop } from './shop.ts'
+import { openShop, pathOf } from './shop.ts'
 
 const unpaidLimit = 22
 
@@ -32,11 +33,38 @@ test('the statement shows what was bought and spent, also by the API, and the ba
   await customer.confirmedOrder('BASIC')
   assert.ok(await spend(service, customer.customerId, 5))
   const { text, html } = await shop.get('/statement')
-  assert.match(text, /Bought 22 credits Spent 5 credits Balance 17 credits/)
+  assert.match(text, /Bought 22 credits Used of what was bought 5 credits Balance 17 credits/)
   assert.match(text, /Spent \S+ [^−]*−5 17 Bought through the API [^+]*\+1 22 Bought Standard [^+]*\+21 21/)
   assert.ok(html.includes(`<a href="/orders/${orderId}">Standard</a>`), html)
   assert.ok(html.includes('<a href="/statement" aria-current="page">Statement</a>'), html)
-  assert.ok((await shop.get('/statement', { 'accept-language': 'ko' })).text.includes('구매 22 크레딧 사용 5 크레딧'))
+  assert.ok(
+    (await shop.get('/statement', { 'accept-language': 'ko' })).text.includes('구매 22 크레딧 구매분 중 사용 5 크레딧'),
+  )
+})
+
+test('returned credits do not make up for used ones: the order is not offered for cancellation, and the totals say so', async () => {
+  const orderId = await shop.buy('STANDARD')
+  await shop.get(await shop.pay(orderId, 'approve'))
+  const offered = await shop.get(`/orders/${orderId}`)
+  assert.ok(offered.html.includes('id="reason"'), offered.text)
+  // All older credits, and 5 of this order.
+  const reference = crypto.randomUUID()
+  const credits = (await customer.credits()) - 16
+  assert.equal((await service.internal.spend(customer.customerId, credits, reference)).status, 200)
+  assert.equal((await service.internal.reverse(customer.customerId, reference, { credits: 5 })).status, 200)
+  assert.equal(await customer.credits(), 21)
+  const { text, html } = await shop.get(`/orders/${orderId}`)
+  assert.ok(text.includes(texts.en.cancel.refusals['credits-spent']) && !html.includes('id="reason"'), text)
+  assert.equal(pathOf(await shop.request(`/orders/${orderId}/cancel?reason=why`)), `/orders/${orderId}`)
+  assert.match((await shop.get('/statement')).text, /Used of what was bought 27 credits Other credits left 5 credits/)
+
+  // Without the internal API the balance is all the shop knows: a refusal stays until it is higher.
+  await shop.restart({ statement: undefined })
+  const refused = [await shop.cancel(orderId, 'why'), await shop.get(`/orders/${orderId}`)]
+  for (const page of refused) assert.ok(page.text.includes(texts.en.cancel.refusals['credits-spent']), page.text)
+  await customer.confirmedOrder('STANDARD')
+  assert.ok((await shop.cancel(orderId, 'why')).text.includes('Order cancelled'))
+  await shop.restart()
 })
 
 test('an unpaid order is folded below the paid ones, and none is lost beyond the first 20', async () => {
@@ -63,5 +91,10 @@ test('an order that was not paid in time has expired: no card was refused', asyn
   const { text } = await shop.get(`/orders/${orderId}`)
   assert.ok(text.includes('This order has expired') && text.includes('Buy Basic again'), text)
   assert.doesNotMatch(text, /refused|card company/)
+  // A payment that was captured all the same is on its way back.
+  for (const sentence of [text, texts.en.failures.other]) {
+    assert.match(sentence, /No credits were added\. If your card shows a charge, it is returned automatically/)
+    assert.doesNotMatch(sentence, /Nothing was charged/)
+  }
   assert.match((await shop.get('/orders', { 'accept-language': 'ko' })).text, /베이직 1 크레딧 [^₩]*₩1,000 만료/)
 })

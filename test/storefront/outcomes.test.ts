@@ -1,10 +1,15 @@
 // The pages of the example shop for an unknown outcome, for a window that ended without a payment, and for its orders: an
 // order is never shown as paid or failed before the service reports it, and every code of the service has a sentence.
 import assert from 'node:assert/strict'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
+import type { Api } from '../../examples/storefront/api.ts'
+import { type Order, openOrders } from '../../examples/storefront/orders.ts'
+import { createConfirm } from '../../examples/storefront/outcome.ts'
 import { texts } from '../../examples/storefront/texts/texts.ts'
 import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
 import { closeAll } from '../support/closing.ts'
@@ -94,7 +99,7 @@ describe('an unknown outcome', () => {
   })
 
   test('the service is unreachable: the shop shows that, loses nothing, and continues when it is back', async () => {
-    const orderId = await shop.buy('BASIC')
+    const [unpaid, orderId] = [await shop.buy('BASIC'), await shop.buy('BASIC')]
     const back = await shop.pay(orderId, 'approve')
     await shop.restart({ apiUrl: () => 'http://127.0.0.1:1' })
     const home = await shop.get('/')
@@ -106,6 +111,12 @@ describe('an unknown outcome', () => {
     assert.ok((await shop.get(`/orders/${orderId}`)).text.includes('We are checking your payment'))
     const buying = await shop.post('/buy', { packageType: 'BASIC', token: crypto.randomUUID() })
     assert.equal(buying.status, 503)
+    // One that closed the window has not paid, and one that has paid is not believed an address.
+    const closed = await shop.get(`/fail?code=PAY_PROCESS_CANCELED&orderId=${unpaid}`)
+    assert.ok(closed.text.includes('Payment cancelled') && closed.html.includes(`/orders/${unpaid}`), closed.text)
+    const claimed = await shop.get(`/fail?code=PAY_PROCESS_CANCELED&orderId=${orderId}`)
+    assert.ok(retryAddressOf(claimed)?.startsWith('/success?'), claimed.text)
+    assertNothingDefinite(claimed.text)
 
     await shop.restart()
     assert.ok((await shop.get(`/orders/${orderId}`)).text.includes('We are checking your payment'))
@@ -214,6 +225,22 @@ describe('cancelling', () => {
     const again = await shop.post(`/orders/${orderId}/cancel`, { reason: 'too "many"', confirmed: 'yes' })
     assert.ok((await shop.get(pathOf(again))).text.includes('Order cancelled'))
   })
+
+  test('unknown long ago, and the order is still there: it is offered again', async () => {
+    const { orderId } = await confirmed('BASIC')
+    const answer = (minutesAgo: number) => {
+      const at = new Date(Date.now() - minutesAgo * 60_000).toISOString()
+      const cancelAnswer = { code: 'SVC001', refusalReason: null, reason: 'why', at, balance: null }
+      appendFileSync(`${shop.dataDir}/orders.jsonl`, `${JSON.stringify({ orderId, cancelAnswer })}\n`)
+      return shop.restart()
+    }
+    await answer(5)
+    assert.ok((await shop.get(`/orders/${orderId}`)).text.includes(texts.en.cancel.unknown))
+    await answer(11)
+    const { html, text } = await shop.get(`/orders/${orderId}`)
+    assert.ok(html.includes('<details class="panel fold">') && html.includes('value="why"'), html)
+    assert.doesNotMatch(text, /do not know yet|could not be cancelled/)
+  })
 })
 
 test('the list of orders survives a restart and a crash in the middle of writing a line', async () => {
@@ -223,6 +250,30 @@ test('the list of orders survives a restart and a crash in the middle of writing
   const [next, orders] = [await shop.buy('BASIC'), (await shop.get('/orders')).html]
   await shop.restart()
   assert.ok(orders.includes(orderId) && (await shop.get('/orders')).html.includes(next))
+})
+
+test('the late refusal of a first payment key does not remove the key with which the order was paid since', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'storefront-orders-'))
+  const orders = openOrders(dataDir)
+  const purchased = { orderId: 'ord_1', packageType: 'BASIC', amount: 1_000, credits: 1, purchasedAt: '' }
+  orders.purchased({ ...purchased, clientKey: '', successUrl: '', failUrl: '' })
+  const find = () => orders.find('ord_1') as Order
+  const late = Promise.withResolvers<unknown>()
+  const confirm = createConfirm(
+    {
+      confirm: ({ paymentKey }: { paymentKey: string }) =>
+        paymentKey === 'first' ? late.promise : { ok: true, data: { creditsAdded: 1, totalCredits: 1, slip: null } },
+      // Read before the second payment was confirmed.
+      status: () => ({ ok: true, data: { status: 'PENDING', confirmedAt: null, slip: null, refusalReason: null } }),
+    } as unknown as Api,
+    orders,
+  )
+  const first = confirm(find(), 'first')
+  await confirm(find(), 'second')
+  late.resolve({ ok: false, code: 'VAL003', reason: 'payment-key-of-another-order' })
+  assert.equal((await first).kind, 'mismatch')
+  assert.equal(find().paymentKey, 'second')
+  rmSync(dataDir, { recursive: true })
 })
 
 test('every code of the service has a sentence, in both languages', async () => {

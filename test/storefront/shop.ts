@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ShopInfo } from '../../examples/storefront/pages/layout.ts'
-import { startStorefront } from '../../examples/storefront/server.ts'
+import { type StorefrontOptions, startStorefront } from '../../examples/storefront/server.ts'
 
 export const testShop: ShopInfo = {
   name: null,
@@ -104,7 +104,7 @@ export async function openShop({ apiUrl, apiKey, sandboxUrl, apiTimeoutMs = 5_00
       assert.ok(status === 200 && html.includes('name="confirmed" value="yes"'), text)
       return shop.get(pathOf(await shop.post(`/orders/${orderId}/cancel`, { reason, confirmed: 'yes' })))
     },
-    async restart(changes: Partial<typeof options> = {}): Promise<void> {
+    async restart(changes: Partial<StorefrontOptions> = {}): Promise<void> {
       await running.close()
       running = await startStorefront({ host: '127.0.0.1', port: 0, ...options, ...changes, dataDir })
     },

@@ -3,8 +3,9 @@
 import type { Order } from '../orders.ts'
 import type { Outcome, OutcomeKind } from '../outcome.ts'
 import { type Texts, texts } from '../texts/texts.ts'
+import { formatWon } from '../texts/won.ts'
 import { type Html, html } from './html.ts'
-import { formatWon, packageName, timeOf, type View } from './layout.ts'
+import { packageName, timeOf, type View } from './layout.ts'
 
 const tones: Record<OutcomeKind, 'good' | 'bad' | 'plain'> = {
   confirmed: 'good',

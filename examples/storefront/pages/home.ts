@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto'
 import type { CreditPackage } from '../../../client/src/index.ts'
 import type { ApiCode } from '../api.ts'
 import { texts } from '../texts/texts.ts'
+import { formatWon } from '../texts/won.ts'
 import { type Html, html } from './html.ts'
-import { actions, formatWon, layout, packageName, type View } from './layout.ts'
+import { actions, layout, packageName, type View } from './layout.ts'
 
 export function homePage(view: View, packages: CreditPackage[]): string {
   const text = texts[view.language]

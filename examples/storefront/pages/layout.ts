@@ -1,5 +1,5 @@
 // The layout of every page: head, navigation with the balance, language switch, and the footer with the seller; the page
-// with only a heading and a sentence; and the formats of amounts, times and names.
+// with only a heading and a sentence; and the formats of times and names.
 
 import { type Language, languageNames, texts } from '../texts/texts.ts'
 import { type Html, html } from './html.ts'
@@ -139,10 +139,6 @@ export function messagePage(view: View, message: { heading: string; text: string
         ${links.length > 0 ? actions(...links) : null}
       </section>`,
   )
-}
-
-export function formatWon(amount: number): string {
-  return `₩${amount.toLocaleString('en-US')}`
 }
 
 /** In Korea's time. */

@@ -1,19 +1,23 @@
 // One order, with the form that cancels it, and the question before it is cancelled. The form is offered only where the
-// cancellation can succeed: while all credits of the order are still there.
+// cancellation can succeed: while no credits of the order are used or on hold.
 
 import type { ApiCode } from '../api.ts'
-import type { CancelReason, Order } from '../orders.ts'
+import type { CancelAnswer, CancelReason, Order } from '../orders.ts'
 import type { Outcome } from '../outcome.ts'
 import { type Texts, texts } from '../texts/texts.ts'
+import { formatWon } from '../texts/won.ts'
 import { factList, orderFacts, outcomeHead, toneOf } from './facts.ts'
 import { type Html, html } from './html.ts'
-import { type Action, actions, formatWon, layout, packageName, type View } from './layout.ts'
+import { type Action, actions, layout, packageName, type View } from './layout.ts'
 import { buyAgain } from './payment.ts'
+
+/** After an unknown answer: the service has mostly settled the cancellation by then, and the status of the order says how. */
+const settledAfterMs = 10 * 60_000
 
 /** A reason that was typed and not accepted. */
 export type Typed = { reason: string } | null
 
-export function orderPage(view: View, order: Order, outcome: Outcome, typed: Typed): string {
+export function orderPage(view: View, order: Order, outcome: Outcome, isUsed: boolean | null, typed: Typed): string {
   const text = texts[view.language]
   return layout(
     view,
@@ -24,7 +28,7 @@ export function orderPage(view: View, order: Order, outcome: Outcome, typed: Typ
         ${orderFacts(view, order, outcome)}
         ${nextStep(view, order, outcome)}
       </section>
-      ${outcome.kind === 'confirmed' && order.paymentKey !== null ? cancelPart(view, order, typed) : null}`,
+      ${outcome.kind === 'confirmed' && order.paymentKey !== null ? cancelPart(view, order, isUsed, typed) : null}`,
     { script: 'shop.js' },
   )
 }
@@ -43,10 +47,10 @@ function againAddress({ orderId, paymentKey, amount }: Order): string {
   return `/success?${new URLSearchParams({ paymentKey, orderId, amount: String(amount) })}`
 }
 
-function cancelPart(view: View, order: Order, typed: Typed): Html {
+function cancelPart(view: View, order: Order, isUsed: boolean | null, typed: Typed): Html {
   const { cancel: text } = texts[view.language]
   const last = order.cancelAnswer
-  if (last && last.code !== 'SUCCESS' && isUnknown[last.code]) {
+  if (last && isUnknown(last) && Date.now() - Date.parse(last.at) < settledAfterMs) {
     return html`
       <section class="panel">
         <h2>${text.heading}</h2>
@@ -54,7 +58,7 @@ function cancelPart(view: View, order: Order, typed: Typed): Html {
         ${cancelForm(order, last.reason, text.again)}
       </section>`
   }
-  const blocked = blockedBy(view, order)
+  const blocked = blockedBy(view, order, isUsed)
   if (blocked) {
     return html`
       <section class="panel">
@@ -76,18 +80,26 @@ function cancelPart(view: View, order: Order, typed: Typed): Html {
       </details>`
 }
 
-/** Why a cancellation cannot succeed now; null: it can. The service refuses one when fewer credits than the order's are left. */
-export function blockedBy({ balance }: View, { credits, cancelAnswer }: Order): CancelReason | null {
-  if (balance !== null && credits !== null) {
-    if (balance < credits) return 'credits-spent'
-    if (cancelAnswer?.refusalReason === 'credits-spent') return null
-  }
-  return (cancelAnswer?.refusalReason as CancelReason | null | undefined) ?? null
+/**
+ * Why a cancellation cannot succeed now; null: it can. It can while no credits of the order are used or held. Where that is
+ * not known (`isUsed` is null), the balance decides. It may contain credits that pay for no cancellation, returned ones for
+ * example, so a refusal stays until the balance is higher.
+ */
+export function blockedBy(
+  { balance }: View,
+  { credits, cancelAnswer }: Order,
+  isUsed: boolean | null,
+): CancelReason | null {
+  const refusal = (cancelAnswer?.refusalReason ?? null) as CancelReason | null
+  if (isUsed ?? (balance !== null && credits !== null && balance < credits)) return 'credits-spent'
+  if (refusal !== 'credits-spent') return refusal
+  const isHigher = balance !== null && balance > (cancelAnswer?.balance ?? 0)
+  return isUsed === false || isHigher ? null : refusal
 }
 
 function lastProblem(text: Texts, { cancelAnswer }: Order): string | null {
   if (!cancelAnswer || cancelAnswer.code === 'SUCCESS') return null
-  if (cancelAnswer.refusalReason) return null
+  if (cancelAnswer.refusalReason || isUnknown(cancelAnswer)) return null
   return `${text.cancel.refused} ${text.errors[cancelAnswer.code]}`
 }
 
@@ -134,8 +146,12 @@ export function cancelQuestionPage(view: View, order: Order, reason: string): st
   )
 }
 
+function isUnknown({ code }: CancelAnswer): boolean {
+  return code !== 'SUCCESS' && leavesUnknown[code]
+}
+
 /** Whether the outcome of a failed cancel is unknown. */
-const isUnknown: Record<ApiCode, boolean> = {
+const leavesUnknown: Record<ApiCode, boolean> = {
   SVC001: true,
   INT001: true,
   UNREACHABLE: true,

@@ -4,8 +4,9 @@ import type { PaymentOrder } from '../../../client/src/index.ts'
 import type { Answer } from '../api.ts'
 import type { Order } from '../orders.ts'
 import { texts } from '../texts/texts.ts'
+import { formatWon } from '../texts/won.ts'
 import { type Html, html } from './html.ts'
-import { actions, formatWon, layout, navigationLink, packageName, timeOf, type View } from './layout.ts'
+import { actions, layout, navigationLink, packageName, timeOf, type View } from './layout.ts'
 
 export type ListedOrder = { order: Order; status: Answer<PaymentOrder> }
 /** `more` leads to the next part of the list; null: this is the end. */

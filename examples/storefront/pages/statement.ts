@@ -1,4 +1,4 @@
-// The statement: what was bought and spent in all, and every movement of the balance, newest first.
+// The statement: what was bought and what of it was used in all, and every movement of the balance, newest first.
 
 import type { Lot, Lots, Statement, StatementEntry } from '../../../client/src/index.ts'
 import type { Orders } from '../orders.ts'
@@ -25,7 +25,7 @@ export function statementPage(view: View, statement: Statement, lots: Lots | nul
 
 type Figure = { name: string; credits: number; note?: string | null }
 
-/** Bought and spent are sums over all orders: left out when there are more than one answer has. */
+/** Bought and used are sums over all orders: left out when there are more than one answer has. */
 function totals(view: View, { balance }: Statement, lots: Lots | null): Html {
   const { statement: text, credits: creditsOf, balance: name } = texts[view.language]
   const held = balance.held ?? 0
@@ -46,8 +46,8 @@ function figuresOf(view: View, { lots, adjusted }: Lots): Figure[] {
   const sumOf = (part: (lot: Lot) => number) => lots.reduce((sum, lot) => sum + part(lot), 0)
   return [
     { name: text.bought, credits: sumOf((lot) => lot.credits - lot.takenBack) },
-    { name: text.spent, credits: sumOf((lot) => lot.used) },
-    ...(adjusted > 0 ? [{ name: text.other, credits: adjusted }] : []),
+    { name: text.usedOfBought, credits: sumOf((lot) => lot.used) },
+    ...(adjusted > 0 ? [{ name: text.otherLeft, credits: adjusted }] : []),
   ]
 }
 

@@ -4,11 +4,11 @@ import type { EntryKind, OrderStatus } from '../../../client/src/index.ts'
 import type { ApiCode } from '../api.ts'
 import type { CancelReason } from '../orders.ts'
 import type { FailureReason, OutcomeKind } from '../outcome.ts'
+import { formatWon } from './won.ts'
 
 export type Texts = typeof en
 
 const credits = (count: number) => (count === 1 ? '1 credit' : `${count.toLocaleString('en-US')} credits`)
-const won = (amount: number) => `₩${amount.toLocaleString('en-US')}`
 
 export const en = {
   shop: 'Credit shop',
@@ -29,15 +29,15 @@ export const en = {
     customer: (name: string) => `Credits bought here go to the account ${name}.`,
     /** `days`: an order that is not used is refunded at its full price. `smallest`: KRW. */
     refundRule: (days: number, smallest: number) =>
-      'You can cancel an order yourself as long as none of its credits are used. ' +
+      'You can cancel an order yourself as long as none of its credits have been used. ' +
       (days > 0 ? `Within ${days} ${days === 1 ? 'day' : 'days'} an unused order is always refunded in full. ` : '') +
-      `Of a partly used order we refund the unused paid credits on request, from ${won(smallest)}; bonus credits are not refunded.`,
+      `If an order is partly used, we refund the unused paid credits on request, from ${formatWon(smallest)}; bonus credits are not refunded.`,
   },
   buyCredits: 'Buy credits',
   buyCreditsText:
     'Prepaid credits for using the API. They are added as soon as the payment is complete, and do not expire.',
   bonus: (percentage: number, count: number) => `${percentage}% bonus: ${credits(count)} included`,
-  perCredit: (price: number) => `${won(price)} per credit`,
+  perCredit: (price: number) => `${formatWon(price)} per credit`,
   bestValue: 'Best value',
   vatIncluded: 'VAT included',
   buy: 'Buy',
@@ -58,7 +58,6 @@ export const en = {
     unpaid: 'Unpaid orders',
     unpaidCount: (count: number) => `Unpaid orders (${count.toLocaleString('en-US')})`,
     unpaidText: 'Nothing was charged for these. An unpaid order expires by itself.',
-    paidOrders: 'Paid orders',
     date: 'Date',
     status: 'Status',
     more: 'Show more',
@@ -67,8 +66,8 @@ export const en = {
     title: 'Statement',
     text: 'Every movement of your credits, including purchases and usage through the API.',
     bought: 'Bought',
-    spent: 'Spent',
-    other: 'Other credits',
+    usedOfBought: 'Used of what was bought',
+    otherLeft: 'Other credits left',
     held: (count: number) => `${credits(count)} of it on hold`,
     noEntries: 'No credits have moved yet.',
     what: 'What',
@@ -107,7 +106,10 @@ export const en = {
     refused: { heading: 'The payment was refused', text: null },
     expired: { heading: 'This order has expired', text: null },
     cancelled: { heading: 'Order cancelled', text: 'The payment was cancelled and its credits were taken back.' },
-    refunded: { heading: 'Order refunded', text: 'The payment was refunded.' },
+    refunded: {
+      heading: 'Order refunded',
+      text: 'This order was refunded. For a partly used order, the unused part is returned.',
+    },
     awaiting: { heading: 'Not paid yet', text: 'The order is open. Nothing was charged.' },
     mismatch: {
       heading: 'This payment does not belong to the order',
@@ -122,7 +124,7 @@ export const en = {
       text: 'The payment service has no such order for this shop.',
     },
   } satisfies Record<OutcomeKind, { heading: string; text: string | null }>,
-  /** Why an order has failed. All of them: nothing was charged. */
+  /** Why an order has failed. Where a captured payment may still be on its way back, none says that nothing was charged. */
   failures: {
     'insufficient-funds':
       'The card’s limit or balance is too low. Nothing was charged. Use another card, or raise the limit.',
@@ -132,8 +134,10 @@ export const en = {
       'The card company declined the payment. Nothing was charged. Use another card, or ask your card company.',
     'card-expired': 'The card has expired or its details are not valid. Nothing was charged. Use another card.',
     'payment-expired': 'The payment was not completed in time. Nothing was charged. You can buy the package again.',
-    'order-expired': 'It was not paid in time and is closed. Nothing was charged.',
-    other: 'The payment could not be completed. Nothing was charged. Try again, or use another card.',
+    'order-expired':
+      'It was not paid in time and is closed. No credits were added. If your card shows a charge, it is returned automatically.',
+    other:
+      'No credits were added. If your card shows a charge, it is returned automatically; contact us before you pay again.',
   } satisfies Record<FailureReason, string>,
   added: (count: number) => `+${credits(count)}`,
   balanceChange: (before: number, after: number) => `Balance ${before.toLocaleString('en-US')} → ${credits(after)}`,

@@ -1,9 +1,9 @@
 // The texts of the shop in Korean.
 
 import type { Texts } from './en.ts'
+import { formatWon } from './won.ts'
 
 const credits = (count: number) => `${count.toLocaleString('en-US')} 크레딧`
-const won = (amount: number) => `₩${amount.toLocaleString('en-US')}`
 
 export const ko: Texts = {
   shop: '크레딧 상점',
@@ -23,14 +23,14 @@ export const ko: Texts = {
     refunds: '취소·환불 안내',
     customer: (name) => `구매한 크레딧은 ${name} 계정에 충전됩니다.`,
     refundRule: (days, smallest) =>
-      '크레딧을 사용하지 않은 주문은 직접 취소할 수 있습니다. ' +
+      '크레딧을 사용한 적이 없는 주문은 직접 취소할 수 있습니다. ' +
       (days > 0 ? `결제 후 ${days}일 이내에 사용하지 않은 주문은 전액 환불됩니다. ` : '') +
-      `일부를 사용한 주문은 남은 유료 크레딧을 ${won(smallest)}부터 요청에 따라 환불해 드리며, 보너스 크레딧은 환불되지 않습니다.`,
+      `일부를 사용한 주문은 남은 유료 크레딧을 ${formatWon(smallest)}부터 요청에 따라 환불해 드리며, 보너스 크레딧은 환불되지 않습니다.`,
   },
   buyCredits: '크레딧 구매',
   buyCreditsText: 'API 이용에 쓰는 선불 크레딧입니다. 결제가 완료되면 바로 충전되며 유효기간이 없습니다.',
   bonus: (percentage, count) => `보너스 ${percentage}% (${credits(count)}) 포함`,
-  perCredit: (price) => `1 크레딧당 ${won(price)}`,
+  perCredit: (price) => `1 크레딧당 ${formatWon(price)}`,
   bestValue: '최저 단가',
   vatIncluded: '부가세 포함',
   buy: '구매하기',
@@ -51,17 +51,16 @@ export const ko: Texts = {
     unpaid: '결제하지 않은 주문',
     unpaidCount: (count) => `결제하지 않은 주문 (${count.toLocaleString('en-US')})`,
     unpaidText: '결제된 금액이 없는 주문입니다. 기한이 지나면 자동으로 만료됩니다.',
-    paidOrders: '결제한 주문',
     date: '일시',
     status: '상태',
     more: '더 보기',
   },
   statement: {
     title: '이용 내역',
-    text: 'API로 구매하거나 사용한 것까지 크레딧의 모든 변동 내역입니다.',
+    text: 'API 구매와 사용을 포함한 크레딧 변동 내역입니다.',
     bought: '구매',
-    spent: '사용',
-    other: '기타 크레딧',
+    usedOfBought: '구매분 중 사용',
+    otherLeft: '남은 기타 크레딧',
     held: (count) => `이 중 ${credits(count)} 보류`,
     noEntries: '아직 이용 내역이 없습니다.',
     what: '내용',
@@ -100,7 +99,7 @@ export const ko: Texts = {
     refused: { heading: '결제가 거절되었습니다', text: null },
     expired: { heading: '기한이 지난 주문입니다', text: null },
     cancelled: { heading: '취소된 주문입니다', text: '결제가 취소되었고 크레딧이 회수되었습니다.' },
-    refunded: { heading: '환불된 주문입니다', text: '결제 금액이 환불되었습니다.' },
+    refunded: { heading: '환불된 주문입니다', text: '환불된 주문입니다. 일부를 사용한 주문은 남은 금액만 환불됩니다.' },
     awaiting: { heading: '아직 결제되지 않았습니다', text: '주문이 열려 있습니다. 결제된 금액은 없습니다.' },
     mismatch: {
       heading: '이 주문의 결제가 아닙니다',
@@ -122,12 +121,15 @@ export const ko: Texts = {
     'card-expired':
       '카드의 유효기간이 지났거나 카드 정보가 올바르지 않습니다. 결제되지 않았습니다. 다른 카드를 사용해 주세요.',
     'payment-expired': '제한 시간 안에 결제가 끝나지 않았습니다. 결제되지 않았습니다. 다시 구매하실 수 있습니다.',
-    'order-expired': '기한 안에 결제하지 않아 종료된 주문입니다. 결제된 금액은 없습니다.',
-    other: '결제를 완료하지 못했습니다. 결제되지 않았습니다. 다시 시도하거나 다른 카드를 사용해 주세요.',
+    'order-expired':
+      '기한 안에 결제가 완료되지 않아 종료된 주문입니다. 충전된 크레딧은 없습니다. 카드에 승인 내역이 있다면 자동으로 취소됩니다.',
+    other:
+      '충전된 크레딧이 없습니다. 카드에 승인 내역이 있다면 자동으로 취소됩니다. 다시 결제하기 전에 고객센터로 문의해 주세요.',
   },
   added: (count) => `+${credits(count)}`,
   balanceChange: (before, after) => `잔액 ${before.toLocaleString('en-US')} → ${credits(after)}`,
-  checkedEnough: '평소보다 오래 걸리고 있습니다. 사라지는 것은 없으니 나중에 이 주문을 다시 열거나 지금 확인해 주세요.',
+  checkedEnough:
+    '평소보다 오래 걸리고 있습니다. 결제 정보는 사라지지 않으니 나중에 이 주문을 다시 열거나 지금 확인해 주세요.',
   fail: {
     PAY_PROCESS_CANCELED: { heading: '결제를 취소했습니다', text: '결제창을 닫았습니다. 결제되지 않았습니다.' },
     PAY_PROCESS_ABORTED: { heading: '결제가 끝나지 않았습니다', text: '결제되지 않았습니다.' },

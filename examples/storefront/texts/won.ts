@@ -1,0 +1,5 @@
+// Amounts of money, written the same in both languages.
+
+export function formatWon(amount: number): string {
+  return `₩${amount.toLocaleString('en-US')}`
+}
