@@ -1041,6 +1041,8 @@ create table dead_events (
   constraint dead_events_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES event_endpoints(endpoint_id)
 );
 
+CREATE INDEX dead_events_of_endpoint ON dead_events USING btree (endpoint_id, customer_id, event_number);
+
 create table discrepancies (
   customer_id    uuid,
   order_id       text,

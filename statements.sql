@@ -6,9 +6,12 @@
 select count(*) as "count" from (select from accounts limit $1) a;
 
 -- console.countDeadByEndpoint
-select endpoint_id as "endpointId", count(*) as "count"
-  from (select endpoint_id from dead_events where $2::text is null or endpoint_id = $2 limit $1) d
-  group by endpoint_id;
+select n.endpoint_id as "endpointId", d.count
+  from event_endpoints n
+  cross join lateral (
+    select count(*) as count from (select from dead_events where endpoint_id = n.endpoint_id limit $1) counted
+  ) d
+  where d.count > 0 and ($2::text is null or n.endpoint_id = $2);
 
 -- console.countTry
 with asked as (
@@ -3618,9 +3621,19 @@ select d.customer_id as "customerId", d.endpoint_id as "endpointId", d.event_num
     d.attempts, d.last_error as "lastError", d.died_at as "diedAt", e.data
   from dead_events d
   join events e using (customer_id, event_number)
-  where (d.customer_id, d.endpoint_id, d.event_number) > ($2, $3, $4) and ($5::text is null or d.endpoint_id = $5)
-    and ($6::uuid is null or d.customer_id = $6) and ($7::bigint is null or d.event_number = $7)
+  where (d.customer_id, d.endpoint_id, d.event_number) > ($2, $3, $4)
+    and ($5::uuid is null or d.customer_id = $5) and ($6::bigint is null or d.event_number = $6)
   order by d.customer_id, d.endpoint_id, d.event_number
+  limit $1;
+
+-- events.listDeadEventsOfEndpointAfter
+select d.customer_id as "customerId", d.endpoint_id as "endpointId", d.event_number as "eventNumber", e.type,
+    d.attempts, d.last_error as "lastError", d.died_at as "diedAt", e.data
+  from dead_events d
+  join events e using (customer_id, event_number)
+  where d.endpoint_id = $2 and (d.customer_id, d.event_number) > ($3, $4)
+    and ($5::uuid is null or d.customer_id = $5) and ($6::bigint is null or d.event_number = $6)
+  order by d.customer_id, d.event_number
   limit $1;
 
 -- events.listDeliveries
@@ -4758,11 +4771,16 @@ with page as materialized (
           from found where place <= $3::int) as "listed"
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
+-- payments.beginDetails
+update figures_reached
+  set details_reached = (select date_trunc('milliseconds', coalesce(min(created_at), now())) from customers)
+  where customer_id = $1 and details_reached is null;
+
 -- payments.beginFigures
-insert into figures_reached as f (customer_id, reached, details_reached)
+insert into figures_reached (customer_id, reached, details_reached)
   select $1, first.at, first.at
   from (select date_trunc('milliseconds', coalesce(min(created_at), now())) as at from customers) first
-  on conflict (customer_id) do update set details_reached = excluded.details_reached where f.details_reached is null;
+  on conflict do nothing;
 
 -- payments.claimAnswer
 update payment_operations
@@ -5382,6 +5400,18 @@ select discrepancy_id as "discrepancyId", detail ->> 'paymentKey' as "paymentKey
   where customer_id = $1 and order_id = $2 and resolved_at is null
   order by found_at;
 
+-- payments.findEndOfDetails
+with
+  place as (
+    select now() as as_of, r.reached, r.reached < r.kept_from as is_behind, r.details_reached,
+           r.details_reached < r.kept_from as are_details_behind
+    from (select coalesce(f.reached, first.at) as reached, coalesce(f.details_reached, first.at) as details_reached,
+                 now() - $2::int * interval '1 ms' as kept_from
+          from (select coalesce(min(created_at), now()) as at from customers) first
+          left join figures_reached f on f.customer_id = $1) r
+  )
+  select details_reached as "end" from place where are_details_behind;
+
 -- payments.findEventAges
 select q.customer_id as "customerId", q.event_number as "eventNumber",
     extract(epoch from now() - v.created_at)::float8 as "seconds"
@@ -5949,11 +5979,12 @@ with open as (
     (select count(*) from (select 1 from dead_events limit $1) d) as "deadEvents";
 
 -- payments.readFigures
-with place as (
+with
+  place as (
     select now() as as_of, r.reached, r.reached < r.kept_from as is_behind, r.details_reached,
            r.details_reached < r.kept_from as are_details_behind
     from (select coalesce(f.reached, first.at) as reached, coalesce(f.details_reached, first.at) as details_reached,
-                 now() - $3::int * interval '1 ms' as kept_from
+                 now() - $2::int * interval '1 ms' as kept_from
           from (select coalesce(min(created_at), now()) as at from customers) first
           left join figures_reached f on f.customer_id = $1) r
   ),
@@ -6002,7 +6033,7 @@ with place as (
     group by 1
   ),
   by_time as (
-    select hour, figure, count, total from hourly_figures where customer_id = $1 and hour >= $2::timestamptz
+    select hour, figure, count, total from hourly_figures where customer_id = $1 and hour >= $3::timestamptz
     union all
     select hour, figure, count, total from figure
     union all
@@ -6022,8 +6053,9 @@ with place as (
           select figure, count, total from expired) ever
     group by figure
   )
-  select p.as_of as "asOf", p.reached,
-    case when p.is_behind or p.are_details_behind then least(p.reached, p.details_reached) end as "upTo",
+  select p.as_of as "asOf", p.reached, p.details_reached as "detailsReached",
+    case when p.is_behind then p.reached end as "upTo",
+    case when p.are_details_behind then p.details_reached end as "detailsUpTo",
     to_char(d.day, 'YYYY-MM-DD') as "day", d.figure, d.count, d.total
   from place p
   left join by_day d on true;

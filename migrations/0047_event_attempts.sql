@@ -14,3 +14,6 @@ create table event_attempts (
 );
 
 create index event_attempts_by_time on event_attempts (endpoint_id, attempted_at);
+
+-- The dead events of one endpoint.
+create index if not exists dead_events_of_endpoint on dead_events (endpoint_id, customer_id, event_number);

@@ -163,7 +163,7 @@ export function readConfig(environment: Environment = process.env): Config {
     internalHost: read.text('INTERNAL_HOST', 'an address', '127.0.0.1'),
     internalPort: read.integer('INTERNAL_PORT', 8081, 0, 65_535),
     internalHostnames: readHostnames(read),
-    reference: readReference(read),
+    reference: readReference(read, production),
     webhookPort: read.integer('WEBHOOK_PORT', 8083, 0, 65_535),
     webhookToken: readWebhookToken(read, production && !sandbox),
     keyPeppers: readPeppers(read, sandbox),
@@ -247,14 +247,14 @@ export function readDocsConfig(environment: Environment = process.env) {
   return { host, port, hostnames }
 }
 
-function readReference(read: Reader): ReferenceConfig {
+function readReference(read: Reader, production: boolean): ReferenceConfig {
   const addressOf = (name: string) =>
     read.raw(name) ? withoutEnd(read.url(name, ['https:', 'http:'], undefined), '/') : undefined
-  return {
-    publicUrl: addressOf('PUBLIC_URL'),
-    internalUrl: addressOf('INTERNAL_URL'),
-    isPublic: read.oneOf('PUBLIC_REFERENCE', ['on', 'off'] as const, 'off') === 'on',
+  const isPublic = read.oneOf('PUBLIC_REFERENCE', ['on', 'off'] as const, 'off') === 'on'
+  if (production && isPublic && !read.raw('PUBLIC_URL')) {
+    read.fault('PUBLIC_URL', 'the address of the API that PUBLIC_REFERENCE=on shows to customers')
   }
+  return { publicUrl: addressOf('PUBLIC_URL'), internalUrl: addressOf('INTERNAL_URL'), isPublic }
 }
 
 /** Includes the name that is listened on. */

@@ -75,9 +75,21 @@ const listDeadAfterStatement = statement(
   `select ${columns}
   from dead_events d
   join events e using (customer_id, event_number)
-  where (d.customer_id, d.endpoint_id, d.event_number) > ($2, $3, $4) and ($5::text is null or d.endpoint_id = $5)
-    and ($6::uuid is null or d.customer_id = $6) and ($7::bigint is null or d.event_number = $7)
+  where (d.customer_id, d.endpoint_id, d.event_number) > ($2, $3, $4)
+    and ($5::uuid is null or d.customer_id = $5) and ($6::bigint is null or d.event_number = $6)
   order by d.customer_id, d.endpoint_id, d.event_number
+  limit $1`,
+)
+
+// Those of one endpoint have an index.
+const listDeadOfEndpointAfterStatement = statement(
+  'events.listDeadEventsOfEndpointAfter',
+  `select ${columns}
+  from dead_events d
+  join events e using (customer_id, event_number)
+  where d.endpoint_id = $2 and (d.customer_id, d.event_number) > ($3, $4)
+    and ($5::uuid is null or d.customer_id = $5) and ($6::bigint is null or d.event_number = $6)
+  order by d.customer_id, d.event_number
   limit $1`,
 )
 
@@ -88,9 +100,16 @@ export function listDeadEventsAfter(
   limit: number,
   of: DeadOf,
 ): Promise<DeadEvent[]> {
-  const filter = [of.endpointId ?? null, of.customerId ?? null, of.eventNumber ?? null]
-  const values = [limit, customerId, endpointId, eventNumber, ...filter]
-  return database.run<DeadEvent>(listDeadAfterStatement, values)
+  const filter = [of.customerId ?? null, of.eventNumber ?? null]
+  return of.endpointId === undefined
+    ? database.run<DeadEvent>(listDeadAfterStatement, [limit, customerId, endpointId, eventNumber, ...filter])
+    : database.run<DeadEvent>(listDeadOfEndpointAfterStatement, [
+        limit,
+        of.endpointId,
+        customerId,
+        eventNumber,
+        ...filter,
+      ])
 }
 
 const deleteDeadStatement = statement(

@@ -13,19 +13,23 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { type InternalRouteParts, internalRoutes } from './internal.ts'
 
 const keyCodes = ['INVALID_API_KEY', 'AUTH001', 'AUTH003'] as const
-const when: Record<(typeof keyCodes)[number], string> = {
+const whenOf = (credential: 'key' | 'token'): Record<(typeof keyCodes)[number], string> => ({
   INVALID_API_KEY: 'the header is missing or malformed',
-  AUTH001: 'the key or token is unknown',
-  AUTH003: 'the key or token is suspended',
-}
+  AUTH001: `the ${credential} is unknown`,
+  AUTH003: `the ${credential} is suspended`,
+})
 
 /** Authentication is checked before anything else of the request, then the rate and the load. */
-function edgeRefusals(texts: Partial<Record<(typeof keyCodes)[number], string>>): Api['refusals'] {
+function edgeRefusals(
+  credential: 'key' | 'token',
+  texts: Partial<Record<(typeof keyCodes)[number], string>>,
+): Api['refusals'] {
+  const when = whenOf(credential)
   const ofCallers: Refused[] = keyCodes.map((code) => {
     const message = texts[code]
     return refused(when[code], refuse(code, message === undefined ? {} : { message }))
   })
-  const busy = refused('too many requests, with this key or altogether', refuse('SVC001'))
+  const busy = refused(`too many requests, with this ${credential} or altogether`, refuse('SVC001'))
   return { ofCallers: [...ofCallers, busy], ofAll: transportRefusals }
 }
 
@@ -45,7 +49,7 @@ const publicApi = (url: string | undefined): Api => ({
   security: 'ServiceApiKey',
   client: 'createCreditsClient',
   hasEvents: false,
-  refusals: edgeRefusals({}),
+  refusals: edgeRefusals('key', {}),
 })
 
 const internalApi = (url: string | undefined): Api => ({
@@ -57,7 +61,7 @@ const internalApi = (url: string | undefined): Api => ({
   security: 'ServiceToken',
   client: 'createSpendingClient',
   hasEvents: true,
-  refusals: edgeRefusals(tokenTexts),
+  refusals: edgeRefusals('token', tokenTexts),
 })
 
 function serverOf(name: string, url: string | undefined, defaultUrl: string): Api['server'] {

@@ -9,7 +9,8 @@ import type { Config, DatabaseConfig } from '../config.ts'
 import { placeOf } from '../db/connect.ts'
 import { isAlive } from '../db/embedded/postmaster.ts'
 
-type Note = { root: string; data: string }
+/** `startedAt`: of its process, since another one may get the same id. */
+type Note = { root: string; data: string; startedAt: string | undefined }
 
 /** Services and commands of another clone do not concern each other. */
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -27,6 +28,16 @@ function isOwn(directory: string): boolean {
   return uid === process.getuid?.() && (mode & 0o077) === 0
 }
 
+/** In ticks since the system was started; undefined: a system without /proc, where the process id alone has to do. */
+function startOf(pid: number): string | undefined {
+  try {
+    // The name of the program, in parentheses, may contain anything.
+    return fs.readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[19]
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns its removal. A service runs without a note where none can be written. */
 export function writeRunningNote(config: Pick<Config, 'databaseUrl' | 'dataDir' | 'internalPort'>): () => void {
   if (config.internalPort === 0) return () => undefined
@@ -35,7 +46,8 @@ export function writeRunningNote(config: Pick<Config, 'databaseUrl' | 'dataDir' 
     fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
     if (!isOwn(directory)) return () => undefined
     const file = join(directory, `${process.pid}.json`)
-    fs.writeFileSync(file, JSON.stringify({ root, data: dataOf(config) } satisfies Note), { mode: 0o600 })
+    const note: Note = { root, data: dataOf(config), startedAt: startOf(process.pid) }
+    fs.writeFileSync(file, JSON.stringify(note), { mode: 0o600 })
     return () => fs.rmSync(file, { force: true })
   } catch {
     return () => undefined
@@ -62,11 +74,11 @@ function readNotes(): (Note & { pid: number })[] {
       .readdirSync(directory)
       .flatMap((name) => (/^\d+\.json$/.test(name) ? Number.parseInt(name, 10) : []))
     const fileOf = (pid: number) => join(directory, `${pid}.json`)
-    for (const pid of pids) if (!isAlive(pid)) fs.rmSync(fileOf(pid), { force: true })
-    return pids
-      .filter(isAlive)
-      .map((pid) => ({ ...(JSON.parse(fs.readFileSync(fileOf(pid), 'utf8')) as Note), pid }))
-      .filter((note) => note.root === root)
+    const noteOf = (pid: number) => ({ ...(JSON.parse(fs.readFileSync(fileOf(pid), 'utf8')) as Note), pid })
+    const isRunning = (pid: number) => isAlive(pid) && startOf(pid) === noteOf(pid).startedAt
+    const running = pids.filter(isRunning)
+    for (const pid of pids) if (!running.includes(pid)) fs.rmSync(fileOf(pid), { force: true })
+    return running.map(noteOf).filter((note) => note.root === root)
   } catch {
     return []
   }

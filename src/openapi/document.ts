@@ -1,9 +1,10 @@
 // The API document (OpenAPI 3.1), built from the registered routes. A field is described by the schema that validates and
 // serialises it, a refusal by the route's own list of refusals.
+import type { ErrorCode } from '../core/errors.ts'
 import type { Refused } from '../http/documented.ts'
 import { refusalReasonHeader } from '../http/envelope.ts'
 import { eventWebhooks } from './events.ts'
-import { info, tags } from './info.ts'
+import { infoOf, tags } from './info.ts'
 import { type DocumentedRoute, operationOf } from './operations.ts'
 import { addRefusals } from './refusals.ts'
 import { type SampleClient, sampleOf } from './samples.ts'
@@ -58,7 +59,7 @@ const headers = {
 
 export function buildDocument(version: string, apis: readonly Api[]): JsonSchema {
   const components = createComponents()
-  addRefusals(components)
+  const codes = new Set<ErrorCode>()
   const paths = Object.assign({}, ...apis.map((api) => pathsOf(api)))
 
   function pathsOf({ routes, server, security, client, refusals }: Api): Record<string, JsonSchema> {
@@ -68,6 +69,7 @@ export function buildDocument(version: string, apis: readonly Api[]): JsonSchema
         const operations = own.map((route) => {
           const before = route.isOpen ? refusals.ofAll : [...refusals.ofCallers, ...refusals.ofAll]
           const operation = operationOf(components, route, { security, refusals: before })
+          for (const { refusal } of [...before, ...route.documented.refusals]) codes.add(refusal.code)
           const samples = route.isOpen ? {} : { 'x-codeSamples': [sampleOf(operation, client, server.url)] }
           return [route.method.toLowerCase(), { ...operation, ...samples }]
         })
@@ -76,13 +78,14 @@ export function buildDocument(version: string, apis: readonly Api[]): JsonSchema
     )
   }
 
+  addRefusals(components, codes)
   const events = apis.some(({ hasEvents }) => hasEvents) && { webhooks: eventWebhooks(components) }
   const ofRoutes = apis.flatMap(({ routes }) => routes.map(({ documented }) => documented.tag))
   const used = new Set<string>(events ? [...ofRoutes, 'Events'] : ofRoutes)
   const schemes = apis.map(({ security }) => [security, securitySchemes[security]])
   return {
     openapi: '3.1.0',
-    info: { ...info, version },
+    info: { ...infoOf(codes), version },
     servers: apis.map(({ server }) => server),
     tags: tags.filter(({ name }) => used.has(name)),
     paths,

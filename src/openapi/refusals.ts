@@ -46,15 +46,16 @@ function object(required: Record<string, unknown>, optional: Record<string, unkn
 
 const codes = Object.keys(catalogue) as ErrorCode[]
 
-/** A component for each code, with the name of the code, and one for the reasons. */
-export function addRefusals(components: Components): void {
+/** A component for each code that is used, with the name of the code, and one for the reasons. */
+export function addRefusals(components: Components, used: ReadonlySet<ErrorCode>): void {
+  const own = codes.filter((code) => used.has(code))
   const reasons = Object.entries(refusalReasons)
   components.add('RefusalReason', {
     type: 'string',
     enum: reasons.map(([reason]) => reason),
     description: `Why it was refused, for programs. ${reasons.map(([reason, text]) => `${reason}: ${text}.`).join(' ')}`,
   })
-  const references = codes.map((code) => {
+  const references = own.map((code) => {
     const { status, message } = catalogue[code]
     return components.add(code, {
       description: `HTTP ${status}: ${message}`,
@@ -72,7 +73,7 @@ export function addRefusals(components: Components): void {
     oneOf: references,
     discriminator: {
       propertyName: 'code',
-      mapping: Object.fromEntries(codes.map((code, place) => [code, references[place]?.$ref])),
+      mapping: Object.fromEntries(own.map((code, place) => [code, references[place]?.$ref])),
     },
   })
 }

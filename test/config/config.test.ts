@@ -334,6 +334,10 @@ const oneFault: [environment: Environment, fault: string][] = [
   [{ FAIL_URL: 'javascript:alert(1)' }, `FAIL_URL: expected ${url}`],
   [{ FAIL_URL: 'shop.example/fail' }, `FAIL_URL: expected ${url}`],
   [{ ...toss, TOSS_API_URL: 'api.tosspayments.com' }, `TOSS_API_URL: expected ${url}`],
+  [
+    { ...toss, NODE_ENV: 'production', PUBLIC_REFERENCE: 'on' },
+    'PUBLIC_URL is not set: the address of the API that PUBLIC_REFERENCE=on shows to customers is needed',
+  ],
   [{ ...toss, SUCCESS_URL: '' }, `SUCCESS_URL is not set: ${url} is needed`],
   [{ ...toss, FAIL_URL: '' }, `FAIL_URL is not set: ${url} is needed`],
   [

@@ -106,6 +106,21 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
   const page = await viewer.get('customer', { params: { customerId: late.customerId } })
   const { lastPurchaseAt } = (await sorted('lastPurchase'))[0] ?? assert.fail('no purchase')
   assert.deepEqual([page.revenue, page.orders, page.lastPurchaseAt], [20_000, 2, lastPurchaseAt])
+  const endOf = async () => [
+    (await viewer.get('customers', { query: {} })).figuresUpTo,
+    (await viewer.get('customers', { query: { sort: 'revenue' } })).figuresUpTo,
+    (await viewer.get('customer', { params: { customerId: late.customerId } })).figuresUpTo,
+  ]
+  assert.deepEqual(await endOf(), [null, null, null])
+  // While they are counted for the first time.
+  const marks = await service.database.query<{ id: string; at: Date }>(
+    'select customer_id as id, details_reached as at from figures_reached',
+  )
+  await service.database.query(`update figures_reached set details_reached = '2026-01-02T03:04:05Z'`)
+  assert.deepEqual(new Set(await endOf()), new Set(['2026-01-02T03:04:05.000Z']))
+  for (const { id, at } of marks) {
+    await service.database.query('update figures_reached set details_reached = $2 where customer_id = $1', [id, at])
+  }
   assertRefused(await viewer.request('customers', { query: { sort: 'revenue', cursor: unknownId } }), 'VAL003')
   assertRefused(await viewer.request('customers', { query: { sort: 'name' } as never }), 'VAL003')
 })

@@ -86,7 +86,7 @@ function shownBy({ orders, ordersExpired, days, creditsOutstanding }: Home): Eve
 
 async function assertComplete(): Promise<void> {
   const home = await homeOf(service.payments.database)
-  assert.equal(home.figuresUpTo, null)
+  assert.deepEqual([home.figuresUpTo, home.expiredUpTo], [null, null])
   assert.deepEqual(shownBy(home), await countEverything(service.database))
   assert.equal(home.days.at(-1)?.creditsOutstanding, home.creditsOutstanding)
 }
@@ -174,6 +174,12 @@ test('the details begin with the first customer where an older version has moved
   await service.database.query('delete from customer_figures')
   await service.database.query('update figures_reached set details_reached = null')
   await assertComplete()
+  // While the details are far behind, the other figures are complete.
+  await service.database.query(`update figures_reached set details_reached = now() - interval '1 hour'`)
+  const behind = await homeOf(database)
+  assert.deepEqual([behind.figuresUpTo, behind.today.comparison, behind.month.comparison], [null, null, null])
+  assert.ok(behind.expiredUpTo)
+  await service.database.query('update figures_reached set details_reached = null')
   await Promise.all([addAllUp(database), addAllUp(database)])
   await assertComplete()
   await assertFiguresOfCustomers()
@@ -181,6 +187,24 @@ test('the details begin with the first customer where an older version has moved
     `select count(*) as hours from hourly_figures where figure <> 'orders expired'`,
   )
   assert.equal(after?.hours, hours)
+})
+
+const closeForAMoment = 'do $$ begin lock table figures_reached in exclusive mode; perform pg_sleep(0.03); end $$'
+
+test('the first start of many processes at once begins the figures once', async () => {
+  const { database } = service.payments
+  for (let round = 0; round < 20; round += 1) {
+    for (const table of ['hourly_figures', 'customer_figures', 'figures_reached']) {
+      await service.database.query(`delete from ${table}`)
+    }
+    // They read that nothing has begun, and then begin at the same time.
+    const groups = groupsOf(database)
+    const gate = groups.length > 1 ? null : service.database.query(closeForAMoment)
+    await Promise.all(groups.flatMap((group) => [1, 2, 3, 4, 5, 6].map(() => findPlace(group, 0))))
+    await gate
+  }
+  await addAllUp(database)
+  await assertComplete()
 })
 
 test('the same slice is added once, however often it is requested', async () => {

@@ -2,6 +2,7 @@
 // resent.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { countDeadByEndpoint } from '../../src/console/events/events.sql.ts'
 import { createTallies } from '../../src/core/tallies.ts'
 import { countDeadEvents, listDeadEvents } from '../../src/events/dead.sql.ts'
 import { updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
@@ -222,6 +223,9 @@ test('resend of one endpoint leaves those of others', async () => {
     await world.passHours(73)
     await deliver(world.context())
     for (const each of [consumer, other]) each.react = () => 200
+    // Those of one endpoint do not use up the limit of another.
+    const counted = await countDeadByEndpoint(world.database, 1, null)
+    assert.deepEqual([counted.get(endpointId), counted.get(otherId)], [1, 1])
     assert.equal((await resendDeadEvents(world.context(), { endpointId: otherId })).resent, 1)
     assert.deepEqual([consumer.taken(), other.taken()], [[], [1]])
     assert.equal((await listDeadEvents(world.database, 10, { endpointId })).length, 1)

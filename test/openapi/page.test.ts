@@ -148,6 +148,7 @@ test('a running service serves the document with its own addresses; on the publi
   )
   assert.deepEqual([own.webhooks, own.tags.map(({ name }) => name)], [undefined, ['Payments']])
   assert.equal(JSON.stringify(own).includes(internalUrl), false)
+  assert.doesNotMatch(JSON.stringify(own), /BUS002|budget|[Tt]oken\b|`reference`/)
   const page = await fetch(`${publicUrl}/docs`)
   assert.match(page.headers.get('content-security-policy') ?? '', /^sandbox allow-scripts; default-src 'none'; /)
   for (const path of ['/', '/metrics', '/readyz', '/console']) {

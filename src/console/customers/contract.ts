@@ -25,6 +25,8 @@ export const CustomersQuery = Type.Object({
 })
 /** Of the customer, as of less than a minute ago: captured less refunded in KRW, confirmed orders, and the last of them. */
 const figures = { revenue: Whole, orders: Whole, lastPurchaseAt: MomentOrNull }
+/** While the figures of customers are aggregated: they cover the time up to here. Null: they are complete. */
+const figuresUpTo = { figuresUpTo: MomentOrNull }
 const CustomerRow = Type.Object({
   customerId: Text,
   name: TextOrNull,
@@ -36,7 +38,11 @@ const CustomerRow = Type.Object({
   suspendedAt: MomentOrNull,
 })
 /** Newest first, sorted, or by name when a name is searched. */
-export const CustomersData = Type.Object({ customers: Type.Array(CustomerRow), nextCursor: TextOrNull })
+export const CustomersData = Type.Object({
+  customers: Type.Array(CustomerRow),
+  nextCursor: TextOrNull,
+  ...figuresUpTo,
+})
 
 const KeyStatus = Type.Enum(['ACTIVE', 'SUSPENDED'])
 const KeyRow = Type.Object({
@@ -55,6 +61,7 @@ export const CustomerData = Type.Object({
   held: Whole,
   available: Whole,
   ...figures,
+  ...figuresUpTo,
   /** Null: it is active. All keys of a suspended customer are refused, and its spends and holds. */
   suspendedAt: MomentOrNull,
   keys: Type.Array(KeyRow),

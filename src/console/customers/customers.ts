@@ -24,6 +24,7 @@ import {
   updateKeyStatus,
   updateSuspension,
 } from '../../customers/customers.sql.ts'
+import { findDetailsEnd } from '../../payments/books/figures.sql.ts'
 import { listNotes } from '../action-log/notes.sql.ts'
 import type { ConsoleContext } from '../context.ts'
 import { cursorOf, limitOf, microsecondCursorPattern, newestCursor, type Paging, pageOf } from '../paging.ts'
@@ -38,6 +39,9 @@ import {
   listSortedCustomers,
   maxSortedByBalance,
 } from './customers.sql.ts'
+
+/** Figures of customers that lag more than this are shown with the time they end at. */
+const maxLagMs = 300_000
 
 type Names =
   | ('customers' | 'createCustomer' | 'createCustomerWithKey' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
@@ -63,6 +67,8 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
     return { customerId, status: isSuspended ? ('SUSPENDED' as const) : ('ACTIVE' as const) }
   }
 
+  const figuresUpTo = () => findDetailsEnd(database, maxLagMs)
+
   async function sortedCustomers(sort: Exclude<CustomerSort, 'newest'>, query: Paging) {
     const limit = limitOf(query)
     const cursor = cursorOf(query, microsecondCursorPattern) ?? newestCursor
@@ -72,7 +78,8 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
     }
     const rows = await listSortedCustomers(database, { sort, cursor, limit })
     const { page, nextCursor } = pageOf(rows, limit, ({ key, customerId }) => `${key}~${customerId}`)
-    return { customers: page.map(({ key: _key, ...customer }) => customer), nextCursor }
+    const customers = page.map(({ key: _key, ...customer }) => customer)
+    return { customers, nextCursor, figuresUpTo: await figuresUpTo() }
   }
 
   return {
@@ -83,7 +90,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
       if (sort !== 'newest' && name === null) return sortedCustomers(sort, query)
       const wanted = { name, cursor: cursorOf(query, uuidPattern), limit }
       const { page, nextCursor } = pageOf(await listCustomers(database, wanted), limit, (row) => row.customerId)
-      return { customers: page, nextCursor }
+      return { customers: page, nextCursor, figuresUpTo: await figuresUpTo() }
     },
 
     async createCustomer({ body, subject: customerId }) {
@@ -112,6 +119,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
         revenue,
         orders,
         lastPurchaseAt,
+        figuresUpTo: await figuresUpTo(),
         suspendedAt,
         keys,
         limits: {

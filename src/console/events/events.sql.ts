@@ -19,18 +19,27 @@ export function sumWaiting(database: Database, endpointId: string | null): Promi
 
 const countDeadByEndpointStatement = statement(
   'console.countDeadByEndpoint',
-  `select endpoint_id as "endpointId", count(*) as "count"
-  from (select endpoint_id from dead_events where $2::text is null or endpoint_id = $2 limit $1) d
-  group by endpoint_id`,
+  `select n.endpoint_id as "endpointId", d.count
+  from event_endpoints n
+  cross join lateral (
+    select count(*) as count from (select from dead_events where endpoint_id = n.endpoint_id limit $1) counted
+  ) d
+  where d.count > 0 and ($2::text is null or n.endpoint_id = $2)`,
+  'groups',
 )
 
-/** Of all endpoints together, or of one, at most the limit. */
-export function countDeadByEndpoint(
+/** Of the endpoints that have dead events, or of one; of each at most the limit. */
+export async function countDeadByEndpoint(
   database: Database,
   limit: number,
   endpointId: string | null,
-): Promise<{ endpointId: string; count: number }[]> {
-  return database.run(countDeadByEndpointStatement, [limit, endpointId])
+): Promise<Map<string, number>> {
+  type Row = { endpointId: string; count: number }
+  const counts = new Map<string, number>()
+  for (const { endpointId: id, count } of await database.run<Row>(countDeadByEndpointStatement, [limit, endpointId])) {
+    counts.set(id, Math.min(limit, (counts.get(id) ?? 0) + count))
+  }
+  return counts
 }
 
 export type QueueOfCustomer = {

@@ -60,7 +60,7 @@ export function eventHandlers({ database, deliveries, peppers }: ConsoleContext)
         waitingEvents: queues?.events ?? 0,
         waitingCustomers: queues?.customers ?? 0,
         failingSince: queues?.failingSince ?? null,
-        deadEvents: dead.find((each) => each.endpointId === id)?.count ?? 0,
+        deadEvents: dead.get(id) ?? 0,
       }
     })
   }

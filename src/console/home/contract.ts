@@ -80,6 +80,8 @@ export const HomeData = Type.Object({
   days: Type.Array(DayFigures),
   /** While the figures are aggregated for the first time: they cover the time up to here. Null: they are complete. */
   figuresUpTo: MomentOrNull,
+  /** The same of the orders that expired, which are aggregated by themselves. */
+  expiredUpTo: MomentOrNull,
   operations: Type.Object({ count: Whole, oldest: Type.Array(OpenOperation) }),
   discrepancies: Type.Object({ count: Whole, ...openSum, oldest: Type.Array(OpenDiscrepancy) }),
   /** Adjustments that wait for a second operator; the oldest ten. */

@@ -86,7 +86,8 @@ async function readFigureDays(database: ConsoleContext['database'], count: numbe
   const now = new Date()
   const monthStart = `${koreanDayOf(now).slice(0, 8)}01`
   const firstDay = [monthStart, addDays(koreanDayOf(now), -count)].toSorted()[0] as string
-  const { asOf, reached, upTo, rows } = await readFigures(database, momentOf(firstDay), maxLagMs)
+  const figures = await readFigures(database, momentOf(firstDay), maxLagMs)
+  const { asOf, reached, detailsReached, upTo, detailsUpTo, rows } = figures
   // By the clock of the database.
   const today = koreanDayOf(asOf)
   const month = `${today.slice(0, 8)}01`
@@ -94,7 +95,10 @@ async function readFigureDays(database: ConsoleContext['database'], count: numbe
   const since = (first: string) => sumsOf(rows.filter(({ day }) => day !== null && day >= first && day <= today))
   const ever = sumsOf(byDay.get(null) ?? [])
   const creditsOutstanding = outstandingOf(ever)
-  const comparisons = upTo === null ? await compare(database, { today, month, reached }) : null
+  const isComplete = upTo === null && detailsUpTo === null
+  // Of both marks the earlier one: the orders that expired are compared too.
+  const bothReached = new Date(Math.min(reached.getTime(), detailsReached.getTime()))
+  const comparisons = isComplete ? await compare(database, { today, month, reached: bothReached }) : null
   return {
     asOf,
     today: { from: momentOf(today), to: asOf, ...since(today), comparison: comparisons?.today ?? null },
@@ -110,6 +114,7 @@ async function readFigureDays(database: ConsoleContext['database'], count: numbe
     creditsOutstanding,
     days: daysOf(daysFromTo(addDays(today, 1 - count), today), byDay, creditsOutstanding),
     figuresUpTo: upTo,
+    expiredUpTo: detailsUpTo,
   }
 }
 

@@ -75,10 +75,19 @@ const quotedExpired = `
 
 const beginStatement = statement(
   'payments.beginFigures',
-  `insert into figures_reached as f (customer_id, reached, details_reached)
+  `insert into figures_reached (customer_id, reached, details_reached)
   select $1, first.at, first.at
   from (select date_trunc('milliseconds', coalesce(min(created_at), now())) as at from customers) first
-  on conflict (customer_id) do update set details_reached = excluded.details_reached where f.details_reached is null`,
+  on conflict do nothing`,
+  'customer',
+)
+
+// Of a mark that a version without details has begun.
+const beginDetailsStatement = statement(
+  'payments.beginDetails',
+  `update figures_reached
+  set details_reached = (select date_trunc('milliseconds', coalesce(min(created_at), now())) from customers)
+  where customer_id = $1 and details_reached is null`,
   'customer',
 )
 
@@ -101,8 +110,10 @@ const findPlaceStatement = statement(
 /** Of a group. Null the first time; then the figures and details begin with the first customer. */
 export async function findPlace(group: Database, lagMs: number): Promise<FiguresMark | null> {
   const [place] = await group.run<FiguresMark>(findPlaceStatement, [anchorOf(group), lagMs])
-  if (!place) await group.run(beginStatement, [anchorOf(group)])
-  return place ?? null
+  if (place) return place
+  await group.run(beginStatement, [anchorOf(group)])
+  await group.run(beginDetailsStatement, [anchorOf(group)])
+  return null
 }
 
 // The statement that moves `reached` on adds the slice. Another one with the same slice, or a repetition, waits for the row,
@@ -167,25 +178,32 @@ export async function addDetails(group: Database, from: Date, to: Date): Promise
 export type FigureRow = { day: string | null; figure: FigureName; count: number; total: number }
 export type Figures = {
   asOf: Date
-  /** What happened before is added up. */
+  /** What happened before is added up, and of the orders that expired. */
   reached: Date
+  detailsReached: Date
   /** The figures end here; null: they are complete. */
   upTo: Date | null
+  /** The figure of orders that expired ends here. */
+  detailsUpTo: Date | null
   rows: FigureRow[]
 }
 
-// While the first adding up is far behind, the rest would be most of the books: then the figures end at `reached`, or at the mark of
-// the details.
-const readStatement = statement(
-  'payments.readFigures',
-  `with place as (
+// CTE `place`: how far a group is added up. $1 is its anchor, $2 how far behind it may be.
+const quotedPlace = `
+  place as (
     select now() as as_of, r.reached, r.reached < r.kept_from as is_behind, r.details_reached,
            r.details_reached < r.kept_from as are_details_behind
     from (select coalesce(f.reached, first.at) as reached, coalesce(f.details_reached, first.at) as details_reached,
-                 now() - $3::int * interval '1 ms' as kept_from
+                 now() - $2::int * interval '1 ms' as kept_from
           from (select coalesce(min(created_at), now()) as at from customers) first
           left join figures_reached f on f.customer_id = $1) r
-  ),
+  )`
+
+// While the first adding up is far behind, the rest would be most of the books: then the figures end at `reached`, and the orders
+// that expired at the mark of the details.
+const readStatement = statement(
+  'payments.readFigures',
+  `with ${quotedPlace},
   span as (
     select reached as from_time, case when is_behind then reached else 'infinity' end as to_time from place
   ),
@@ -194,7 +212,7 @@ const readStatement = statement(
     from place
   ),${figuresOfSpan},${quotedExpired},
   by_time as (
-    select hour, figure, count, total from hourly_figures where customer_id = $1 and hour >= $2::timestamptz
+    select hour, figure, count, total from hourly_figures where customer_id = $1 and hour >= $3::timestamptz
     union all
     select hour, figure, count, total from figure
     union all
@@ -214,8 +232,9 @@ const readStatement = statement(
           select figure, count, total from expired) ever
     group by figure
   )
-  select p.as_of as "asOf", p.reached,
-    case when p.is_behind or p.are_details_behind then least(p.reached, p.details_reached) end as "upTo",
+  select p.as_of as "asOf", p.reached, p.details_reached as "detailsReached",
+    case when p.is_behind then p.reached end as "upTo",
+    case when p.are_details_behind then p.details_reached end as "detailsUpTo",
     to_char(d.day, 'YYYY-MM-DD') as "day", d.figure, d.count, d.total
   from place p
   left join by_day d on true`,
@@ -229,10 +248,10 @@ export async function readFigures(database: Database, from: Date, mostBehindMs: 
 }
 
 async function readFiguresOf(group: Database, from: Date, mostBehindMs: number): Promise<Figures> {
-  type Row = FigureRow & Pick<Figures, 'asOf' | 'reached' | 'upTo'>
-  const rows = await group.run<Row>(readStatement, [anchorOf(group), from, mostBehindMs])
-  const [{ asOf, reached, upTo }] = rows as [Row, ...Row[]]
-  return { asOf, reached, upTo, rows: rows.filter(({ figure }) => figure !== null) }
+  type Row = FigureRow & Omit<Figures, 'rows'>
+  const rows = await group.run<Row>(readStatement, [anchorOf(group), mostBehindMs, from])
+  const [{ asOf, reached, detailsReached, upTo, detailsUpTo }] = rows as [Row, ...Row[]]
+  return { asOf, reached, detailsReached, upTo, detailsUpTo, rows: rows.filter(({ figure }) => figure !== null) }
 }
 
 /** As old, and as far behind, as the one that is older or further behind. */
@@ -243,17 +262,41 @@ function sumOf(one: Figures, other: Figures): Figures {
     count: (first?.count ?? 0) + (second?.count ?? 0),
     total: (first?.total ?? 0) + (second?.total ?? 0),
   }))
-  const ends = [one.upTo, other.upTo].filter((upTo) => upTo !== null)
   return {
     asOf: earliest([one.asOf, other.asOf]),
     reached: earliest([one.reached, other.reached]),
-    upTo: ends.length > 0 ? earliest(ends) : null,
+    detailsReached: earliest([one.detailsReached, other.detailsReached]),
+    upTo: earliestEnd([one.upTo, other.upTo]),
+    detailsUpTo: earliestEnd([one.detailsUpTo, other.detailsUpTo]),
     rows,
   }
 }
 
+/** Null: none ends. */
+function earliestEnd(ends: (Date | null)[]): Date | null {
+  const set = ends.filter((end) => end !== null)
+  return set.length > 0 ? earliest(set) : null
+}
+
 function earliest(times: Date[]): Date {
   return new Date(Math.min(...times.map((time) => time.getTime())))
+}
+
+const findDetailsEndStatement = statement(
+  'payments.findEndOfDetails',
+  `with ${quotedPlace}
+  select details_reached as "end" from place where are_details_behind`,
+  'customer',
+)
+
+/** Where the figures of customers end, in the group that is furthest behind; null: none is more than so far behind. */
+export async function findDetailsEnd(database: Database, mostBehindMs: number): Promise<Date | null> {
+  const ofGroups = await Promise.all(
+    groupsOf(database).map((group) =>
+      group.run<{ end: Date }>(findDetailsEndStatement, [anchorOf(group), mostBehindMs]),
+    ),
+  )
+  return earliestEnd(ofGroups.flat().map(({ end }) => end))
 }
 
 /** Whole hours that are added up. */

@@ -67,7 +67,7 @@ const fields: Record<EndpointName, Fields> = {
   changePassword: session,
 
   home: {
-    '': 'asOf creditsOutstanding figuresUpTo isAuditOverdue waitingNotifications ordersExpired',
+    '': 'asOf creditsOutstanding figuresUpTo expiredUpTo isAuditOverdue waitingNotifications ordersExpired',
     'today.': `from to ${sums}`,
     'month.': `from to ${sums}`,
     ...Object.fromEntries(
@@ -120,13 +120,13 @@ const fields: Record<EndpointName, Fields> = {
   addOrderNote: {},
 
   customers: {
-    '': 'nextCursor',
+    '': 'nextCursor figuresUpTo',
     'customers[].': 'customerId name createdAt balance held revenue orders lastPurchaseAt suspendedAt',
   },
   createCustomer: { '': 'customerId' },
   createCustomerWithKey: { '': 'customerId keyId apiKey' },
   customer: {
-    '': `customerId name createdAt suspendedAt revenue orders lastPurchaseAt ${account}`,
+    '': `customerId name createdAt suspendedAt revenue orders lastPurchaseAt figuresUpTo ${account}`,
     'keys[].': 'keyId lastFour status createdAt suspendedAt',
     'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits[]',
     'notes[].': 'at actor note',

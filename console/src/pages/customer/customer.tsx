@@ -18,6 +18,7 @@ import { PageHeader } from '../../shell/page-header.tsx'
 import { useTabInView } from '../../shell/tab-in-view.ts'
 import { useWords } from '../../words/words.tsx'
 import { ActionsTable } from '../action-log/actions-table.tsx'
+import { FiguresUpTo } from '../customers/figures-up-to.tsx'
 import { Adjustments } from './adjustments.tsx'
 import { Budgets } from './budgets.tsx'
 import { Holds } from './holds.tsx'
@@ -106,6 +107,7 @@ function Details({ customer }: { customer: Customer }) {
           href={hrefOf('orders')}
         />
       </SimpleGrid>
+      <FiguresUpTo at={customer.figuresUpTo} />
       <LabelledTime label={words.since} at={createdAt} />
       <SuspensionButton customer={customer} />
       <Notes customer={customer} />

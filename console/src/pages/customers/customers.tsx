@@ -16,6 +16,7 @@ import { useSort } from '../../parts/sort.ts'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
 import { type NewKey, NewKeyDialog } from '../customer/new-key-dialog.tsx'
+import { FiguresUpTo } from './figures-up-to.tsx'
 import { NewCustomer } from './new-customer.tsx'
 
 type CustomerRow = Data<'customers'>['customers'][number]
@@ -110,6 +111,7 @@ export function CustomersPage() {
           }}
           w={{ base: '100%', xs: 300 }}
         />
+        <FiguresUpTo at={pages.first?.figuresUpTo} />
         <DataTable
           caption={q ? customers.captionByName : customers.captions[sort]}
           columns={columns}

@@ -45,6 +45,11 @@ export function HomePage() {
             {home.incomplete} <Time at={data.figuresUpTo} />
           </Alert>
         )}
+        {data?.expiredUpTo && !data.figuresUpTo && (
+          <Alert variant="light" color="yellow" role="status">
+            {home.expiredIncomplete} <Time at={data.expiredUpTo} />
+          </Alert>
+        )}
         {data ? <Figures data={data} /> : !error && <Skeleton height={220} />}
         {data && <Attention data={data} />}
         <section aria-labelledby="over-time">

@@ -5,6 +5,7 @@ export const home = {
   asOf: 'As of',
   refreshes: 'Refreshes every 30 seconds.',
   incomplete: 'The figures are being calculated for the first time. They are complete up to:',
+  expiredIncomplete: 'Expired orders are being counted and are shown as declined until then. They are complete up to:',
   today: 'Today',
   month: 'This month',
   todayHint: 'Since midnight in Korea',

@@ -6,6 +6,7 @@ export const home: typeof english = {
   asOf: '기준 시각',
   refreshes: '30초마다 새로 고칩니다.',
   incomplete: '처음으로 집계하고 있습니다. 다음 시각까지의 수치만 반영되었습니다:',
+  expiredIncomplete: '만료된 주문을 집계하고 있으며, 집계 전까지는 거절로 표시됩니다. 다음 시각까지 반영되었습니다:',
   today: '오늘',
   month: '이번 달',
   todayHint: '한국 시간 자정부터',
