@@ -13,18 +13,16 @@ import { failMessage, failPage, outcomePage, payPage, type Retry } from './pages
 import type { Presenter } from './presenter.ts'
 import { type Texts, texts } from './texts/texts.ts'
 
-type Parts = { api: Api; orders: Orders; presenter: Presenter; gatewayScriptUrl: string }
+type Parts = { api: Api; orders: Orders; presenter: Presenter; gatewayScriptUrl: string; confirmWaitMs: number }
 
 const tokenPattern = /^[0-9a-f-]{36}$/
 const paymentKeyPattern = /^[\x21-\x7e]{1,200}$/
 
-/** How long a buyer who comes back waits for the answer to the confirm before the page is sent without it. */
-const confirmWaitMs = 700
 /** The pauses before the page checks again by itself: the service gives up on a gateway that hangs after 30 s. */
 const retryAfterMs = [1_000, 2_000, 3_000, 5_000, 8_000, 12_000, 15_000]
 
 export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
-  const { api, orders, presenter, gatewayScriptUrl } = parts
+  const { api, orders, presenter, gatewayScriptUrl, confirmWaitMs } = parts
   const confirm = createConfirm(api, orders)
 
   app.get('/', async (request, reply) => {
@@ -66,7 +64,7 @@ export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
       const see = { href: `/orders/${orderId}`, label: (text: Texts) => text.seeOrder }
       return presenter.message(request, reply, 400, (text) => text.amountDiffers, see)
     }
-    const outcome = await soonOr(confirm(order, paymentKey), notKnownYet)
+    const outcome = await soonOr(confirm(order, paymentKey), notKnownYet, confirmWaitMs)
     const retry = outcome.kind === 'unknown' ? retryOf(order, paymentKey, attempt) : null
     return showOutcome(parts, request, reply, order, outcome, retry)
   })
@@ -105,9 +103,9 @@ async function addressOfPurchase({ api, orders }: Parts, purchase: Purchase): Pr
 }
 
 /** The outcome, or `fallback` when it takes longer than a buyer should wait. */
-async function soonOr(outcome: Promise<Outcome>, fallback: Outcome): Promise<Outcome> {
+async function soonOr(outcome: Promise<Outcome>, fallback: Outcome, waitMs: number): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
-  const timer = setTimeout(resolve, confirmWaitMs, fallback)
+  const timer = setTimeout(resolve, waitMs, fallback)
   try {
     return await Promise.race([outcome, promise])
   } finally {

@@ -31,6 +31,8 @@ export type StorefrontOptions = {
   /** Who sells. */
   shop: ShopInfo
   apiTimeoutMs?: number
+  /** How long a buyer who comes back waits for the answer to the confirm before the page is sent without it. */
+  confirmWaitMs?: number
 }
 
 export type RunningStorefront = { url: string; close(): Promise<void> }
@@ -43,12 +45,12 @@ const assetTypes: Record<string, string> = {
 const assets = ['storefront.css', 'icon.svg', 'shop.js', 'pay.js', 'outcome.js']
 
 export async function startStorefront(options: StorefrontOptions): Promise<RunningStorefront> {
-  const { apiUrl, apiKey, statement, gatewayScriptUrl, apiTimeoutMs: timeoutMs = 10_000 } = options
+  const { apiUrl, apiKey, statement, gatewayScriptUrl, apiTimeoutMs: timeoutMs = 10_000, confirmWaitMs = 700 } = options
   const api = createApi({ apiUrl, apiKey, statement, timeoutMs })
   const orders = openOrders(options.dataDir)
   const presenter = createPresenter(api, gatewayScriptUrl, options.shop)
   const app = createApp(presenter, options.hostnames ?? [])
-  addPaymentRoutes(app, { api, orders, presenter, gatewayScriptUrl })
+  addPaymentRoutes(app, { api, orders, presenter, gatewayScriptUrl, confirmWaitMs })
   addOrderRoutes(app, { api, orders, presenter })
   try {
     const url = await app.listen({ host: options.host, port: options.port })

@@ -66,7 +66,8 @@ describe('an unknown outcome', () => {
       send().catch(() => response.destroy())
     }).listen(0, '127.0.0.1')
     const back = await shop.pay(await shop.buy('BASIC'), 'approve')
-    await shop.restart({ apiUrl: () => `http://127.0.0.1:${(slow.address() as AddressInfo).port}` })
+    const apiUrl = () => `http://127.0.0.1:${(slow.address() as AddressInfo).port}`
+    await shop.restart({ apiUrl, confirmWaitMs: 700 })
     const [one, other] = await Promise.all([shop.get(back), shop.get(back)])
     for (const { text } of [one, other]) assert.ok(text.includes('We are checking your payment'), text)
     const third = shop.get(back)

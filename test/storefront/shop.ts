@@ -28,13 +28,17 @@ export type ShopOptions = {
   apiKey: string
   sandboxUrl: string
   apiTimeoutMs?: number
+  /** Long, so that a page has the outcome on a slow machine too. */
+  confirmWaitMs?: number
   statement?: { apiUrl: () => string; token: string }
 }
 
-export async function openShop({ apiUrl, apiKey, sandboxUrl, apiTimeoutMs = 5_000, statement }: ShopOptions) {
+export async function openShop(given: ShopOptions) {
+  const { apiUrl, apiKey, sandboxUrl, apiTimeoutMs = 5_000, confirmWaitMs = 10_000, statement } = given
   const dataDir = mkdtempSync(join(tmpdir(), 'storefront-test-'))
   const gatewayScriptUrl = `${sandboxUrl}/v2/standard`
-  const options = { apiUrl: () => apiUrl, apiKey, apiTimeoutMs, gatewayScriptUrl, statement, shop: testShop }
+  const times = { apiTimeoutMs, confirmWaitMs }
+  const options = { apiUrl: () => apiUrl, apiKey, ...times, gatewayScriptUrl, statement, shop: testShop }
   let running = await startStorefront({ host: '127.0.0.1', port: 0, ...options, dataDir })
 
   async function request(path: string, init: RequestInit = {}): Promise<Response> {

@@ -59,7 +59,7 @@ async function startOwnShop() {
     },
   )
   const { apiKey } = await service.newKey()
-  const shop = await openShop({ apiUrl: service.publicUrl, apiKey, sandboxUrl: service.sandboxUrl })
+  const shop = await openShop({ apiUrl: service.publicUrl, apiKey, sandboxUrl: service.sandboxUrl, confirmWaitMs: 700 })
   const caller = callerOf(service.publicUrl, apiKey)
   const server = createServer(async (request, response) => {
     const [path = '', what, orderId = '', paymentKey] = /^\/(\w+)\/?([^/?]*)\/?([^/?]*)/.exec(request.url ?? '') ?? []
