@@ -160,13 +160,20 @@ select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.custome
   from (select * from orders where order_id = any ($1::text[]) limit $2) o
   left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true;
 
--- console.findRefundActors
-select distinct on (b.subject) b.subject as "orderId",
-    substring(b.actor from '^(.*?)(?: in the console from |$)') as "operator"
-  from operator_actions b
+-- console.findRefundActions
+with subjects as (
+    select i.order_id, i.order_id as subject from unnest($2::text[]) as i (order_id)
+    union all
+    select d.order_id, d.discrepancy_id::text
+    from unnest($1::uuid[], $2::text[]) as i (customer_id, order_id)
+    join discrepancies d on d.customer_id = i.customer_id and d.order_id = i.order_id
+  )
+  select s.order_id as "orderId", b.actor, b.command, to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "at", to_char(e.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "endedAt"
+  from subjects s
+  join operator_actions b on b.subject = s.subject
   left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
-  where b.step = 'BEGUN' and b.command = 'orders refund' and b.subject = any ($1::text[])
-  order by b.subject, e.outcome = 'ok' desc nulls last, b.happened_at desc;
+  where b.step = 'BEGUN' and b.command in ('orders refund', 'discrepancies accept')
+  order by b.happened_at;
 
 -- console.findResolvedTimes
 select discrepancy_id as "discrepancyId", resolved_at as "resolvedAt"
@@ -559,8 +566,8 @@ select o.customer_id as "customerId",
 
 -- console.listPayments
 select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
-    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.operation_id as "operationId",
-    p.closed_at::text as "place"
+    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.gateway_code as "gatewayCode",
+    to_char(p.opened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "openedAt", p.operation_id as "operationId", p.closed_at::text as "place"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
   order by p.closed_at, p.operation_id
@@ -659,7 +666,10 @@ with swept as (
   on conflict do nothing;
 
 -- console.sumOrders
-select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount"
+select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
+    coalesce(sum(case o.status when 'CONFIRMED' then o.amount
+                               when 'REFUNDED' then o.amount - coalesce(o.refunded_amount, o.amount) end), 0)::bigint as "kept"
+
     from orders o
     where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
       and ($4::text is null or o.status = $4)
@@ -682,7 +692,10 @@ select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount"
     limit 1) end as "failed") f) = any ($7) = $8::boolean);
 
 -- console.sumOrdersOfCustomer
-select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount"
+select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
+    coalesce(sum(case o.status when 'CONFIRMED' then o.amount
+                               when 'REFUNDED' then o.amount - coalesce(o.refunded_amount, o.amount) end), 0)::bigint as "kept"
+
     from orders o
     where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
       and ($4::text is null or o.status = $4)
@@ -5479,7 +5492,7 @@ select
     (select coalesce(json_agg(json_build_object(
        'eventType', n.event_type, 'status', n.status, 'paymentKey', n.payment_key, 'receivedAt', to_char(n.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        'processedAt', to_char(n.processed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'outcome', n.outcome) order by n.received_at), '[]')
-     from (select * from webhook_notifications where order_id = $2 order by received_at limit 100) n
+     from (select * from webhook_notifications where order_id = $2 order by received_at desc limit 100) n
     ) as "notifications",
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),

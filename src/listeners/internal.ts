@@ -14,7 +14,7 @@ import { buildApiListener } from '../http/api-listener.ts'
 import { valuesOf } from '../http/headers.ts'
 import type { RequestCounts } from '../http/request-counts.ts'
 import { referenceRoutes } from '../openapi/page.ts'
-import { recordAction } from '../operators/action-log.ts'
+import { actorOfService, recordAction } from '../operators/action-log.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { refundRoutes } from '../payments/refunds/routes.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -82,7 +82,7 @@ export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts):
   if (payments) {
     const actionLog = { database, onUnwritten: (text: string) => app.log.error(text) }
     refundRoutes(app, payments, ({ serviceId, orderId, reason }, refund) => {
-      const action = { actor: `service ${serviceId}`, command: 'orders refund', arguments: [orderId, '--unused'] }
+      const action = { actor: actorOfService(serviceId), command: 'orders refund', arguments: [orderId, '--unused'] }
       return recordAction(actionLog, { ...action, subject: orderId, reason }, refund)
     })
   }

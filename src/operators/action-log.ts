@@ -41,6 +41,10 @@ export type ActionLog = {
   onUnwritten(text: string): void
 }
 
+/** The actor of what a service does with its token. */
+export const actorOfService = (serviceId: string) => `service ${serviceId}`
+export const serviceActor = /^service svc_/
+
 export type Action = {
   actor: string
   command: string

@@ -26,6 +26,13 @@ before(async () => {
 })
 after(() => closeAll(api, service))
 
+// The page is compiled with its own settings, which differ from those of this program.
+const figures = (await import('../../console/src/pages/books/runs/run-figures.ts' as string)) as {
+  discrepanciesOf(run: { bridge: object | null; result: object }): number
+  hasDiscrepancies(result: object): boolean
+  hasMatchedAll(result: object): boolean
+}
+
 const today = () => koreanDayOf(new Date())
 const reason = 'to close the day'
 
@@ -342,6 +349,20 @@ test('a range that is reversed, too long, in the future or without a valid day i
     days.map(({ day }) => day),
     ['2000-01-02', '2000-01-01'],
   )
+})
+
+test('a run matched all only without unknown orders and stored movements that differ, and each of these is a discrepancy', () => {
+  const reviewed = { agrees: 0, repaired: 0, disagrees: 0, 'under way': 0, unknown: 0 }
+  const equal = { captured: 5, cancelled: 0, bookedCaptured: 5, bookedCancelled: 0, movements: 1, foreign: 0, reviewed }
+  // A capture and a cancel of an unknown order.
+  const unknown = { ...equal, foreign: 2, otherServices: 0, unknownOrders: 2 }
+  const differing = { ...equal, listedDifferently: 1 }
+  const all = [equal, unknown, differing, { ...equal, foreign: 1, otherServices: 1 }, { ...equal, captured: 6 }]
+  assert.deepEqual(all.map(figures.hasMatchedAll), [true, false, false, false, false])
+  assert.deepEqual(all.map(figures.hasDiscrepancies), [false, true, true, false, false])
+  const lines = ['MOVEMENT_DIFFERS', 'UNKNOWN_ORDER'].map((kind) => ({ kind, discrepancyId: kind }))
+  assert.equal(figures.discrepanciesOf({ bridge: null, result: differing }), 1)
+  assert.equal(figures.discrepanciesOf({ bridge: { lines }, result: differing }), 2)
 })
 
 test('days are counted, not compared as texts', () => {

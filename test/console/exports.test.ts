@@ -96,6 +96,8 @@ test('the headings are in the language of the page, and a refund names the opera
   const english = (await linesOf(await finance.save(`${path}en`))).at(-1)
   assert.deepEqual([english?.['Order status'], english?.Operator, english?.Type], ['REFUNDED', finance.name, 'REFUND'])
   assert.equal((await finance.save(`${path}fr`)).status, 400)
+  await (await api.newOperator('finance')).get('refundOrder', { params: { orderId }, body: { reason: 'once more' } })
+  assert.equal((await linesOf(await finance.save(`${path}en`))).at(-1)?.Operator, finance.name)
   const files = ['/books/days.csv', '/books/discrepancies.csv', '/books/liability.csv']
   for (const file of [...files, `/customers/${customer.customerId}/statement.csv`]) {
     const [head = ''] = (await (await finance.save(`${file}?language=ko`)).text()).split('\r\n')
@@ -104,6 +106,24 @@ test('the headings are in the language of the page, and a refund names the opera
       head,
     )
   }
+})
+
+test('a cancellation at the gateway names the operator who accepted it, and none where it was adopted', async () => {
+  const operatorOf = async (orderId: string) => {
+    const lines = await linesOf(await finance.save(`/books/payments.csv?from=${today()}&to=${today()}`))
+    return lines.find((line) => line.orderId === orderId && line.kind === 'REFUND')?.operator
+  }
+  const body = { reason: 'agreed by mail' }
+  const other = await service.newCustomer()
+  const [partly, wholly] = [await other.confirmedOrder('STANDARD'), await other.confirmedOrder('STANDARD')]
+  await service.sandbox.cancel(partly.paymentKey, 5_000)
+  await finance.get('settleOrder', { params: { orderId: partly.orderId }, body })
+  const { openDiscrepancies } = await finance.get('order', { params: { orderId: partly.orderId } })
+  const discrepancyId = openDiscrepancies[0]?.discrepancyId ?? assert.fail('nothing was found')
+  await finance.get('acceptDiscrepancy', { params: { discrepancyId }, body: { ...body, credits: 0 } })
+  await service.sandbox.cancel(wholly.paymentKey)
+  await finance.get('settleOrder', { params: { orderId: wholly.orderId }, body })
+  assert.deepEqual([await operatorOf(partly.orderId), await operatorOf(wholly.orderId)], [finance.name, ''])
 })
 
 test('more payments than one chunk holds are all in the file, each once, in order of time', async () => {

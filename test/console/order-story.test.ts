@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Data } from '../../src/console/contract.ts'
+import { refunderOf } from '../../src/console/orders/ended.ts'
+import { cancelledAtGateway } from '../../src/gateway/gateway.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
 import { processNotifications } from '../../src/payments/recovery/notifications.ts'
@@ -225,6 +227,42 @@ test('an expired order and a refused one show it in their timeline, and each has
     typeof momentOf(await read(refused.orderId), 'OPERATION_ENDED CONFIRM REJECTED').detail.gatewayCode,
     'string',
   )
+})
+
+test('the operator of a refund is the one whose action was running when it began, not a service and not one that was killed before', () => {
+  const second = (count: number) => `2026-11-15T21:45:0${count}.000Z`
+  const action = { actor: 'kim', command: 'orders refund', at: second(2), endedAt: second(4) }
+  const killed = { ...action, actor: 'lee', at: second(1), endedAt: null }
+  const service = { ...action, actor: 'service svc_0123456789abcdefghij' }
+  const later = { ...action, actor: 'park', at: second(5), endedAt: second(6) }
+  const refund = { kind: 'REFUND', gatewayCode: null, openedAt: second(3) } as const
+  assert.equal(refunderOf(refund, [killed, action, later]), 'kim')
+  assert.equal(refunderOf(refund, [killed, service]), null)
+  const adopted = { ...refund, gatewayCode: cancelledAtGateway }
+  assert.equal(refunderOf(adopted, [killed, action]), null)
+  assert.equal(refunderOf(adopted, [killed, { ...action, command: 'discrepancies accept' }]), 'kim')
+})
+
+test('a notified status is that of the payment in progress, until it was processed', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, confirm } = await customer.paidOrder()
+  const notifiedAfter = async (key: string, status: string) => {
+    const notification = { transmissionId: crypto.randomUUID(), eventType: 'PAYMENT_STATUS_CHANGED', orderId }
+    await insertNotification(service.payments.database, { ...notification, paymentKey: key, status })
+    return (await read(orderId)).order.notified
+  }
+  assert.equal(await notifiedAfter(paymentKey, 'DONE'), 'DONE')
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-after', times: 1 }])
+  assertRefused(await confirm(), 'SVC001')
+  assert.equal(await notifiedAfter('pay_another', 'EXPIRED'), 'DONE')
+  for (let count = 0; count < 100; count += 1) await notifiedAfter(paymentKey, 'IN_PROGRESS')
+  assert.equal(await notifiedAfter(paymentKey, 'DONE'), 'DONE')
+  await service.database.query(
+    `update webhook_notifications set processed_at = now(), outcome = 'agrees' where order_id = $1`,
+    [orderId],
+  )
+  assert.equal((await read(orderId)).order.notified, null)
+  await settleAll(service)
 })
 
 test('webhooks and discrepancies are shown with their result', async () => {

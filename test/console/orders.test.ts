@@ -5,6 +5,7 @@ import type { ConsoleContext } from '../../src/console/context.ts'
 import type { Data, Query } from '../../src/console/contract.ts'
 import { maxOrdersScanned } from '../../src/console/orders/orders.sql.ts'
 import { orderHandlers } from '../../src/console/orders/orders.ts'
+import { discrepancyTimeline } from '../../src/console/orders/timeline.ts'
 import { newOrderId } from '../../src/core/ids.ts'
 import { dayMs } from '../../src/core/korean-days.ts'
 import type { Database } from '../../src/db/database.ts'
@@ -100,7 +101,7 @@ test('a rare state is searched in ranges of limited length: no order is missed, 
     assert.equal((refused.body.metadata as { reason?: string } | null)?.reason, 'too many to sort')
   }
   const { matched } = await viewer.get('orders', { query: { status: 'CONFIRMED' } })
-  assert.deepEqual(matched, { count: 0, amount: 0, among: maxOrdersScanned })
+  assert.deepEqual(matched, { count: 0, amount: 0, kept: 0, among: maxOrdersScanned })
   await service.database.query(`delete from orders where customer_id = $1 and status = 'PENDING'`, [
     customer.customerId,
   ])
@@ -143,14 +144,23 @@ test('orders are filtered by reason of failure, package and open operation, and 
       )
     }
   }
+  const groups = {
+    expired: ['payment-expired', 'order-expired'],
+    declined: ['card-declined', 'insufficient-funds', 'other'],
+  }
+  for (const [group, reasons] of Object.entries(groups)) {
+    const { orders, matched } = await list({ failure: group as 'expired' | 'declined', status: 'FAILED' })
+    assert.deepEqual(new Set(orders.map((each) => each.failure?.reason)), new Set(reasons))
+    assert.equal(matched?.count, reasons.length)
+  }
   const open = await list({ open: 'yes' })
   assert.deepEqual(
     open.orders.map(({ orderId, openOperation, failure }) => [orderId, openOperation, failure]),
     [[waiting.orderId, 'CONFIRM', null]],
   )
-  assert.deepEqual((await list({ limit: '1' })).matched, { count: 6, amount: 261_000, among: null })
+  assert.deepEqual((await list({ limit: '1' })).matched, { count: 6, amount: 261_000, kept: 0, among: null })
   const pro = await list({ packageType: 'PRO', limit: '1' })
-  assert.deepEqual(pro.matched, { count: 2, amount: 200_000, among: null })
+  assert.deepEqual(pro.matched, { count: 2, amount: 200_000, kept: 0, among: null })
   assert.equal((await list({ packageType: 'PRO', limit: '1', cursor: pro.nextCursor ?? '' })).matched, null)
   const all = await viewer.get('orders', { query: { failure: 'order-expired' } })
   assert.ok(all.orders.some(({ orderId }) => orderId === failed['order-expired']))
@@ -168,6 +178,37 @@ test('orders are filtered by reason of failure, package and open operation, and 
   assert.deepEqual(others, [])
   assert.match(line, /^ord_.*,STANDARD,20000,21,결제 실패,잔액 부족·한도 초과,REJECT_CARD_PAYMENT,,,,$/)
   await settleAll(service)
+})
+
+test('the sum of orders has what was ordered, and of it what was paid and not refunded', async () => {
+  const customer = await service.newCustomer()
+  for (const state of ['CONFIRMED', 'CANCELLED', 'FAILED'] as const) await orderInState(service, customer, state)
+  const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
+  await service.sandbox.cancel(paymentKey, 5_000)
+  const body = { reason: 'agreed with the buyer' }
+  await finance.get('settleOrder', { params: { orderId }, body })
+  const { openDiscrepancies } = await finance.get('order', { params: { orderId } })
+  const discrepancyId = openDiscrepancies[0]?.discrepancyId ?? assert.fail('nothing was found')
+  await finance.get('acceptDiscrepancy', { params: { discrepancyId }, body: { ...body, credits: 0 } })
+  await customer.purchase('PRO')
+  const { orders, matched } = await viewer.get('orders', { query: { customerId: customer.customerId } })
+  const [amount, confirmed] = [orders, orders.filter(({ status }) => status === 'CONFIRMED')].map((rows) =>
+    rows.reduce((sum, row) => sum + row.amount, 0),
+  )
+  assert.deepEqual(matched, { count: 5, amount, kept: (confirmed ?? 0) + 15_000, among: null })
+})
+
+test('a discrepancy that the service resolved shows that, also when an operator has acted on it before or afterwards', () => {
+  const second = (count: number) => `2026-11-15T21:45:0${count}.000Z`
+  const found = { discrepancyId: 'd', kind: 'OPERATION_STUCK', detail: {}, foundAt: second(0), lastSeenAt: second(0) }
+  const discrepancy = { ...found, resolvedAt: second(4), resolution: 'the operation was settled' }
+  const kindsWith = (at: number, end: number) => {
+    const by = { actionId: 'a', actor: 'kim', command: 'discrepancies resolve', reason: 'seen', outcome: 'ok' }
+    return discrepancyTimeline(discrepancy, [{ ...by, at: second(at), endedAt: second(end) }]).map(({ kind }) => kind)
+  }
+  assert.deepEqual(kindsWith(3, 5), ['DISCREPANCY_FOUND', 'OPERATOR'])
+  assert.deepEqual(kindsWith(1, 2), ['DISCREPANCY_FOUND', 'OPERATOR', 'DISCREPANCY_RESOLVED'])
+  assert.deepEqual(kindsWith(5, 6), ['DISCREPANCY_FOUND', 'DISCREPANCY_RESOLVED', 'OPERATOR'])
 })
 
 test('days are those of Korea: an order of the last millisecond before midnight is of the day before', async () => {

@@ -1,9 +1,12 @@
 // The statements of the pages of the books: reconciliation runs, the days that they cover, and the payments of a period. A list
 // continues after the key of a row.
 import { type Database, statement } from '../../db/database.ts'
+import { iso } from '../../db/iso.ts'
 import type { LinkedLine } from '../../payments/books/bridge.ts'
 import type { Reconciliation } from '../../payments/books/reconcile.ts'
 import type { OperationKind } from '../../payments/kinds.ts'
+import type { OrderKey } from '../../payments/orders.sql.ts'
+import type { RefundAction } from '../orders/ended.ts'
 
 type AddedSince07 =
   | 'outsideCaptured'
@@ -109,6 +112,9 @@ export type PaymentRow = {
   paymentKey: string
   transactionKey: string | null
   reason: string | null
+  gatewayCode: string | null
+  /** ISO. */
+  openedAt: string
   operationId: string
   /** `closedAt` to the microsecond, to continue after. */
   place: string
@@ -117,8 +123,8 @@ export type PaymentRow = {
 const listPaymentsStatement = statement(
   'console.listPayments',
   `select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
-    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.operation_id as "operationId",
-    p.closed_at::text as "place"
+    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.gateway_code as "gatewayCode",
+    ${iso('p.opened_at')} as "openedAt", p.operation_id as "operationId", p.closed_at::text as "place"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
   order by p.closed_at, p.operation_id
@@ -135,20 +141,30 @@ export function listPayments(
   return database.run<PaymentRow>(listPaymentsStatement, [before, after.place, after.operationId, limit])
 }
 
-// The action that succeeded, else the last one.
-const findRefundActorsStatement = statement(
-  'console.findRefundActors',
-  `select distinct on (b.subject) b.subject as "orderId",
-    substring(b.actor from '^(.*?)(?: in the console from |$)') as "operator"
-  from operator_actions b
+// The subject of an action is the order, or a discrepancy of it.
+const findRefundActionsStatement = statement(
+  'console.findRefundActions',
+  `with subjects as (
+    select i.order_id, i.order_id as subject from unnest($2::text[]) as i (order_id)
+    union all
+    select d.order_id, d.discrepancy_id::text
+    from unnest($1::uuid[], $2::text[]) as i (customer_id, order_id)
+    join discrepancies d on d.customer_id = i.customer_id and d.order_id = i.order_id
+  )
+  select s.order_id as "orderId", b.actor, b.command, ${iso('b.happened_at')} as "at", ${iso('e.happened_at')} as "endedAt"
+  from subjects s
+  join operator_actions b on b.subject = s.subject
   left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
-  where b.step = 'BEGUN' and b.command = 'orders refund' and b.subject = any ($1::text[])
-  order by b.subject, e.outcome = 'ok' desc nulls last, b.happened_at desc`,
+  where b.step = 'BEGUN' and b.command in ('orders refund', 'discrepancies accept')
+  order by b.happened_at`,
 )
 
-/** Who refunded these orders, by order; no entry where it was not an operator. */
-export async function findRefundActors(database: Database, orderIds: string[]): Promise<Map<string, string>> {
-  if (orderIds.length === 0) return new Map()
-  const rows = await database.run<{ orderId: string; operator: string }>(findRefundActorsStatement, [orderIds])
-  return new Map(rows.map(({ orderId, operator }) => [orderId, operator]))
+/** Actions that refund one of these orders or accept a refund, oldest first, by order. */
+export async function findRefundActions(database: Database, orders: OrderKey[]): Promise<Map<string, RefundAction[]>> {
+  if (orders.length === 0) return new Map()
+  const rows = await database.run<RefundAction & { orderId: string }>(findRefundActionsStatement, [
+    orders.map(({ customerId }) => customerId),
+    orders.map(({ orderId }) => orderId),
+  ])
+  return Map.groupBy(rows, ({ orderId }) => orderId)
 }

@@ -9,7 +9,7 @@ import { type ExportQuery, statementPages } from '../../credits/statement/statem
 import type { Database } from '../../db/database.ts'
 import { operationKinds } from '../../payments/kinds.ts'
 import { findOrders } from '../../payments/orders.sql.ts'
-import { findRefundActors, listPayments, type PaymentRow } from '../books/books.sql.ts'
+import { findRefundActions, listPayments, type PaymentRow } from '../books/books.sql.ts'
 import { type DaySpan, readDays } from '../books/books.ts'
 import {
   type DiscrepancyRow,
@@ -18,6 +18,7 @@ import {
   withAmountsAndNames,
 } from '../books/discrepancies.sql.ts'
 import { findCustomerNames } from '../customers/names.sql.ts'
+import { refunderOf } from '../orders/ended.ts'
 import type { Language } from './headings.ts'
 import { type CsvColumn, codeColumnsOf, csvTable, fieldsOf, timesOf } from './table.ts'
 
@@ -93,14 +94,14 @@ export async function* paymentsCsv(
 }
 
 async function paymentLines(database: Database, page: PaymentRow[]): Promise<PaymentLine[]> {
-  const refunded = page.filter(({ kind }) => kind === 'REFUND').map(({ orderId }) => orderId)
-  const [names, orders, actors] = await Promise.all([
+  const refunded = page.filter(({ kind }) => kind === 'REFUND')
+  const [names, orders, actions] = await Promise.all([
     findCustomerNames(
       database,
       page.map(({ customerId }) => customerId),
     ),
     findOrders(database, page),
-    findRefundActors(database, refunded),
+    findRefundActions(database, refunded),
   ])
   return page.map((payment, place) => {
     const { amount, ...rest } = payment
@@ -114,7 +115,7 @@ async function paymentLines(database: Database, page: PaymentRow[]): Promise<Pay
       packageType: order?.packageType ?? null,
       credits: order?.credits ?? null,
       status: order?.status ?? null,
-      operator: kind === 'REFUND' ? (actors.get(orderId) ?? null) : null,
+      operator: refunderOf(payment, actions.get(orderId) ?? [])?.replace(/ in the console from .*$/, '') ?? null,
       ...withVat(operationKinds[kind].revenueSign, amount),
     }
   })

@@ -19,6 +19,8 @@ import {
 } from '../schema-types.ts'
 
 export const FailureReasonText = Type.Enum([...failureReasons])
+/** As the badges show them: not paid in time, or refused for any other reason. */
+export const failureGroups = ['expired', 'declined'] as const
 
 const ordersFilter = {
   status: Type.Optional(OrderStatusText),
@@ -27,8 +29,8 @@ const ordersFilter = {
   from: Type.Optional(Day),
   to: Type.Optional(Day),
   packageType: Type.Optional(Type.Enum([...packageTypes])),
-  /** Why orders are FAILED. */
-  failure: Type.Optional(FailureReasonText),
+  /** Why orders are FAILED: a reason, or a group of them. */
+  failure: Type.Optional(Type.Enum([...failureGroups, ...failureReasons])),
   /** Only orders with an operation in progress at the gateway. */
   open: Type.Optional(Type.Literal('yes', { description: 'yes' })),
 }
@@ -64,8 +66,11 @@ export const OrderRow = Type.Object({
 /** A page may have fewer rows than its limit and still be followed: filters are searched in stretches. */
 export const OrdersData = Type.Object({
   orders: Type.Array(OrderRow),
-  /** All that match, with the first page. `among`: only so many orders, the newest, were searched; null: all of them. */
-  matched: Type.Union([Type.Object({ count: Whole, amount: Whole, among: WholeOrNull }), Type.Null()]),
+  /**
+   * All that match, with the first page. `amount`: ordered; `kept`: paid of it, less what was refunded. `among`: only so many
+   * orders, the newest, were searched; null: all of them.
+   */
+  matched: Type.Union([Type.Object({ count: Whole, amount: Whole, kept: Whole, among: WholeOrNull }), Type.Null()]),
   nextCursor: TextOrNull,
 })
 
@@ -152,7 +157,7 @@ export const OrderData = Type.Object({
       }),
       Type.Null(),
     ]),
-    /** The payment status of the last notification of the gateway. */
+    /** The payment status that the gateway has last notified and that our books do not have, or not yet. */
     notified: TextOrNull,
   }),
   /** What is left of the order; null when it has granted nothing. */

@@ -1,6 +1,8 @@
 // How an order was closed after its payment: when, by whom, why, what went back and which credits were taken. It follows from its
-// approved cancel or refund; the operator is the one whose action was running when the refund began.
+// approved cancel or refund; the operator is the one whose action was running when the refund began. An action whose process was
+// killed has no end, hence the last one.
 import { cancelledAtGateway } from '../../gateway/gateway.ts'
+import { serviceActor } from '../../operators/action-log.ts'
 import type { OrderStory, StoryAction, StoryOperation } from '../../payments/books/order-story.sql.ts'
 import type { Data } from '../contract.ts'
 
@@ -14,7 +16,7 @@ export function endedOf(story: OrderStory): Ended | null {
   const closed = operations.find(({ kind, state }) => kind === closing[status] && state === 'APPROVED')
   if (!closed?.closedAt) return null
   const { closedAt: at, reason, amount, keyLastFour } = closed
-  const operator = actions.find((action) => hasBegun(action, closed))?.actor ?? null
+  const operator = refunderOf(closed, actions)
   const taken = entries.filter(({ kind }) => kind === 'ROLLBACK' || kind === 'REFUND')
   return {
     at,
@@ -33,7 +35,17 @@ function enderOf({ kind, gatewayCode }: StoryOperation, operator: string | null)
   return operator === null ? 'platform' : 'operator'
 }
 
-function hasBegun({ command, at, endedAt }: StoryAction, { kind, openedAt }: StoryOperation): boolean {
-  const isOfKind = kind === 'REFUND' && ['orders refund', 'discrepancies accept'].includes(command)
+export type Refund = Pick<StoryOperation, 'kind' | 'gatewayCode' | 'openedAt'>
+export type RefundAction = Pick<StoryAction, 'actor' | 'command' | 'at' | 'endedAt'>
+
+/** The operator who refunded, or accepted what was cancelled at the gateway; null: a service, or not known. Oldest action first. */
+export function refunderOf(refund: Refund, actions: RefundAction[]): string | null {
+  const actor = actions.findLast((action) => hasBegun(action, refund))?.actor ?? null
+  return actor !== null && serviceActor.test(actor) ? null : actor
+}
+
+function hasBegun({ command, at, endedAt }: RefundAction, { kind, gatewayCode, openedAt }: Refund): boolean {
+  const wanted = gatewayCode === cancelledAtGateway ? 'discrepancies accept' : 'orders refund'
+  const isOfKind = kind === 'REFUND' && command === wanted
   return isOfKind && at <= openedAt && (endedAt === null || openedAt <= endedAt)
 }

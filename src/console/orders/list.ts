@@ -1,9 +1,10 @@
 // The list of orders, filtered, sorted and summed up. Days become bounds of order ids.
 import { refuseFields } from '../../core/errors.ts'
 import { orderIdAt, orderIdPattern } from '../../core/ids.ts'
-import { addDays, startOfKoreanDay } from '../../core/korean-days.ts'
+import { dayMs } from '../../core/korean-days.ts'
 import type { Database } from '../../db/database.ts'
 import { codesOf, type FailureReason, failureOf, failureReasons } from '../../payments/failure-reasons.ts'
+import { dayStartOf } from '../books/books.ts'
 import type { Data, Query } from '../contract.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
@@ -21,36 +22,36 @@ import {
 
 type Filtered = Omit<Query<'orders'>, 'cursor' | 'limit' | 'sort'>
 
+/** An id is generated just before the order is stored: around midnight the two may be of different days. */
 export function filterOf(query: Filtered): OrdersFilter {
   const { status = null, customerId, packageType = null, failure, open, from, to } = query
-  if (from && to && from > to) throw faultOf('to', 'must not be before from')
+  if (from && to && from > to) throw refuseFields('VAL003', [{ field: 'to', rule: 'must not be before from' }])
   return {
     status,
     customerId: customerId?.toLowerCase() ?? null,
     packageType,
     isOpen: open === 'yes',
     failure: failure ? failureCodesOf(failure) : null,
-    from: from ? firstIdOf('from', from, 0) : null,
-    below: to ? firstIdOf('to', to, 1) : null,
+    from: from ? orderIdAt(dayStartOf('from', from).getTime()) : null,
+    below: to ? orderIdAt(dayStartOf('to', to).getTime() + dayMs) : null,
   }
 }
 
-function faultOf(field: 'from' | 'to', rule: string) {
-  return refuseFields('VAL003', [{ field, rule }])
-}
+const codesFor = (reason: FailureReason) => (reason === 'order-expired' ? [codeOfExpired] : codesOf(reason))
+const expiredCodes = [...codesFor('order-expired'), ...codesFor('payment-expired')]
 
-/** An id is generated just before the order is stored: around midnight the two may be of different days. */
-function firstIdOf(field: 'from' | 'to', day: string, daysAfter: number): string {
-  const start = startOfKoreanDay(day) && startOfKoreanDay(addDays(day, daysAfter))
-  if (!start || start.getTime() < 0) throw faultOf(field, 'must be a day such as 2026-01-31')
-  return orderIdAt(start.getTime())
-}
-
-/** Codes that are in no list are `other`, too. */
-function failureCodesOf(reason: FailureReason): FailureCodes {
-  const codesFor = (each: FailureReason) => (each === 'order-expired' ? [codeOfExpired] : codesOf(each))
-  if (reason !== 'other') return { codes: codesFor(reason), areWanted: true }
-  return { codes: failureReasons.filter((each) => each !== 'other').flatMap(codesFor), areWanted: false }
+/** Codes that are in no list are `other`, and so `declined`. */
+function failureCodesOf(wanted: NonNullable<Filtered['failure']>): FailureCodes {
+  switch (wanted) {
+    case 'expired':
+      return { codes: expiredCodes, areWanted: true }
+    case 'declined':
+      return { codes: expiredCodes, areWanted: false }
+    case 'other':
+      return { codes: failureReasons.filter((each) => each !== 'other').flatMap(codesFor), areWanted: false }
+    default:
+      return { codes: codesFor(wanted), areWanted: true }
+  }
 }
 
 export function failureIn(failed: ListedOrder['failed']): Data<'order'>['order']['failure'] {

@@ -83,7 +83,10 @@ function highest(scope: ListScope): string {
 
 function summed(scope: ListScope): string {
   const quotedMatching = matching(scope)
-  return `select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount" ${quotedMatching}`
+  return `select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
+    coalesce(sum(case o.status when 'CONFIRMED' then o.amount
+                               when 'REFUNDED' then o.amount - coalesce(o.refunded_amount, o.amount) end), 0)::bigint as "kept"
+    ${quotedMatching}`
 }
 
 const newestStatement = statement('console.listOrders', newest('groups'), 'groups')
@@ -117,13 +120,14 @@ function newestFirst(one: ListedOrder, other: ListedOrder): number {
   return one.orderId < other.orderId ? 1 : -1
 }
 
-export type OrderSums = { count: number; amount: number }
+/** KRW: ordered, and paid of it less what was refunded. */
+export type OrderSums = { count: number; amount: number; kept: number }
 
 export async function sumOrders(database: Database, filter: OrdersFilter): Promise<OrderSums> {
   const chosen = filter.customerId === null ? sumStatement : sumOfCustomerStatement
   const rows = await database.run<OrderSums>(chosen, valuesOf(filter))
   const total = (name: keyof OrderSums) => rows.reduce((sum, row) => sum + row[name], 0)
-  return { count: total('count'), amount: total('amount') }
+  return { count: total('count'), amount: total('amount'), kept: total('kept') }
 }
 
 const stretchEnd = (quotedScope: string) => `select o.order_id as "orderId" from orders o

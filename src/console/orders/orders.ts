@@ -6,10 +6,14 @@ import { hostOf } from '../../events/endpoints.ts'
 import { findOrderEvents, listDeliveries } from '../../events/order-events.sql.ts'
 import { resendEvents } from '../../events/resend.ts'
 import { may, type Role } from '../../operators/permissions.ts'
-import { findOrderStory, type OrderStory, type StoryOperation } from '../../payments/books/order-story.sql.ts'
-import type { FailedConfirm } from '../../payments/failure-reasons.ts'
+import {
+  findOrderStory,
+  type OrderStory,
+  type StoryNotification,
+  type StoryOperation,
+} from '../../payments/books/order-story.sql.ts'
 import { attemptsKept } from '../../payments/operations/lease.sql.ts'
-import { findOrderKeys } from '../../payments/orders.sql.ts'
+import { findOrderKeys, findOrders } from '../../payments/orders.sql.ts'
 import { reviewOrder } from '../../payments/recovery/review-order.ts'
 import { quoteRefund } from '../../payments/refunds/quote.ts'
 import { refund } from '../../payments/refunds/refund.ts'
@@ -21,6 +25,7 @@ import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
 import { endedOf } from './ended.ts'
 import { failureIn, readOrders } from './list.ts'
+import type { ListedOrder } from './orders.sql.ts'
 import { paymentUrlOfDiscrepancy } from './payment-link.ts'
 import { type EventWithDeliveries, endsOf, orderTimeline } from './timeline.ts'
 
@@ -53,16 +58,23 @@ export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: 
     }))
   }
 
+  async function failedConfirmFor(story: OrderStory): Promise<ListedOrder['failed']> {
+    if (story.status !== 'FAILED') return null
+    const [order] = await findOrders(database, [story])
+    return order?.failed ?? null
+  }
+
   return {
     orders: ({ query }) => readOrders(database, query),
 
     async order({ operator, params }) {
       const story = await storyFor(params.orderId)
-      const [events, lot, customerName, endpoints] = await Promise.all([
+      const [events, lot, customerName, endpoints, failed] = await Promise.all([
         eventsFor(story),
         findLot(database, story.customerId, story.orderId),
         findCustomerName(database, story.customerId),
         listEndpoints(database, maxEndpoints),
+        failedConfirmFor(story),
       ])
       const hasEndpoint = endpoints.some(({ status }) => status === 'ACTIVE')
       const { orderId, customerId, status, packageType, amount, credits, createdAt, confirmedAt } = story
@@ -85,9 +97,9 @@ export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: 
           paymentUrl: paymentKey && paymentUrlOf({ paymentKey, orderId }),
           refundShortfall: story.refundShortfall,
           refundedAmount: story.refundedAmount,
-          failure: failureIn(failedConfirmOf(story)),
+          failure: failureIn(failed),
           ended: endedOf(story),
-          notified: story.notifications.findLast((each) => each.status !== null)?.status ?? null,
+          notified: notifiedIn(story),
         },
         lot,
         story: orderTimeline(story, events),
@@ -158,15 +170,13 @@ function openShown(story: OrderStory): Data<'order'>['open'] {
   return { kind, openedAt, attempts, attemptsAtMost: attemptsKept, gatewayCode, nextAttemptAt }
 }
 
-/** The last one: a confirm that was abandoned leaves the order PENDING. */
-function failedConfirmOf({ status, operations }: OrderStory): FailedConfirm | null {
-  if (status !== 'FAILED') return null
-  const failed = operations.findLast(({ kind, state }) => kind === 'CONFIRM' && isFailed(state))
-  return failed && isFailed(failed.state) ? { state: failed.state, gatewayCode: failed.gatewayCode } : null
-}
-
-function isFailed(state: StoryOperation['state']): state is FailedConfirm['state'] {
-  return state === 'REJECTED' || state === 'EXPIRED'
+/** Of the payment in progress or of the order, if it has one: what our books do not have, or not yet. */
+function notifiedIn(story: OrderStory): string | null {
+  const paymentKey = openOperationOf(story)?.paymentKey ?? paymentKeyOf(story)
+  const isOfPayment = (each: StoryNotification) => paymentKey === null || each.paymentKey === paymentKey
+  const isNew = ({ outcome }: StoryNotification) => outcome === null || outcome === 'disagrees'
+  const last = story.notifications.findLast((each) => each.status !== null && isOfPayment(each) && isNew(each))
+  return last?.status ?? null
 }
 
 /** The page calls `not confirmed` a `state`. */

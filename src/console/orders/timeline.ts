@@ -56,11 +56,16 @@ export function orderTimeline(story: OrderStory, events: EventWithDeliveries[]):
 
 /** An action of an operator that resolved it is one moment, with the note. */
 export function discrepancyTimeline(discrepancy: StoryDiscrepancy, actions: StoryAction[]): TimelineMoment[] {
-  const isByAction = actions.some(({ command, outcome }) => /^discrepancies /.test(command) && outcome === 'ok')
+  const isByAction = actions.some((action) => hasResolved(action, discrepancy))
   const moments = momentsOfDiscrepancy(discrepancy).filter(
     ({ kind }) => !(isByAction && kind === 'DISCREPANCY_RESOLVED'),
   )
   return sortByTime([...moments, ...actions.map(momentOfAction)])
+}
+
+function hasResolved({ command, outcome, at, endedAt }: StoryAction, { resolvedAt }: StoryDiscrepancy): boolean {
+  const isDone = /^discrepancies /.test(command) && outcome === 'ok'
+  return isDone && resolvedAt !== null && endedAt !== null && at <= resolvedAt && resolvedAt <= endedAt
 }
 
 /** Neighbouring attempts of an operation become one moment. */

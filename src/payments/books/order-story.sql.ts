@@ -154,7 +154,7 @@ const findOrderRecordsStatement = statement(
     (select coalesce(json_agg(json_build_object(
        'eventType', n.event_type, 'status', n.status, 'paymentKey', n.payment_key, 'receivedAt', ${iso('n.received_at')},
        'processedAt', ${iso('n.processed_at')}, 'outcome', n.outcome) order by n.received_at), '[]')
-     from (select * from webhook_notifications where order_id = $2 order by received_at limit 100) n
+     from (select * from webhook_notifications where order_id = $2 order by received_at desc limit 100) n
     ) as "notifications",
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},

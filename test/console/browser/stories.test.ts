@@ -99,7 +99,7 @@ test('why was I refused: support finds the order by its reason, reads why in bot
   const { page, ...support } = await newOperator('support')
   await support.open('/orders')
   await page.getByLabel('Reason for failure').selectOption('Insufficient funds or limit')
-  await support.sees(`1 order · ${won(amount)} in total`)
+  await support.sees(`1 order · ${won(amount)} ordered, of it ₩0 paid and not refunded`)
   await page.waitForURL('**/orders?failure=insufficient-funds&status=FAILED')
   await support.sees('Declined', support.row('Sea maps'))
   await support.row('Sea maps').getByRole('link').click()

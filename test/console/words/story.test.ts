@@ -56,7 +56,10 @@ const { valueText } = (await import(`${page}/value-text.ts`)) as {
   valueText(words: object, field: string, value: string): string
 }
 const { meaningOf } = (await import('../../../console/src/pages/order/meaning.ts' as string)) as {
-  meaningOf(page: { order: object; open: object | null }, words: object): string
+  meaningOf(
+    page: { order: object; open: object | null; story: object[]; openDiscrepancies: object[] },
+    words: object,
+  ): string
 }
 
 const { errorTextOf } = (await import('../../../console/src/parts/error-text.ts' as string)) as {
@@ -239,9 +242,28 @@ test('what an order means follows its status, the operation in progress, the rea
         : /^(Declined|Not paid): /,
     ]),
   ]
+  const nothing = { story: [], openDiscrepancies: [] }
   for (const [given, operation, meaning] of cases) {
-    assert.match(meaningOf({ order: given, open: operation }, languages.en), meaning)
-    assert.match(meaningOf({ order: given, open: operation }, languages.ko), hangul)
+    assert.match(meaningOf({ order: given, open: operation, ...nothing }, languages.en), meaning)
+    assert.match(meaningOf({ order: given, open: operation, ...nothing }, languages.ko), hangul)
+  }
+})
+
+test('a failed order whose payment was captured is never said to be unpaid: it is open, returned, or resolved', () => {
+  const order = { status: 'FAILED', failure: { reason: 'order-expired' }, notified: null }
+  const captured = { kind: 'CAPTURED_FOR_FAILED_ORDER' }
+  const found = { kind: 'DISCREPANCY_FOUND', detail: captured }
+  const ended = (state: string) => ({ kind: 'OPERATION_ENDED', detail: { kind: 'RETURN', state } })
+  const cases: [story: object[], openDiscrepancies: object[], meaning: RegExp][] = [
+    [[found, ended('REJECTED')], [captured], /has not been returned/],
+    [[found, ended('APPROVED'), found], [captured], /has not been returned/],
+    [[found, ended('APPROVED')], [], /was returned to the card/],
+    [[found, ended('REJECTED')], [], /how this was resolved/],
+  ]
+  for (const [story, openDiscrepancies, meaning] of cases) {
+    const given = { order, open: null, story, openDiscrepancies }
+    assert.match(meaningOf(given, languages.en), meaning)
+    assert.doesNotMatch(meaningOf(given, languages.ko), /결제된 금액은 없습니다/)
   }
 })
 

@@ -93,7 +93,7 @@ const fields: Record<EndpointName, Fields> = {
 
   orders: {
     '': 'nextCursor',
-    'matched.': 'count amount among',
+    'matched.': 'count amount kept among',
     'orders[].': `${orderRow} openOperation`,
     'orders[].failure.': failure,
   },

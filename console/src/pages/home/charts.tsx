@@ -198,7 +198,10 @@ function DaysTable({ title, days, columns }: Omit<ChartProps, 'children'>) {
 }
 
 /** In the list of orders both are FAILED. */
-const filterOf: Record<string, string> = { DECLINED: 'status=FAILED', EXPIRED: 'status=FAILED&failure=order-expired' }
+const filterOf: Record<string, string> = {
+  DECLINED: 'status=FAILED&failure=declined',
+  EXPIRED: 'status=FAILED&failure=expired',
+}
 
 /** A table with bars: the small counts matter, and a pie chart would hide them. */
 function States({ orders, expired }: { orders: Home['orders']; expired: number }) {

@@ -19,7 +19,8 @@ export type Order = Data<'order'>['order']
 
 type Lot = NonNullable<Data<'order'>['lot']>
 
-export function Headline({ page: { order, lot, open } }: { page: Pick<Data<'order'>, 'order' | 'lot' | 'open'> }) {
+export function Headline({ page }: { page: Data<'order'> }) {
+  const { order, lot } = page
   const allWords = useWords()
   const { order: words, nameless } = allWords.orders
   const mayRefund = useMay('refund')
@@ -30,7 +31,7 @@ export function Headline({ page: { order, lot, open } }: { page: Pick<Data<'orde
       <Group gap="sm" mb={ended ? 'xs' : 'md'} wrap="nowrap" align="flex-start">
         <StatusBadge status={status} failure={failure?.reason ?? null} />
         <div>
-          {ended ? <EndedText ended={ended} /> : <Text>{meaningOf({ order, open }, allWords)}</Text>}
+          {ended ? <EndedText ended={ended} /> : <Text>{meaningOf(page, allWords)}</Text>}
           {failure?.gatewayCode && (
             <Text size="sm" c="dimmed">
               {meaningOfCode(allWords, failure.gatewayCode)}

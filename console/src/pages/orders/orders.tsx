@@ -1,7 +1,7 @@
 // All orders, filtered by days, status, package, reason of failure and customer, with their number and sum. Filters and sort are
 // in the URL.
 import { Checkbox, Group, NativeSelect, Stack, Text } from '@mantine/core'
-import type { FailureReason } from '../../../../src/payments/failure-reasons.ts'
+import type { Query } from '../../../../src/console/contract.ts'
 import type { PackageType } from '../../../../src/payments/packages.ts'
 import type { Data } from '../../api/client.ts'
 import { usePages } from '../../api/hooks.ts'
@@ -18,6 +18,8 @@ import { type OrderStatus, OrdersTable } from './orders-table.tsx'
 const statuses = ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const satisfies OrderStatus[]
 const packageTypes = ['BASIC', 'STANDARD', 'PRO'] as const satisfies PackageType[]
 
+type Failure = NonNullable<Query<'orders'>['failure']>
+
 /** The width of a filter. */
 const filterWidth = { base: '100%', xs: 200 }
 
@@ -26,8 +28,9 @@ export function OrdersPage() {
   const chosen = useSpan({ isOptional: true })
   const [status] = useQueryState<OrderStatus | ''>('status', statuses, '')
   const [packageType, setPackageType] = useQueryState<PackageType | ''>('packageType', packageTypes, '')
-  const failureReasons = Object.keys(orders.failures) as FailureReason[]
-  const [failure] = useQueryState<FailureReason | ''>('failure', failureReasons, '')
+  const reasonLabels = Object.entries(orders.failures).map(([value, { label }]) => [value, label])
+  const failures = Object.fromEntries([...Object.entries(orders.failureGroups), ...reasonLabels])
+  const [failure] = useQueryState<Failure | ''>('failure', Object.keys(failures) as Failure[], '')
   const [open, setOpen] = useQueryState<'yes' | ''>('open', ['yes'], '')
   const [customerId, setCustomerId] = useQueryState<string>('customerId', null, '')
   const [sort, sortOf] = useSort<'newest' | 'highest'>({ newest: 'descending', highest: 'descending' }, 'newest')
@@ -70,7 +73,7 @@ export function OrdersPage() {
               }
               data={[
                 { value: '', label: orders.filters.everyFailure },
-                ...failureReasons.map((value) => ({ value, label: orders.failures[value].label })),
+                ...Object.entries(failures).map(([value, label]) => ({ value, label: `${label}` })),
               ]}
               w={filterWidth}
             />
@@ -110,10 +113,11 @@ function Matched({ matched }: { matched: Data<'orders'>['matched'] }) {
   const { matched: words } = useWords().orders
   const { number, won } = useFormats()
   if (!matched) return <div />
-  const { count, amount, among } = matched
+  const { count, amount, kept, among } = matched
+  const sum = kept === amount ? words.amount(won(amount)) : words.ordered(won(amount), won(kept))
   return (
     <div role="status">
-      <Text fw={600}>{`${words.orders(number(count), count === 1)} · ${words.amount(won(amount))}`}</Text>
+      <Text fw={600}>{`${words.orders(number(count), count === 1)} · ${sum}`}</Text>
       {among !== null && (
         <Text size="xs" c="dimmed">
           {words.newest(number(among))}

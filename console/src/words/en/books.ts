@@ -167,6 +167,7 @@ export const books = {
       unknown: 'Unknown: no result from the gateway',
     },
     allAgrees: 'Every transaction matched our books. No order had to be checked.',
+    noneReviewed: 'No order of our books had to be checked.',
     difference0: 'Gateway and books match to the won.',
     differsInside: 'The totals are equal, but their transactions differ.',
     differs: (amount: string) => `Difference between gateway and books at the time of the run: ${amount}`,

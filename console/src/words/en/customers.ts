@@ -8,7 +8,8 @@ export const customers = {
     lastPurchase: 'Customers by their last purchase',
     balance: 'Customers by balance',
   },
-  onlyBuyers: 'Customers without a purchase are not in this order. Revenue and last purchase are up to a minute old.',
+  onlyBuyers:
+    'Customers without a purchase are not listed when sorted this way. Revenue and last purchase are up to a minute old.',
   figuresUpTo: 'Revenue, orders and last purchase are still being counted. They are complete up to:',
   captionByName: 'Customers whose name starts with this, by name',
   none: 'No customer name starts with this.',

@@ -4,7 +4,7 @@ export const events = {
   title: 'Events',
   caption: 'Webhook endpoints',
   intro:
-    'Signed events go to these endpoints of the platform: for each customer in order, each at least once. Of an address only the host is shown.',
+    'Signed events go to these endpoints of the platform: for each customer in order, each at least once. Only the host of an address is shown.',
   none: 'No endpoints yet: events are sent nowhere.',
   columns: {
     host: 'Host',
@@ -199,7 +199,7 @@ export const tokens = {
   budgets: {
     title: 'Budgets of services',
     caption: 'Budgets of services over all customers',
-    intro: 'How much a service may spend of all customers together. Budgets of one customer are on its page.',
+    intro: 'How many credits a service may spend, of all customers together. Budgets of one customer are on its page.',
     none: 'No service has a budget over all customers.',
     notPossible: 'On a cluster there is no budget over all customers.',
     service: 'Service',

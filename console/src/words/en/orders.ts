@@ -36,10 +36,14 @@ export const orders = {
   matched: {
     orders: (count: string, isOne: boolean) => `${count} ${isOne ? 'order' : 'orders'}`,
     amount: (won: string) => `${won} in total`,
+    /** When not all of it was paid, or some was refunded. */
+    ordered: (won: string, kept: string) => `${won} ordered, of it ${kept} paid and not refunded`,
     newest: (count: string) => `Among the newest ${count} orders. Choose dates to count all orders of a period.`,
   },
   nameless: 'No name',
   inProgress: 'Outcome pending',
+  /** Reasons together, as the badges show them. */
+  failureGroups: { expired: 'All expired', declined: 'All declined' },
   /** Why an order is FAILED. */
   failures: {
     'insufficient-funds': {
@@ -101,7 +105,6 @@ export const orders = {
     notConfirmed: 'Not confirmed',
     kept: 'Credits not deducted',
     keptHint: 'Credits that were used or held at the time of the refund, or left to the customer.',
-    refunded: 'Refunded',
     used: 'Credits used',
     usedHint: 'The oldest credits of a customer are used first.',
     held: 'Credits held',
@@ -124,6 +127,14 @@ export const orders = {
       'CONFIRMED REFUND': 'Paid. A refund is in progress: the outcome is being determined, and credits are held.',
       'FAILED RETURN':
         'Failed, but a payment was captured afterwards: it is being returned to the card. No credits have been granted.',
+    },
+    /** A payment was captured for the failed order, by what became of it. */
+    meaningCaptured: {
+      open: 'Failed, but a payment was captured and has not been returned: see the open discrepancy. No credits have been granted.',
+      returned:
+        'Failed, but a payment was captured afterwards: it was returned to the card. No credits have been granted.',
+      resolved:
+        'Failed, but a payment was captured afterwards: the timeline shows how this was resolved. No credits have been granted.',
     },
     /** The gateway has notified a payment that the books do not have yet. */
     meaningNotified: {
@@ -209,7 +220,7 @@ export const orders = {
       CONFIRMED: 'The payment is captured and the credits are granted. Nothing was changed.',
       FAILED: 'No payment is captured for this order. If the customer still wants credits, they need to buy again.',
       CANCELLED: 'The payment is cancelled and the credits are deducted. The card company may take days to show it.',
-      REFUNDED: 'The payment is refunded. The card company may take days to show it.',
+      REFUNDED: 'The refund is complete. The card company may take days to show it.',
     },
     repaired: {
       PENDING: 'The operation in progress was closed. No payment was captured, and the customer can try again.',

@@ -165,6 +165,7 @@ export const books: typeof english = {
       unknown: '확인 불가: PG사에서 결과를 받지 못했습니다',
     },
     allAgrees: '모든 거래가 장부와 일치했습니다. 따로 확인한 주문이 없습니다.',
+    noneReviewed: '장부의 주문 중 따로 확인한 주문이 없습니다.',
     difference0: 'PG사와 장부가 1원까지 일치합니다.',
     differsInside: '합계는 같지만 세부 내역이 다릅니다.',
     differs: (amount) => `대사 시점의 PG사와 장부 차액: ${amount}`,

@@ -9,7 +9,7 @@ export const customers: typeof english = {
     lastPurchase: '고객 목록, 최근 구매순',
     balance: '고객 목록, 잔액순',
   },
-  onlyBuyers: '구매한 적이 없는 고객은 이 순서에 포함되지 않습니다. 매출과 최근 구매는 최대 1분 전 기준입니다.',
+  onlyBuyers: '구매한 적이 없는 고객은 이 정렬에서 표시되지 않습니다. 매출과 최근 구매는 최대 1분 전 기준입니다.',
   figuresUpTo: '매출, 주문 수, 최근 구매를 집계하고 있습니다. 다음 시각까지의 수치만 반영되었습니다:',
   captionByName: '이름으로 찾은 고객, 이름순',
   none: '해당 이름으로 시작하는 고객이 없습니다.',

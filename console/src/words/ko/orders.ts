@@ -34,11 +34,13 @@ export const orders: typeof english = {
   matched: {
     orders: (count) => `주문 ${count}건`,
     amount: (won) => `합계 ${won}`,
+    ordered: (won, kept) => `주문 금액 ${won}, 이 중 환불을 뺀 결제 금액 ${kept}`,
     newest: (count) =>
       `최근 주문 ${count}건을 기준으로 집계했습니다. 기간을 선택하면 해당 기간의 주문을 모두 집계합니다.`,
   },
   nameless: '이름 없음',
   inProgress: '결과 확인 중',
+  failureGroups: { expired: '만료 전체', declined: '결제 거절 전체' },
   failures: {
     'insufficient-funds': {
       label: '잔액 부족·한도 초과',
@@ -99,7 +101,6 @@ export const orders: typeof english = {
     notConfirmed: '승인되지 않음',
     kept: '회수하지 않은 크레딧',
     keptHint: '환불할 때 이미 사용했거나 보류 중이었던 크레딧, 또는 고객에게 남겨 둔 크레딧입니다.',
-    refunded: '환불 금액',
     used: '사용한 크레딧',
     usedHint: '먼저 구매한 크레딧부터 사용됩니다.',
     held: '보류 중인 크레딧',
@@ -119,6 +120,12 @@ export const orders: typeof english = {
       'CONFIRMED CANCEL': '결제 완료된 주문입니다. 고객 요청으로 취소 중이며 결과를 확인할 때까지 크레딧을 보류합니다.',
       'CONFIRMED REFUND': '결제 완료된 주문입니다. 환불 중이며 결과를 확인할 때까지 크레딧을 보류합니다.',
       'FAILED RETURN': '실패한 주문이지만 이후 결제가 승인되어 카드로 반환하고 있습니다. 크레딧은 지급되지 않았습니다.',
+    },
+    meaningCaptured: {
+      open: '실패한 주문이지만 결제가 승인되었고 아직 반환되지 않았습니다. 미해결 불일치를 확인해 주세요. 크레딧은 지급되지 않았습니다.',
+      returned: '실패한 주문이지만 이후 결제가 승인되어 카드로 반환했습니다. 크레딧은 지급되지 않았습니다.',
+      resolved:
+        '실패한 주문이지만 이후 결제가 승인되었습니다. 처리 내역은 타임라인에서 확인할 수 있습니다. 크레딧은 지급되지 않았습니다.',
     },
     meaningNotified: {
       open: 'PG사에서 결제 완료를 알려 왔습니다. 확인이 끝나면 크레딧이 지급됩니다.',
@@ -170,7 +177,7 @@ export const orders: typeof english = {
     why: {
       role: '현재 역할로는 실행할 수 없습니다.',
       open: 'PG사에서 처리 중인 작업이 있습니다. 먼저 PG사와 동기화해 주세요.',
-      'no events': '전송할 이벤트가 없습니다.',
+      'no events': '전송할 이벤트가 없습니다. 아직 없거나 EVENTS_KEPT_DAYS가 지나 삭제되었습니다.',
       'no endpoint': '이벤트를 구독하는 활성 엔드포인트가 없습니다.',
     },
     whyState: (status) => `현재 상태는 '${status}'입니다. 결제 완료된 주문만 환불할 수 있습니다.`,
@@ -197,7 +204,7 @@ export const orders: typeof english = {
       CONFIRMED: '결제가 승인되었고 크레딧도 지급되었습니다. 변경한 내용이 없습니다.',
       FAILED: '이 주문으로 승인된 결제가 없습니다. 고객이 크레딧을 원하면 다시 구매해야 합니다.',
       CANCELLED: '결제가 취소되었고 크레딧도 회수되었습니다. 카드사 반영까지 며칠 걸릴 수 있습니다.',
-      REFUNDED: '결제 금액이 환불되었습니다. 카드사 반영까지 며칠 걸릴 수 있습니다.',
+      REFUNDED: '환불이 완료되었습니다. 카드사 반영까지 며칠 걸릴 수 있습니다.',
     },
     repaired: {
       PENDING: '진행 중이던 작업을 종료했습니다. 승인된 결제가 없으므로 고객이 다시 결제할 수 있습니다.',

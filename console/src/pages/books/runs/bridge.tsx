@@ -8,7 +8,7 @@ import { Time } from '../../../format/time.tsx'
 import { type Column, DataTable } from '../../../parts/data-table.tsx'
 import { useWords, type Words } from '../../../words/words.tsx'
 import { discrepancyText } from '../../order/timeline/moment-text.ts'
-import { booksNetOf, differenceOf, gatewayNetOf, type Result, type Run } from './run-parts.tsx'
+import { booksNetOf, differenceOf, gatewayNetOf, type Result, type Run } from './run-figures.ts'
 
 type Lines = NonNullable<Run['bridge']>
 type Line = Lines['lines'][number]

@@ -7,7 +7,8 @@ import { useMay } from '../../../api/hooks.ts'
 import { useFormats } from '../../../format/formats.ts'
 import { ReasonDialog } from '../../../parts/reason-dialog.tsx'
 import { useWords } from '../../../words/words.tsx'
-import { daysOf, type Run } from './run-parts.tsx'
+import type { Run } from './run-figures.ts'
+import { daysOf } from './run-parts.tsx'
 
 export function CompareAgain({ run }: { run: Run }) {
   const { days } = useWords().books

@@ -1,14 +1,11 @@
 // Shared by the list of runs, the page of a run and the notice about a run.
 import { Text } from '@mantine/core'
-import type { Data } from '../../../../../src/console/contract.ts'
 import { koreanDayOf } from '../../../../../src/core/korean-days.ts'
 import { useEndpoint } from '../../../api/hooks.ts'
 import { useFormats } from '../../../format/formats.ts'
 import { StatusBadge, type Tone } from '../../../format/status-badge.tsx'
 import { useWords } from '../../../words/words.tsx'
-
-export type Run = Data<'run'>
-export type Result = NonNullable<Run['result']>
+import type { Run } from './run-figures.ts'
 
 /** A row of the list has no bridge. */
 export type ListedRun = Omit<Run, 'bridge'>
@@ -22,31 +19,6 @@ export const pollEveryMs = 1_000
 export function useRun(reconciliationId: string) {
   const until = (run: Run) => run.state !== 'under way'
   return useEndpoint('run', { params: { reconciliationId } }, { refetchMs: pollEveryMs, until })
-}
-
-export function gatewayNetOf({ captured, cancelled }: Result): number {
-  return captured - cancelled
-}
-
-/** What our books have, matched or not confirmed by the gateway. */
-export function booksNetOf(result: Result): number {
-  const { bookedCaptured, bookedCancelled, missingCaptured = 0, missingCancelled = 0 } = result
-  return bookedCaptured + missingCaptured - bookedCancelled - missingCancelled
-}
-
-/** KRW. */
-export function differenceOf(result: Result): number {
-  return gatewayNetOf(result) - booksNetOf(result)
-}
-
-/** The discrepancies that the run has found or seen again. */
-export function discrepanciesOf({ bridge, result }: Pick<Run, 'bridge' | 'result'>): number {
-  const ids = new Set(bridge?.lines.flatMap(({ discrepancyId }) => discrepancyId ?? []))
-  return ids.size + (result?.notListed ?? 0)
-}
-
-export function reviewedOf(result: Result | null): number | null {
-  return result && Object.values(result.reviewed).reduce((sum, count) => sum + count, 0)
 }
 
 /** A finished run is shown by its result. */

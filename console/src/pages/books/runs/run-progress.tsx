@@ -7,7 +7,8 @@ import { affectedByRun } from '../../../api/refreshes.ts'
 import { useFormats } from '../../../format/formats.ts'
 import { Problem } from '../../../parts/problem.tsx'
 import { useWords } from '../../../words/words.tsx'
-import { differenceOf, discrepanciesOf, useRun } from './run-parts.tsx'
+import { differenceOf, discrepanciesOf } from './run-figures.ts'
+import { useRun } from './run-parts.tsx'
 
 type Props = { day: string; reconciliationId: string; onClose(): void }
 

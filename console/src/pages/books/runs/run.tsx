@@ -16,16 +16,15 @@ import { OpenOfRun } from '../discrepancies.tsx'
 import { Bridge } from './bridge.tsx'
 import { CompareAgain } from './compare-again.tsx'
 import {
-  daysOf,
   differenceOf,
+  hasDiscrepancies,
+  hasEqualTotals,
+  hasMatchedAll,
   type Result,
   type Run,
-  RunBy,
-  RunSpan,
-  RunState,
   reviewedOf,
-  useRun,
-} from './run-parts.tsx'
+} from './run-figures.ts'
+import { daysOf, RunBy, RunSpan, RunState, useRun } from './run-parts.tsx'
 
 export function RunPage() {
   const { books } = useWords()
@@ -86,10 +85,6 @@ function Findings({ run }: { run: Run }) {
   )
 }
 
-function hasDiscrepancies({ reviewed, notListed = 0, listedDifferently = 0 }: Result): boolean {
-  return reviewed.disagrees + notListed + listedDifferently > 0
-}
-
 /** In small type: a time is longer than a number. */
 function SmallTime({ at }: { at: string }) {
   return (
@@ -106,8 +101,7 @@ function Sums({ result }: { result: Result }) {
   const { missingCaptured = 0, missingCancelled = 0, outsideCaptured = 0, outsideCancelled = 0 } = result
   const { notListed = 0, listedDifferently = 0 } = result
   const difference = differenceOf(result)
-  const isEqual =
-    captured === bookedCaptured && cancelled === bookedCancelled && missingCaptured === 0 && missingCancelled === 0
+  const isEqual = hasEqualTotals(result)
   const isOutside = outsideCaptured + outsideCancelled > 0
   const rows = [
     { side: books.run.gateway, captured, cancelled },
@@ -178,7 +172,7 @@ function Reviewed({ result }: { result: Result }) {
         {books.run.reviewedTitle}
       </Title>
       {reviewedOf(result) === 0 ? (
-        <Text>{books.run.allAgrees}</Text>
+        <Text>{hasMatchedAll(result) ? books.run.allAgrees : books.run.noneReviewed}</Text>
       ) : (
         <>
           <Text c="dimmed">{books.run.reviewedHint}</Text>

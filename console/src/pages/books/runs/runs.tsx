@@ -5,7 +5,8 @@ import { Won } from '../../../format/amounts.tsx'
 import { Time } from '../../../format/time.tsx'
 import { type Column, DataTable } from '../../../parts/data-table.tsx'
 import { useWords } from '../../../words/words.tsx'
-import { differenceOf, type ListedRun, pollEveryMs, RunBy, RunSpan, RunState, reviewedOf } from './run-parts.tsx'
+import { differenceOf, reviewedOf } from './run-figures.ts'
+import { type ListedRun, pollEveryMs, RunBy, RunSpan, RunState } from './run-parts.tsx'
 
 /** Including runs that other operators have started. */
 const areAllFinished = (runs: ListedRun[]) => runs.every(({ state }) => state !== 'under way')
