@@ -57,7 +57,7 @@ test('a day with three differences is closed from the pages, in both languages, 
 
   await finance.follow(/^Duplicate payment/, line('Duplicate payment'))
   await finance.sees('+₩20,000')
-  await finance.sees('What the gateway has more than our books')
+  await finance.sees('Amount at the gateway minus amount in our books')
   assert.match(await page.title(), /^₩20,000 · Night trains · Duplicate payment · /)
   await takePicture(page, 'books-discrepancy', { fullPage: true })
   await finance.press('Resolve')

@@ -181,7 +181,7 @@ export const books = {
     captionResolved: 'Resolved discrepancies, newest first',
     intro: 'Gateway and books differ, and no rule decides which side is right.',
     amount: 'Amount',
-    amountHint: 'What the gateway has more than our books',
+    amountHint: 'Amount at the gateway minus amount in our books',
     amountUnknown: 'Unknown',
     customer: 'Customer',
     sum: (amount: string) => `Sum of the open amounts: ${amount}`,

@@ -179,7 +179,7 @@ export const books: typeof english = {
     captionResolved: '해결된 불일치, 최신순',
     intro: 'PG사와 장부의 내용이 다르고, 어느 쪽이 맞는지 자동으로 판단할 수 없는 건입니다.',
     amount: '금액',
-    amountHint: 'PG사 금액이 장부보다 많은 만큼',
+    amountHint: 'PG사 금액에서 장부 금액을 뺀 값',
     amountUnknown: '알 수 없음',
     customer: '고객',
     sum: (amount) => `미해결 금액 합계: ${amount}`,

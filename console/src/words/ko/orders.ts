@@ -49,7 +49,7 @@ export const orders: typeof english = {
     'limit-exceeded': { label: '한도 초과', meaning: '카드 또는 계좌의 한도를 초과해 거절되었습니다.' },
     'card-declined': { label: '카드 거절', meaning: '카드사에서 결제를 거절했습니다.' },
     'card-expired': {
-      label: '카드 유효 기간',
+      label: '카드 유효 기간 만료·오류',
       meaning: '카드 유효 기간이 지났거나 잘못 입력되어 거절되었습니다.',
     },
     'payment-expired': {
