@@ -178,7 +178,7 @@ const en: Texts = {
   addFault: 'Set fault',
   pending: 'Waiting to happen',
   nothingPending: 'None. Every request is answered normally.',
-  clear: 'Clear',
+  clear: 'Clear all',
   fired: 'Happened since the start',
   nothingFired: 'None yet.',
   timesLeft: (times) => `${times}×`,

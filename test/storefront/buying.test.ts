@@ -132,7 +132,7 @@ test('an order can be paid at a second attempt, after the buyer cancelled the fi
 for (const [card, why] of [
   ['decline', 'The card company declined the payment.'],
   ['insufficient', 'limit or balance is too low.'],
-  ['limit', 'limit is used up.'],
+  ['limit', 'exceeds the card’s limit.'],
   ['expired-card', 'The card has expired or its details are not valid.'],
 ] as const) {
   test(`a card that is refused at confirm (${card}) is shown with its reason, also on reload, and adds nothing`, async () => {

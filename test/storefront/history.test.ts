@@ -33,7 +33,7 @@ test('the statement shows what was bought and spent, also by the API, and the ba
   await customer.confirmedOrder('BASIC')
   assert.ok(await spend(service, customer.customerId, 5))
   const { text, html } = await shop.get('/statement')
-  assert.match(text, /Bought 22 credits Used of what was bought 5 credits Balance 17 credits/)
+  assert.match(text, /Bought, without cancelled orders 22 credits Used of what was bought 5 credits Balance 17 credits/)
   assert.match(text, /Spent \S+ [^−]*−5 17 Bought through the API [^+]*\+1 22 Bought Standard [^+]*\+21 21/)
   assert.ok(html.includes(`<a href="/orders/${orderId}">Standard</a>`), html)
   assert.ok(html.includes('<a href="/statement" aria-current="page">Statement</a>'), html)

@@ -65,7 +65,7 @@ export const en = {
   statement: {
     title: 'Statement',
     text: 'Every movement of your credits, including purchases and usage through the API.',
-    bought: 'Bought',
+    bought: 'Bought, without cancelled orders',
     usedOfBought: 'Used of what was bought',
     otherLeft: 'Other credits left',
     held: (count: number) => `${credits(count)} of it on hold`,
@@ -127,9 +127,9 @@ export const en = {
   /** Why an order has failed. Where a captured payment may still be on its way back, none says that nothing was charged. */
   failures: {
     'insufficient-funds':
-      'The card’s limit or balance is too low. Nothing was charged. Use another card, or raise the limit.',
+      'The card’s limit or balance is too low. Nothing was charged. Use another card, or check the limit and the balance.',
     'limit-exceeded':
-      'The card’s limit is used up. Nothing was charged. Use another card, or ask your card company about the limit.',
+      'The payment exceeds the card’s limit. Nothing was charged. Use another card, or ask your card company about the limit.',
     'card-declined':
       'The card company declined the payment. Nothing was charged. Use another card, or ask your card company.',
     'card-expired': 'The card has expired or its details are not valid. Nothing was charged. Use another card.',

@@ -37,7 +37,7 @@ export const ko: Texts = {
   packageNames: { BASIC: '베이직', STANDARD: '스탠다드', PRO: '프로' },
   orderName: (packageName) => `크레딧 패키지 ${packageName}`,
   order: '주문번호',
-  amount: '결제 금액',
+  amount: '주문 금액',
   creditsOfOrder: '크레딧',
   card: '카드',
   approvalNumber: '승인 번호',
@@ -58,7 +58,7 @@ export const ko: Texts = {
   statement: {
     title: '이용 내역',
     text: 'API 구매와 사용을 포함한 크레딧 변동 내역입니다.',
-    bought: '구매',
+    bought: '구매 (취소 제외)',
     usedOfBought: '구매분 중 사용',
     otherLeft: '남은 기타 크레딧',
     held: (count) => `이 중 ${credits(count)} 보류`,
@@ -100,7 +100,7 @@ export const ko: Texts = {
     expired: { heading: '기한이 지난 주문입니다', text: null },
     cancelled: { heading: '취소된 주문입니다', text: '결제가 취소되었고 크레딧이 회수되었습니다.' },
     refunded: { heading: '환불된 주문입니다', text: '환불된 주문입니다. 일부를 사용한 주문은 남은 금액만 환불됩니다.' },
-    awaiting: { heading: '아직 결제되지 않았습니다', text: '주문이 열려 있습니다. 결제된 금액은 없습니다.' },
+    awaiting: { heading: '아직 결제되지 않았습니다', text: '결제를 기다리는 주문입니다. 청구된 금액은 없습니다.' },
     mismatch: {
       heading: '이 주문의 결제가 아닙니다',
       text: '이 결제로 충전된 크레딧은 없습니다. 주문은 아직 열려 있으며 결제할 수 있습니다.',
@@ -113,14 +113,14 @@ export const ko: Texts = {
   },
   failures: {
     'insufficient-funds':
-      '카드의 한도나 잔액이 부족합니다. 결제되지 않았습니다. 다른 카드를 사용하거나 한도를 확인해 주세요.',
+      '카드의 한도나 잔액이 부족합니다. 청구된 금액은 없습니다. 다른 카드를 사용하거나 한도와 잔액을 확인해 주세요.',
     'limit-exceeded':
-      '카드의 이용 한도를 초과했습니다. 결제되지 않았습니다. 다른 카드를 사용하거나 카드사에 한도를 문의해 주세요.',
+      '카드의 이용 한도를 초과했습니다. 청구된 금액은 없습니다. 다른 카드를 사용하거나 카드사에 한도를 문의해 주세요.',
     'card-declined':
-      '카드사에서 결제를 거절했습니다. 결제되지 않았습니다. 다른 카드를 사용하거나 카드사에 문의해 주세요.',
+      '카드사에서 결제를 거절했습니다. 청구된 금액은 없습니다. 다른 카드를 사용하거나 카드사에 문의해 주세요.',
     'card-expired':
-      '카드의 유효기간이 지났거나 카드 정보가 올바르지 않습니다. 결제되지 않았습니다. 다른 카드를 사용해 주세요.',
-    'payment-expired': '제한 시간 안에 결제가 끝나지 않았습니다. 결제되지 않았습니다. 다시 구매하실 수 있습니다.',
+      '카드의 유효기간이 지났거나 카드 정보가 올바르지 않습니다. 청구된 금액은 없습니다. 다른 카드를 사용해 주세요.',
+    'payment-expired': '제한 시간 안에 결제가 끝나지 않았습니다. 청구된 금액은 없습니다. 다시 구매하실 수 있습니다.',
     'order-expired':
       '기한 안에 결제가 완료되지 않아 종료된 주문입니다. 충전된 크레딧은 없습니다. 카드에 승인 내역이 있다면 자동으로 취소됩니다.',
     other:
@@ -135,7 +135,7 @@ export const ko: Texts = {
     PAY_PROCESS_ABORTED: { heading: '결제가 끝나지 않았습니다', text: '결제되지 않았습니다.' },
     REJECT_CARD_COMPANY: {
       heading: '카드가 거절되었습니다',
-      text: '결제창에서 카드사가 거절했습니다. 결제되지 않았습니다. 다른 카드로 시도해 주세요.',
+      text: '결제창에서 카드사가 거절했습니다. 청구된 금액은 없습니다. 다른 카드로 시도해 주세요.',
     },
   },
   failOtherwise: { heading: '결제가 진행되지 않았습니다', text: '결제창이 결제 없이 끝났습니다.' },
