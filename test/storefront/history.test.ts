@@ -38,7 +38,9 @@ test('the statement shows what was bought and spent, also by the API, and the ba
   assert.ok(html.includes(`<a href="/orders/${orderId}">Standard</a>`), html)
   assert.ok(html.includes('<a href="/statement" aria-current="page">Statement</a>'), html)
   assert.ok(
-    (await shop.get('/statement', { 'accept-language': 'ko' })).text.includes('구매 22 크레딧 구매분 중 사용 5 크레딧'),
+    (await shop.get('/statement', { 'accept-language': 'ko' })).text.includes(
+      '구매 (취소 제외) 22 크레딧 구매분 중 사용 5 크레딧',
+    ),
   )
 })
 
