@@ -66,31 +66,32 @@ function otherFigures(page: Page, totals: Totals): string[] {
 }
 
 async function otherDays({ books }: World, { movements }: Evidence, days: FinalPages['days']): Promise<string[]> {
-  const rows = await books.query<{ movement: string }>(
-    `select concat_ws(' ', order_id, payment_key, case kind when 'CONFIRM' then 'capture' else 'cancel' end, amount)
-      as movement
-    from payment_operations where state = 'APPROVED'`,
+  // A RETURN accounts for the capture that no confirm has, and for its cancel.
+  const rows = await books.query<{ moved: string }>(
+    `select concat_ws(' ', order_id, payment_key, direction, amount) as moved
+    from payment_operations
+    cross join unnest(case kind when 'CONFIRM' then '{capture}' when 'RETURN' then '{capture,cancel}' else '{cancel}' end::text[])
+      as direction
+    where state = 'APPROVED'`,
   )
-  const approved = new Map(
-    Map.groupBy(rows, ({ movement }) => movement)
-      .entries()
-      .map(([key, all]) => [key, all.length]),
-  )
-  /** An operation accounts for one movement, whatever others like it there are. */
-  function isBooked(movement: string): boolean {
-    const left = approved.get(movement) ?? 0
-    approved.set(movement, left - 1)
-    return left > 0
-  }
+  const approved = new Set(rows.map(({ moved }) => moved))
   const byDay = Map.groupBy(movements, ({ at }) => koreanDayOf(new Date(at)))
   return days.flatMap(({ day, gateway, books: ours, movements: count, state }) => {
     const ofDay = byDay.get(day) ?? []
+    /** An operation accounts for one movement of its amount, or for parts that add up to it. */
+    function isBooked(movement: (typeof ofDay)[number]): boolean {
+      const { orderId, paymentKey, kind, amount } = movement
+      const alike = ofDay.filter(
+        (other) => other.orderId === orderId && other.paymentKey === paymentKey && other.kind === kind,
+      )
+      const isFirst = alike.find((other) => other.amount === amount) === movement
+      const has = (won: number) => approved.has(`${orderId} ${paymentKey} ${kind} ${won}`)
+      return has(alike.reduce((won, other) => won + other.amount, 0)) || (isFirst && has(amount))
+    }
     const sum = (kind: string, onlyBooked: boolean) =>
       ofDay
         .filter((movement) => movement.kind === kind)
-        .filter(({ orderId, paymentKey, amount }) => {
-          return !onlyBooked || isBooked(`${orderId} ${paymentKey} ${kind} ${amount}`)
-        })
+        .filter((movement) => !onlyBooked || isBooked(movement))
         .reduce((won, { amount }) => won + amount, 0)
     const expected = [
       ofDay.length,
