@@ -279,7 +279,7 @@ test('a reconciled day differs by a cancel made at the gateway, and its discrepa
   await finance.sees('Check in the dashboard of the gateway who cancelled it.', found)
   await finance.press('Resolve', found)
   await finance.giveReason('agreed with the customer by mail', 'Resolve')
-  await finance.sees('No open discrepancies. Gateway and books match.')
+  await finance.sees('No open discrepancies.')
   await page.getByRole('group', { name: 'Open discrepancies, oldest first' }).and(page.locator(':focus')).waitFor()
   await finance.open(run)
   await finance.sees(`Difference between gateway and books at the time of the run: -${won(cancelledAmount)}`)

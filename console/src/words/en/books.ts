@@ -202,7 +202,7 @@ export const books = {
     resolveTitle: 'Resolve discrepancy',
     resolveText:
       'Describe what was found out and agreed. If gateway and books still differ, the next reconciliation finds it again.',
-    emptyOpen: 'No open discrepancies. Gateway and books match.',
+    emptyOpen: 'No open discrepancies.',
     emptyResolved: 'No resolved discrepancies yet.',
     resolvedNow: 'Discrepancy resolved.',
     kinds: {

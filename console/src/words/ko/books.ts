@@ -199,7 +199,7 @@ export const books: typeof english = {
     resolve: '해결 처리',
     resolveTitle: '불일치 해결 처리',
     resolveText: '확인하고 합의한 내용을 적어 주세요. PG사와 장부가 여전히 다르면 다음 대사에서 다시 발견됩니다.',
-    emptyOpen: '미해결 불일치가 없습니다. PG사와 장부가 일치합니다.',
+    emptyOpen: '미해결 불일치가 없습니다.',
     emptyResolved: '해결된 불일치가 없습니다.',
     resolvedNow: '불일치를 해결 처리했습니다.',
     kinds: {
