@@ -67,7 +67,7 @@ export function createShop(options: ShopOptions) {
       const known = Object.values(words).flat().join(', ')
       throw new ShopProblem(`--status: "${word.slice(0, 100)}" is none of ${known}.`)
     },
-    /** A refusal is an answer too: the gateway and the status show what came of it. */
+    /** A failed request is ignored: whether the order is cancelled is read from the gateway and from --status. */
     async cancel(values: Values): Promise<void> {
       if (cancel !== undefined) await ask(cancel, 'POST', values).catch(() => undefined)
     },

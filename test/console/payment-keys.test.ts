@@ -92,10 +92,9 @@ function everyCall(made: Awaited<ReturnType<typeof orderWithTraces>>): Call[] {
     { name: 'discrepancies', input: {} },
     { name: 'discrepancies', input: { query: { state: 'resolved' } } },
     { name: 'eventEndpoints', input: {} },
-    ...(['eventEndpoint', 'eventAttempts', 'deadEvents'] as const).map((name) => ({
-      name,
-      input: { params: { endpointId: made.endpointId } },
-    })),
+    { name: 'eventEndpoint', input: { params: { endpointId: made.endpointId } } },
+    { name: 'eventAttempts', input: { params: { endpointId: made.endpointId } } },
+    { name: 'deadEvents', input: { params: { endpointId: made.endpointId } } },
     { name: 'services', input: {} },
     { name: 'serviceBudgets', input: {} },
     { name: 'actionLog', input: {} },

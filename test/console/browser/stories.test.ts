@@ -108,7 +108,7 @@ test('why was I refused: support finds the order by its reason, reads why in bot
   assert.equal(await page.title(), `${won(amount)} · Sea maps · Order · Prepaid Credits`)
   assert.ok(await page.getByRole('button', { name: 'Refund', exact: true }).isDisabled())
   await support.press('Add note')
-  await support.write('Note', 'told the buyer to use another card', support.dialog())
+  await support.write('Note', 'advised the buyer to use another card', support.dialog())
   await support.press('Save note', support.dialog())
   await support.sees('Note by support', page.getByRole('region', { name: 'Timeline' }))
   await takePicture(page, 'story-refused', { fullPage: true })

@@ -11,6 +11,7 @@ import { ReasonDialog } from '../../parts/reason-dialog.tsx'
 import { announce } from '../../shell/announce.ts'
 import { useKeptFocus } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
+import { useBudgetLimit } from './budget-limit.tsx'
 
 type Budget = Data<'budgets'>['budgets'][number]
 
@@ -121,26 +122,19 @@ function Uses({ budget: { uses, value, scope } }: { budget: Budget }) {
 }
 
 const scopes = ['CUSTOMER', 'SERVICE', 'KEY', 'USER'] as const
-const periods = ['HOUR', 'DAY', 'MONTH'] as const
-const isWhole = (text: string) => /^\d{1,15}$/.test(text)
 
 type SetProps = { opened: boolean; onClose(): void; customerId: string }
 
 function SetBudget({ opened, onClose, customerId }: SetProps) {
   const { budgets: words } = useWords().customers
   const [scope, setScope] = useState<(typeof scopes)[number]>('CUSTOMER')
-  const [period, setPeriod] = useState<(typeof periods)[number]>('MONTH')
   const [value, setValue] = useState('')
-  const [credits, setCredits] = useState('')
-  const [warnAt, setWarnAt] = useState('')
+  const limit = useBudgetLimit()
   function close(): void {
     setValue('')
-    setCredits('')
-    setWarnAt('')
+    limit.clear()
     onClose()
   }
-  const isWarningWrong =
-    warnAt !== '' && !(isWhole(warnAt) && Number(warnAt) >= 1 && Number(warnAt) <= Math.max(Number(credits), 1))
   const lacksValue = scope === 'SERVICE' && value.trim() === ''
   return (
     <ReasonDialog
@@ -149,7 +143,7 @@ function SetBudget({ opened, onClose, customerId }: SetProps) {
       title={words.setTitle}
       text={words.setText}
       action={words.setAction}
-      isBlocked={!isWhole(credits) || isWarningWrong || lacksValue}
+      isBlocked={!limit.isComplete || lacksValue}
       focus="first"
       endpoint="setBudget"
       refreshes={refreshes}
@@ -158,10 +152,8 @@ function SetBudget({ opened, onClose, customerId }: SetProps) {
         params: { customerId },
         body: {
           scope,
-          period,
-          credits: Number(credits),
+          ...limit.body,
           ...(scope !== 'CUSTOMER' && value.trim() !== '' && { value: value.trim() }),
-          ...(warnAt !== '' && { warnAt: Number(warnAt) }),
           reason,
         },
       })}
@@ -182,30 +174,7 @@ function SetBudget({ opened, onClose, customerId }: SetProps) {
           maxLength={200}
         />
       )}
-      <NativeSelect
-        label={words.columns.period}
-        data={periods.map((each) => ({ value: each, label: words.periods[each] }))}
-        value={period}
-        onChange={(event) => setPeriod(event.currentTarget.value as typeof period)}
-      />
-      <TextInput
-        label={words.columns.credits}
-        required
-        inputMode="numeric"
-        value={credits}
-        error={credits !== '' && !isWhole(credits) ? words.wrong : null}
-        onChange={(event) => setCredits(event.currentTarget.value.trim())}
-        maxLength={15}
-      />
-      <TextInput
-        label={words.columns.warnAt}
-        description={words.warnHint}
-        inputMode="numeric"
-        value={warnAt}
-        error={isWarningWrong ? words.warnWrong : null}
-        onChange={(event) => setWarnAt(event.currentTarget.value.trim())}
-        maxLength={15}
-      />
+      {limit.fields}
     </ReasonDialog>
   )
 }

@@ -1,5 +1,5 @@
 // The budgets of services over all customers, with what is used of them, and the dialogs that set and remove one.
-import { Button, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import type { Data, EndpointName } from '../../api/client.ts'
 import { useEndpoint, useMay } from '../../api/hooks.ts'
@@ -11,6 +11,7 @@ import { ReasonDialog } from '../../parts/reason-dialog.tsx'
 import { announce } from '../../shell/announce.ts'
 import { useKeptFocus } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
+import { useBudgetLimit } from '../customer/budget-limit.tsx'
 
 type Budget = Data<'serviceBudgets'>['budgets'][number]
 
@@ -102,18 +103,11 @@ export function ServiceBudgets({ services }: { services: string[] }) {
   )
 }
 
-const periods = ['HOUR', 'DAY', 'MONTH'] as const
-const isWhole = (text: string) => /^\d{1,15}$/.test(text)
-
 function SetServiceBudget({ services, onClose }: { services: string[]; onClose(): void }) {
   const { tokens, customers } = useWords()
   const { budgets: words } = customers
   const [value, setValue] = useState(services[0] ?? '')
-  const [period, setPeriod] = useState<(typeof periods)[number]>('MONTH')
-  const [credits, setCredits] = useState('')
-  const [warnAt, setWarnAt] = useState('')
-  const isWarningWrong =
-    warnAt !== '' && !(isWhole(warnAt) && Number(warnAt) >= 1 && Number(warnAt) <= Math.max(Number(credits), 1))
+  const limit = useBudgetLimit()
   return (
     <ReasonDialog
       onClose={onClose}
@@ -121,10 +115,10 @@ function SetServiceBudget({ services, onClose }: { services: string[]; onClose()
       text={words.setText}
       action={words.setAction}
       focus="first"
-      isBlocked={!isWhole(credits) || isWarningWrong}
+      isBlocked={!limit.isComplete}
       endpoint="setServiceBudget"
       inputOf={(reason) => ({
-        body: { value, period, credits: Number(credits), ...(warnAt !== '' && { warnAt: Number(warnAt) }), reason },
+        body: { value, ...limit.body, reason },
       })}
       refreshes={refreshes}
       onDone={() => announce(words.saved)}
@@ -135,30 +129,7 @@ function SetServiceBudget({ services, onClose }: { services: string[]; onClose()
         value={value}
         onChange={(event) => setValue(event.currentTarget.value)}
       />
-      <NativeSelect
-        label={words.columns.period}
-        data={periods.map((each) => ({ value: each, label: words.periods[each] }))}
-        value={period}
-        onChange={(event) => setPeriod(event.currentTarget.value as typeof period)}
-      />
-      <TextInput
-        label={words.columns.credits}
-        required
-        inputMode="numeric"
-        value={credits}
-        error={credits !== '' && !isWhole(credits) ? words.wrong : null}
-        onChange={(event) => setCredits(event.currentTarget.value.trim())}
-        maxLength={15}
-      />
-      <TextInput
-        label={words.columns.warnAt}
-        description={words.warnHint}
-        inputMode="numeric"
-        value={warnAt}
-        error={isWarningWrong ? words.warnWrong : null}
-        onChange={(event) => setWarnAt(event.currentTarget.value.trim())}
-        maxLength={15}
-      />
+      {limit.fields}
     </ReasonDialog>
   )
 }
