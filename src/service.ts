@@ -151,8 +151,6 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     if (config.worker) worker = startWorker(jobs, log, tallies)
     const removeProcessId = writeProcessId(dataDir)
     parts.defer(async () => removeProcessId())
-    const removeNote = writeRunningNote(config)
-    parts.defer(async () => removeNote())
     const hasOperators = (await countOperators(database)) > 0
     // Last of all: a service that reports ready has every part in place, and nothing is left that could fail.
     internal = buildInternalListener({
@@ -186,6 +184,9 @@ export async function startService(config: Config, log: Logger, surroundings?: S
       },
     })
     internalUrl = await listen(internal, 'INTERNAL_PORT', internalHost, config.internalPort)
+    // After the last step that can fail: a service that does not come up has no note.
+    const removeNote = writeRunningNote(config)
+    parts.defer(async () => removeNote())
     return {
       publicUrl,
       internalUrl,

@@ -8,6 +8,7 @@ import { defer, newDirectory, openBooks, usedDataDir } from '../../harness/proce
 import { until } from '../../harness/until.ts'
 import { createTestDatabase } from '../support/database/database.ts'
 import { startInProcess } from '../support/service/in-process.ts'
+import { separateNotes } from '../support/service/notes.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
 
 test('a service listens on its internal port only after the last query of its start', async (t) => {
@@ -21,8 +22,8 @@ test('a service listens on its internal port only after the last query of its st
   await owner.query('lock table operators in access exclusive mode')
   const before = { database, dataDir: newDirectory(t) }
   // Its note about the data that it uses is not for the commands of other tests.
-  const settings = { INTERNAL_PORT: `${port}`, TMPDIR: newDirectory(t) }
-  const starting = startWholeService(t, settings, before)
+  separateNotes(t)
+  const starting = startWholeService(t, { INTERNAL_PORT: `${port}` }, before)
   const isWaiting = async () => {
     const text = `select from pg_locks where relation = 'operators'::regclass and not granted
       and database = (select oid from pg_database where datname = current_database())`

@@ -32,6 +32,7 @@ import { createTestDatabase, type TestDatabase, testServer } from '../../support
 import { callCli } from '../../support/service/cli-call.ts'
 import { clientOf, codeOf } from '../../support/service/clients.ts'
 import { startInProcess } from '../../support/service/in-process.ts'
+import { separateNotes } from '../../support/service/notes.ts'
 
 const wholeFile = { after }
 
@@ -103,11 +104,16 @@ test('a port in use is reported with the name of its setting; the embedded Postg
   const lineFor = (setting: string) =>
     `Port ${taken} on 127.0.0.1 is in use: stop the program that uses it, or set ${setting} to another.`
   assertRefusedWith(await runService(t, dataDir, { PORT: taken }), [lineFor('PORT')])
+  // A command meanwhile must not take it for a running service, so not even a short-lived note is written.
+  const written: (string | null)[] = []
+  const watcher = fs.watch(separateNotes(t), (_, name) => written.push(name))
+  defer(t, () => watcher.close())
   for (const setting of ['INTERNAL_PORT', 'SANDBOX_PORT', 'WEBHOOK_PORT']) {
     assertLines(await refusedStart(t, dataDir, { [setting]: taken }), [lineFor(setting)])
     assert.ok(fs.existsSync(join(dataDir, 'postgres')))
     assertNothingRuns(dataDir)
   }
+  assert.deepEqual(written, [])
 })
 
 const badHosts = [
