@@ -1,50 +1,26 @@
 // A campaign from start to verdict: warm up, inject every fault at once, stop the faults, wait until nothing is left to
 // do, read everything over HTTP, and check every recorded answer against the books and the gateway's journal.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createRandom } from '../harness/random.ts'
-import { checkActionLog } from './checks/action-log.ts'
-import { checkAnswers } from './checks/answers.ts'
-import { checkEvents } from './checks/events.ts'
-import { type Check, gatherEvidence } from './checks/evidence.ts'
-import { checkFailovers } from './checks/failovers.ts'
-import { checkHome } from './checks/home.ts'
-import { checkKeys } from './checks/keys.ts'
-import { checkAdjustments } from './checks/money/adjustments.ts'
-import { checkBalances } from './checks/money/balances.ts'
-import { checkBooks } from './checks/money/books.ts'
-import { checkBudgets } from './checks/money/budgets.ts'
-import { checkGateway } from './checks/money/gateway.ts'
-import { checkHolds } from './checks/money/holds.ts'
-import { checkLots } from './checks/money/lots.ts'
-import { checkOrders } from './checks/money/orders.ts'
-import { checkPurchases } from './checks/money/purchases.ts'
-import { checkReversals } from './checks/money/reversals.ts'
-import { checkSpends } from './checks/money/spends.ts'
+import { checkEverything, type Ended } from './checks/all.ts'
+import { gatherEvidence } from './checks/evidence.ts'
 import { startWatch, type Watch } from './checks/money/watch.ts'
-import { checkNotifications, findIgnoredNotifications } from './checks/notifications.ts'
-import { checkOperators } from './checks/operators.ts'
-import { awaitQuiet, type Quiet } from './checks/quiet.ts'
-import { checkReasons } from './checks/reasons.ts'
-import { checkSecrets } from './checks/secrets.ts'
-import { checkSuspensions } from './checks/suspensions.ts'
 import { faultsOf } from './faults/faults.ts'
 import { createGatewayFaults, type GatewayFaults } from './faults/gateway-faults.ts'
 import { createNemesis, type Nemesis, planStrikes } from './faults/nemesis.ts'
 import { countFigures } from './figures.ts'
-import { createHistory, type History } from './history.ts'
-import { createClient } from './load/client.ts'
-import { runReconciliation } from './load/commands.ts'
+import { createHistory, type History, writeLines } from './history.ts'
 import { type Driver, startDriver } from './load/driver.ts'
 import { createExchanger, dropCauses, drops, type Exchanger } from './load/exchange.ts'
 import { type OutsideActions, startOutsideActions } from './load/outside-actions.ts'
 import { createConsoleClient, type Operator } from './operators/console-client.ts'
-import { type FinalPages, readFinalPages } from './operators/final-pages.ts'
+import { readFinalPages } from './operators/final-pages.ts'
 import { type Operators, startOperators } from './operators/operators.ts'
 import { createOperators, signInAll } from './operators/sign-in.ts'
 import { findMissing, judge, type Report } from './report.ts'
+import { readEverything, settleDown } from './settle.ts'
 import { openPlatform, type Platform } from './world/platform.ts'
 import { openShop, type Shop } from './world/shop.ts'
-import { type DatabaseChoice, startWorld, type World } from './world/world.ts'
+import { type CampaignWorld, type DatabaseChoice, startWorld } from './world/world.ts'
 
 export type CampaignOptions = {
   seed: number
@@ -66,7 +42,7 @@ const logEveryMs = 5_000
 
 type Stage = {
   options: CampaignOptions
-  world: World
+  world: CampaignWorld
   shop: Shop
   platform: Platform
   operators: Operator[]
@@ -77,8 +53,6 @@ type Stage = {
 }
 
 type Load = { driver: Driver; outside: OutsideActions; staff: Operators; faultsFromMs: number }
-type Settled = Quiet & { ignoredNotifications: string[] }
-type Ended = Settled & { finalPages: FinalPages }
 
 export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const { logLine } = options
@@ -101,7 +75,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   }
 }
 
-async function runIn(world: World, options: CampaignOptions): Promise<Report> {
+async function runIn(world: CampaignWorld, options: CampaignOptions): Promise<Report> {
   await using parts = new AsyncDisposableStack()
   const startedAt = new Date()
   const shop = await openShop(world, customers)
@@ -110,7 +84,7 @@ async function runIn(world: World, options: CampaignOptions): Promise<Report> {
   const platform = await openPlatform(world, shop)
   parts.defer(() => platform.close())
   const operators = await createOperators(world, shop)
-  const history = createHistory(world.historyFile)
+  const history = createHistory(writeLines(world.historyFile))
   parts.defer(() => history.close())
   world.consumer.note = (event, fields) => history.note(event, fields)
   const exchanger = createExchanger(maxConnections)
@@ -120,8 +94,8 @@ async function runIn(world: World, options: CampaignOptions): Promise<Report> {
   const stage = { options, world, shop, platform, operators, history, exchanger, nemesis, gatewayFaults }
   const watch = startWatch(world.books, shop.database, options.stopped)
   const loaded = await load(stage)
-  const quiet = await settleDown(stage)
-  await readEverything(stage)
+  const quiet = await settleDown({ ...stage, ...options })
+  await readEverything({ ...stage, ...options })
   const finalPages = await readFinalPages(world, loaded.staff, startedAt, options.stopped)
   await watch.finish()
   return await conclude(stage, loaded, watch, { ...quiet, finalPages })
@@ -167,40 +141,6 @@ async function rotateSecret({ world, shop, options, history }: Stage, afterMs: n
   history.note('secret rotated')
 }
 
-/** A reconciliation with the gateway's own list finds what no notification reported. */
-async function settleDown({ world, options, history }: Stage): Promise<Settled> {
-  const first = await awaitQuiet(world, options.stopped)
-  history.note('quiet', first)
-  if (first.stranded.length > 0) return { ...first, ignoredNotifications: [] }
-  const ignoredNotifications = await findIgnoredNotifications(world)
-  const { code, stdout, stderr } = await runReconciliation(world)
-  // 1 with a result: some of the orders it reviewed need a person.
-  if (code === null || code > 1 || stdout === '')
-    return { ...first, ignoredNotifications, stranded: [`reconcile ended with ${code}: ${stderr}`] }
-  history.note('reconciled', { result: stdout })
-  const second = await awaitQuiet(world, options.stopped)
-  options.logLine(`quiet after ${Math.round(first.tookMs / 1_000)} s, reconciled: reading everything once more`)
-  return { ...second, tookMs: first.tookMs, ignoredNotifications }
-}
-
-/** Every order and every balance, over HTTP. */
-async function readEverything(stage: Stage): Promise<void> {
-  const { shop, world, options } = stage
-  const rows = await world.books.query<{ orderId: string; customerId: string }>(
-    `select order_id as "orderId", customer_id as "customerId" from orders`,
-  )
-  const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
-  const client = createClient({ ...stage, ...options, random: createRandom(options.seed), mayDrop: () => false })
-  const queue = rows.values()
-  async function work(): Promise<void> {
-    for (const { orderId, customerId } of queue) {
-      await client.sendUntilAnswered({ op: 'status', customer: places.get(customerId) ?? 0, orderId, foreign: false })
-    }
-  }
-  await Promise.all(Array.from({ length: options.clients }, work))
-  for (const { index } of shop.customers) await client.sendUntilAnswered({ op: 'balance', customer: index })
-}
-
 async function conclude(
   { options, world, shop, history, nemesis, gatewayFaults }: Stage,
   { driver, outside, staff, faultsFromMs }: Load,
@@ -219,41 +159,15 @@ async function conclude(
   })
   const firedAtGateway = gatewayFaults.fired()
   const lies = firedAtGateway.find(({ on, kind }) => on === 'lookup' && kind === 'other-order-after')?.times ?? 0
-  const checks: Check[] = [
-    { id: 'I-13', title: 'everything is settled within a minute after the faults', violations: quiet.stranded },
-    ...(await checkBooks(world, watch)),
-    ...checkGateway(evidence),
-    ...(await checkLots(world, evidence)),
-    ...checkPurchases(evidence),
-    ...checkOrders(evidence),
-    ...checkSpends(evidence),
-    ...checkHolds(evidence),
-    ...checkReversals(evidence),
-    ...checkAdjustments(evidence),
-    ...checkBudgets(evidence),
-    ...checkSuspensions(world, evidence),
-    ...checkBalances(evidence),
-    ...(await checkEvents(world, evidence, quiet.settledAt)),
-    ...checkAnswers(evidence),
-    ...(await checkNotifications(world, quiet.ignoredNotifications)),
-    ...(await checkReasons(world, evidence, lies)),
-    ...(await checkActionLog(world, evidence)),
-    ...(await checkOperators(world, evidence)),
-    ...(await checkKeys(world, evidence)),
-    ...(await checkHome(world, evidence, quiet.finalPages)),
-    await checkSecrets(world),
-    ...checkFailovers(world, evidence),
-    {
-      id: 'C-30',
-      title: 'no process ended by itself, and SIGTERM ends a service with 0 in time',
-      violations: [...world.services.flatMap(({ endedByItself }) => endedByItself), ...nemesis.wrong],
-    },
-    {
-      id: 'W-4',
-      title: 'refunds, forged notifications and sibling services are answered as they must be',
-      violations: [...outside.wrong, ...staff.wrong, ...wrong, ...driver.failures],
-    },
-  ]
+  const checks = await checkEverything({
+    world,
+    evidence,
+    watch,
+    quiet,
+    lies,
+    endedWrongly: nemesis.wrong,
+    answeredWrongly: [...outside.wrong, ...staff.wrong, ...wrong, ...driver.failures],
+  })
   const figures = await countFigures(world, evidence, faultsFromMs)
   const fired = { ...Object.fromEntries(nemesis.counts), ...countDrops(history), ...totals(firedAtGateway) }
   const missing = findMissing(minutes, fired, figures, faultsOf(world))

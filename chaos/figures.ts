@@ -1,6 +1,5 @@
 // The figures of a run: requests and answers, what happened to the money, how often the services were restarted.
 // Counted at the end from the history, the books, the journal and the logs.
-import { readFileSync } from 'node:fs'
 import type { EndpointName } from '../src/console/endpoints.ts'
 import { type Evidence, wasConfirmed } from './checks/evidence.ts'
 import { firstFault } from './checks/money/holds.ts'
@@ -150,8 +149,8 @@ function starts(services: readonly Service[], of: 'starts' | 'refusedStarts'): n
 }
 
 /** `ambiguous`: statements whose connection was lost, so it is not known whether they were committed. */
-function readLog({ logFile }: Service): { ambiguous: number; recovered: number } {
-  const lines = readFileSync(logFile, 'utf8').split('\n')
+function readLog(service: Service): { ambiguous: number; recovered: number } {
+  const lines = service.readLog().split('\n')
   const has = (text: string) => lines.filter((line) => line.includes(text))
   const disconnected = has('"msg":"statement failed"').filter((line) => line.includes('"kind":"away"'))
   return { ambiguous: disconnected.length, recovered: has('"msg":"recovered"').length }

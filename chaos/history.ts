@@ -70,12 +70,25 @@ export type Call<Of extends Request = Request> = {
 
 export type History = ReturnType<typeof createHistory>
 
-export function createHistory(file: string) {
+/** Where the lines of a history go. */
+export type Sink = { write(line: object): void; close(): Promise<void> }
+
+/** JSON lines in a file. Nothing is written after the end, even if a campaign was stopped half way. */
+export function writeLines(file: string): Sink {
   const stream = createWriteStream(file)
   let closed = false
+  return {
+    write: (line) => void (closed || stream.write(`${JSON.stringify(line)}\n`)),
+    close() {
+      closed = true
+      return new Promise((resolve) => stream.end(resolve))
+    },
+  }
+}
+
+export function createHistory({ write, close }: Sink) {
   const calls: Call[] = []
   let started = 0
-  const write = (line: object) => closed || stream.write(`${JSON.stringify(line)}\n`)
 
   return {
     calls,
@@ -98,11 +111,7 @@ export function createHistory(file: string) {
     note(event: string, fields: object = {}): void {
       write({ type: 'event', at: this.nowMs(), event, ...fields })
     },
-    /** Nothing is written afterwards, even if a campaign was stopped half way. */
-    close(): Promise<void> {
-      closed = true
-      return new Promise((resolve) => stream.end(resolve))
-    },
+    close,
   }
 }
 

@@ -1,13 +1,13 @@
 // The action log compared with the operators' requests. An action is logged before it happens, and its end before the
 // answer: so every answered action is there with its arguments and its outcome, and every entry was requested. An end
 // may be missing where the process was killed, or where the service has logged that it could not write it.
-import { readFileSync } from 'node:fs'
 import { type ConsoleEndpoint, contract } from '../../src/console/contract.ts'
 import { may } from '../../src/operators/permissions.ts'
 import { actionNames, type ConsoleCall, isConnectionRefused } from '../operators/console-client.ts'
 import type { Books } from '../world/postgres.ts'
 import type { Service } from '../world/service.ts'
-import { limits, type World } from '../world/world.ts'
+import { limits } from '../world/settings.ts'
+import type { World } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
 
 export type Row = {
@@ -139,7 +139,7 @@ type Excuses = { service: Service; unwritten: Set<string>; uncertainBeginnings: 
 
 /** From the service's log: ends it could not write, and beginnings whose commit is not known. */
 function readExcuses(service: Service): Excuses {
-  const lines = readFileSync(service.logFile, 'utf8').split('\n')
+  const lines = service.readLog().split('\n')
   const unwritten = lines.map((line) => /The end of action ([\w-]{36}) is missing/.exec(line)?.[1] ?? '')
   const failedBeginnings = lines.filter(
     (line) => line.includes('"msg":"statement failed"') && line.includes('"operators.beginAction"'),

@@ -2,7 +2,8 @@
 // processed, orders and holds past their time have expired, every event is delivered, and no balance changes. What is
 // not settled within the limit is stranded.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { limits, type World } from '../world/world.ts'
+import { limits } from '../world/settings.ts'
+import type { World } from '../world/world.ts'
 
 export const quietLimitMs = 60_000
 const pauseMs = 500

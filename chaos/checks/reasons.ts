@@ -1,7 +1,8 @@
 // Ends that are consistent and still wrong: an order that failed although its payment was good, one that expired too
 // early, a discrepancy without a reason.
+
+import { limits } from '../world/settings.ts'
 import type { World } from '../world/world.ts'
-import { limits } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
 
 export async function checkReasons(world: World, evidence: Evidence, liesAboutOrders: number): Promise<Check[]> {

@@ -1,6 +1,5 @@
 // No log, answer or table has an API key, a service token, a secret of the gateway or of a consumer, a pepper, a
 // webhook token, a session or a password.
-import { readFileSync } from 'node:fs'
 import type { World } from '../world/world.ts'
 import type { Check } from './evidence.ts'
 
@@ -8,16 +7,14 @@ import type { Check } from './evidence.ts'
 const issued = 'c(pk|st)_[0-9A-Za-z]{43}|whsec_[0-9A-Za-z+/]{43}|[0-9A-Za-z]{43}[.][0-9A-Za-z_-]{43}'
 
 export async function checkSecrets(world: World): Promise<Check> {
-  const { services, historyFile } = world
-  const logs = services.flatMap(({ logFile, name }) => inFile(world, logFile, `the log of service ${name}`))
+  const logs = world.services.flatMap((each) => inText(world, each.readLog(), `the log of service ${each.name}`))
   // The history has the answers, and no headers of requests.
-  const answers = inFile(world, historyFile, 'an answer')
+  const answers = inText(world, world.readHistory(), 'an answer')
   const violations = [...logs, ...answers, ...(await inBooks(world))]
   return { id: 'I-28', title: 'no secret in any log, answer or table', violations }
 }
 
-function inFile({ secrets }: World, file: string, where: string): string[] {
-  const text = readFileSync(file, 'utf8')
+function inText({ secrets }: World, text: string, where: string): string[] {
   const keys = new Set(text.match(new RegExp(issued, 'g')))
   const found = Object.entries(secrets).filter(([, secret]) => text.includes(secret))
   return [

@@ -4,8 +4,8 @@ import type { Suspension } from '../load/account-actions.ts'
 import type { World } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
 
-export function checkSuspensions({ cluster }: Pick<World, 'cluster'>, evidence: Evidence): Check[] {
-  const toleranceMs = clockMs + (cluster?.clockSpreadMs ?? 0)
+export function checkSuspensions({ clockSpreadMs }: Pick<World, 'clockSpreadMs'>, evidence: Evidence): Check[] {
+  const toleranceMs = clockMs + clockSpreadMs
   return [
     {
       id: 'S-1',

@@ -5,13 +5,14 @@ import type { Random } from '../../harness/random.ts'
 import { behaviours } from '../../sandbox/faults/behaviour.ts'
 import { outages } from '../world/consumer.ts'
 import type { Service } from '../world/service.ts'
-import { limits, type World } from '../world/world.ts'
+import { limits } from '../world/settings.ts'
+import type { CampaignWorld, World } from '../world/world.ts'
 import { failoverFault } from './failovers.ts'
 import type { GatewayFaults } from './gateway-faults.ts'
 import { spreadFaults } from './spread.ts'
 
-export type StrikeContext = {
-  world: World
+export type StrikeContext<Where extends World = CampaignWorld> = {
+  world: Where
   gatewayFaults: GatewayFaults
   random: Random
   count(name: string, times?: number): void
@@ -79,20 +80,20 @@ function mustStay({ cluster, services }: World): boolean {
 }
 
 /** One without a fault, or else any. */
-function anyService({ world, random }: StrikeContext): Service {
+function anyService({ world, random }: StrikeContext<World>): Service {
   const shuffled = random.shuffled(world.services)
   return shuffled.find((service) => !service.busy) ?? world.services[0]
 }
 
 /** One start in three has a clock that is half an hour off. */
-async function startAgain({ random, count }: StrikeContext, service: Service): Promise<void> {
+async function startAgain({ random, count }: StrikeContext<World>, service: Service): Promise<void> {
   const sign = random.pick([-1, 1])
   const shifted = service.counts.starts % shiftedStarts === 1
   await service.start(shifted ? sign * clockShiftMs : 0)
   if (shifted) count(clockShifted)
 }
 
-async function killServices(context: StrikeContext): Promise<void> {
+export async function killServices(context: StrikeContext<World>): Promise<void> {
   const { world, random } = context
   if (mustStay(world)) return
   const isBoth = random.chance(bothShare) && world.cluster?.busy !== true
@@ -108,7 +109,7 @@ async function killServices(context: StrikeContext): Promise<void> {
   await Promise.all(free.map(kill))
 }
 
-async function pauseService(context: StrikeContext): Promise<void> {
+export async function pauseService(context: StrikeContext<World>): Promise<void> {
   if (mustStay(context.world)) return
   const service = anyService(context)
   await alone(service, async () => {
@@ -120,7 +121,7 @@ async function pauseService(context: StrikeContext): Promise<void> {
 }
 
 /** It has to finish what is under way and exit with 0, within its limit. */
-async function stopService(context: StrikeContext): Promise<void> {
+export async function stopService(context: StrikeContext<World>): Promise<void> {
   if (mustStay(context.world)) return
   const service = anyService(context)
   await alone(service, async () => {
@@ -188,7 +189,7 @@ async function lockAccounts({ world, count }: StrikeContext): Promise<void> {
   })
 }
 
-async function killGateway({ world, gatewayFaults, random, count }: StrikeContext): Promise<void> {
+export async function killGateway({ world, gatewayFaults, random, count }: StrikeContext<World>): Promise<void> {
   await alone(world.gateway, async () => {
     await gatewayFaults.remember()
     await world.gateway.kill()
@@ -198,7 +199,7 @@ async function killGateway({ world, gatewayFaults, random, count }: StrikeContex
   })
 }
 
-async function freezeGateway({ world, random, count }: StrikeContext): Promise<void> {
+export async function freezeGateway({ world, random, count }: StrikeContext<World>): Promise<void> {
   await alone(world.gateway, async () => {
     world.gateway.signal('SIGSTOP')
     await sleep(random.integer(1_000, 4_000))
@@ -208,7 +209,7 @@ async function freezeGateway({ world, random, count }: StrikeContext): Promise<v
 }
 
 /** Behaviours that the real gateway does not document, set at random; a restart resets them. */
-async function changeBehaviour({ world, random, count }: StrikeContext): Promise<void> {
+export async function changeBehaviour({ world, random, count }: StrikeContext<World>): Promise<void> {
   const chosen = Object.entries(behaviours).map(([name, values]) => [
     name,
     values[random.integer(0, values.length - 1)],
@@ -217,13 +218,13 @@ async function changeBehaviour({ world, random, count }: StrikeContext): Promise
   if (changed) count('gateway behaviour changed')
 }
 
-async function redirectWebhooks({ world, random, count }: StrikeContext): Promise<void> {
+export async function redirectWebhooks({ world, random, count }: StrikeContext<World>): Promise<void> {
   const { webhookUrl: url } = world.services[random.integer(0, 1) as 0 | 1]
   if (await world.gateway.control('PUT', '/sandbox/webhook', { url })) count('webhooks redirected to the other service')
 }
 
 /** Deliveries are retried, and no event overtakes one that was not accepted. */
-async function disableConsumer({ world: { consumer }, random, count }: StrikeContext): Promise<void> {
+export async function disableConsumer({ world: { consumer }, random, count }: StrikeContext<World>): Promise<void> {
   await alone(consumer, async () => {
     const how = outages[random.integer(0, outages.length - 1)] ?? ''
     await consumer.beUnavailable(how, random.integer(1_500, 6_000))

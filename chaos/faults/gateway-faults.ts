@@ -4,12 +4,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import { faultKinds, webhookFaultKinds } from '../../sandbox/faults/faults.ts'
-import type { Fired, GatewayFault, GatewayProcess } from '../world/gateway.ts'
+import type { Fired, Gateway, GatewayFault } from '../world/gateway.ts'
 
 type Target = { on: string; kinds: string[]; share: number; atMost: number }
 
 const calls = ['confirm', 'cancel', 'lookup', 'transactions'] as const
-const kindsOn = (on: (typeof calls)[number]) =>
+export const kindsOn = (on: (typeof calls)[number]) =>
   Object.entries(faultKinds)
     .filter(([, effect]) => effect.on.includes(on))
     .map(([kind]) => kind)
@@ -33,7 +33,7 @@ const refillMs = 400
 
 export type GatewayFaults = ReturnType<typeof createGatewayFaults>
 
-export function createGatewayFaults(gateway: GatewayProcess, seed: number, stopped: AbortSignal) {
+export function createGatewayFaults(gateway: Gateway, seed: number, stopped: AbortSignal) {
   const random = createRandom(seed)
   const queues = targets.map((target) => ({ target, left: [] as string[] }))
   let injecting = false
@@ -96,6 +96,6 @@ export function createGatewayFaults(gateway: GatewayProcess, seed: number, stopp
 }
 
 /** Calls: up to past their time limits. Webhooks: up to some seconds. */
-function delayOf(random: Random, on: string): number {
+export function delayOf(random: Random, on: string): number {
   return on === 'webhook' ? random.integer(500, 6_000) : random.integer(50, 2_500)
 }

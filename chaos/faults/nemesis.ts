@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../harness/random.ts'
 import type { History } from '../history.ts'
-import type { World } from '../world/world.ts'
+import type { CampaignWorld } from '../world/world.ts'
 import { type Fault, faults, type StrikeContext } from './faults.ts'
 import type { GatewayFaults } from './gateway-faults.ts'
 
@@ -27,7 +27,7 @@ export function planStrikes(seed: number, durationMs: number, table = faults): S
 
 export type Nemesis = ReturnType<typeof createNemesis>
 
-export function createNemesis(world: World, gatewayFaults: GatewayFaults, history: History) {
+export function createNemesis(world: CampaignWorld, gatewayFaults: GatewayFaults, history: History) {
   const counts = new Map<string, number>()
   const wrong: string[] = []
 

@@ -11,7 +11,12 @@ import { createSiblings, type Siblings } from './siblings.ts'
 
 export type DriverParts = Omit<ClientParts, 'random'> & { seed: number; clients: number; pauseMs: number }
 
-type Context = Pick<ClientParts, 'world' | 'shop' | 'history'> & { client: Client; random: Random; siblings: Siblings }
+export type CustomerContext = Pick<ClientParts, 'world' | 'shop' | 'history'> & {
+  client: Client
+  random: Random
+  siblings: Siblings
+}
+type Context = CustomerContext
 
 export type Driver = ReturnType<typeof startDriver>
 
@@ -46,19 +51,22 @@ export function startDriver(parts: DriverParts) {
 
 type Action = (context: Context) => Promise<void>
 
-const actions: { weight: number; act: Action }[] = [
-  { weight: 22, act: purchase },
-  { weight: 26, act: confirm },
-  { weight: 10, act: cancel },
-  { weight: 14, act: spend },
-  { weight: 12, act: hold },
-  { weight: 6, act: reverse },
-  { weight: 8, act: readStatus },
-  { weight: 8, act: readBalance },
-  { weight: 3, act: readWithFormerKey },
-  { weight: 1, act: readPackages },
-  { weight: 3, act: sendInvalidRequest },
-]
+/** What customers and sibling services do, and how often. */
+export const customerActions = {
+  purchase: { weight: 22, act: purchase },
+  confirm: { weight: 26, act: confirm },
+  cancel: { weight: 10, act: cancel },
+  spend: { weight: 14, act: spend },
+  hold: { weight: 12, act: hold },
+  reverse: { weight: 6, act: reverse },
+  'read status': { weight: 8, act: readStatus },
+  'read balance': { weight: 8, act: readBalance },
+  'read with a former key': { weight: 3, act: readWithFormerKey },
+  'read packages': { weight: 1, act: readPackages },
+  'send an invalid request': { weight: 3, act: sendInvalidRequest },
+} as const satisfies Record<string, { weight: number; act: Action }>
+
+const actions: { weight: number; act: Action }[] = Object.values(customerActions)
 const totalWeight = actions.reduce((sum, { weight }) => sum + weight, 0)
 
 function chooseAction(random: Random): Action {

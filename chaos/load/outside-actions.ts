@@ -9,6 +9,7 @@ import { acceptPartialCancel } from '../../src/payments/refunds/accept.ts'
 import { quoteUnused } from '../../src/payments/refunds/quote.ts'
 import { refund, refundOrder } from '../../src/payments/refunds/refund.ts'
 import type { History } from '../history.ts'
+import type { CommandResult } from '../world/commands.ts'
 import type { Platform } from '../world/platform.ts'
 import { anyOf, confirmedOrder, type KnownOrder, type Shop } from '../world/shop.ts'
 import type { World } from '../world/world.ts'
@@ -20,9 +21,9 @@ import {
   type Suspension,
   suspendCustomer,
 } from './account-actions.ts'
-import { type CommandResult, runCommand, runReconciliation } from './commands.ts'
 import type { Exchanger } from './exchange.ts'
 import { forgedNotifications } from './forged-notifications.ts'
+import { runReconciliation } from './reconciliation.ts'
 
 export type ReversalKind = 'refund' | 'dashboard cancel' | 'partial cancel'
 export type Reversal = { kind: ReversalKind; orderId: string; paymentKey: string; amount: number; invokedAtMs: number }
@@ -38,7 +39,8 @@ export type OutsideParts = {
   count(name: string, times?: number): void
 }
 
-type Context = OutsideParts & AccountContext & { reversals: Reversal[] }
+export type OutsideContext = OutsideParts & AccountContext & { reversals: Reversal[] }
+type Context = OutsideContext
 
 const intervalMs = 250
 
@@ -65,13 +67,27 @@ const weighted = outsideActions.flatMap((row) => Array(row.weight).fill(row) as 
 
 export type OutsideActions = ReturnType<typeof startOutsideActions>
 
+/** What they leave for the checks. */
+export type OutsideRecords = {
+  reversals: Reversal[]
+  adjustmentCalls: AdjustmentCall[]
+  suspensions: Suspension[]
+  /** Answers that must not occur. */
+  wrong: string[]
+}
+
+export const newOutsideRecords = (): OutsideRecords => ({
+  reversals: [],
+  adjustmentCalls: [],
+  suspensions: [],
+  wrong: [],
+})
+
 export function startOutsideActions(parts: OutsideParts) {
   const random = createRandom(parts.seed)
-  const reversals: Reversal[] = []
-  const adjustmentCalls: AdjustmentCall[] = []
-  const suspensions: Suspension[] = []
-  const wrong: string[] = []
-  const context = { ...parts, random, reversals, adjustmentCalls, suspensions, wrong }
+  const records = newOutsideRecords()
+  const { wrong } = records
+  const context = { ...parts, random, ...records }
   const underWay = new Set<Promise<void>>()
   let over = false
 
@@ -90,11 +106,7 @@ export function startOutsideActions(parts: OutsideParts) {
 
   const done = work()
   return {
-    reversals,
-    adjustmentCalls,
-    suspensions,
-    /** Answers that must not occur. */
-    wrong,
+    ...records,
     async finish(): Promise<void> {
       over = true
       await done
@@ -103,8 +115,8 @@ export function startOutsideActions(parts: OutsideParts) {
   }
 }
 
-function note(
-  { reversals, history }: Context,
+export function noteReversal(
+  { reversals, history }: Pick<Context, 'reversals' | 'history'>,
   kind: ReversalKind,
   order: KnownOrder,
   paymentKey: string,
@@ -123,7 +135,7 @@ async function refundOne(context: Context): Promise<void> {
   const { platform, count, wrong } = context
   const order = confirmedOrder(context.shop, context.random)
   if (!order) return
-  note(context, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
+  noteReversal(context, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
   for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
     try {
       await refund(platform.context, { orderId: order.orderId, reason: 'goodwill' })
@@ -149,7 +161,7 @@ async function refundUnusedPart(context: Context): Promise<void> {
   if (!customerId) return
   const { orderId } = order
   const key = { customerId, orderId }
-  note(context, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
+  noteReversal(context, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
   try {
     const unused = await quoteUnused(platform.context, key)
     for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
@@ -191,10 +203,10 @@ async function refundByCommand(context: Context): Promise<void> {
   const { world, random, count, wrong } = context
   const order = confirmedOrder(context.shop, context.random)
   if (!order || commandsUnderWay.has(world)) return
-  note(context, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
+  noteReversal(context, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
   const killAfterMs = random.chance(0.5) ? random.integer(300, 1_500) : undefined
   const args = ['orders', 'refund', order.orderId, '--reason', 'goodwill']
-  const { code, stderr } = await oneAtATime(world, () => runCommand(world, args, { killAfterMs }))
+  const { code, stderr } = await oneAtATime(world, () => world.runCommand(args, { killAfterMs }))
   count('refund by command')
   // 1: refused, or not known yet.
   if (code !== null && code > 1) wrong.push(`orders refund ended with ${code}: ${stderr}`)
@@ -226,7 +238,7 @@ async function cancelInDashboard(context: Context): Promise<void> {
   const order = random.chance(0.5) ? confirmedOrder(context.shop, context.random) : shop.anyOrder(random)
   const checkout = order && anyOf(random, order.checkouts)
   if (!checkout) return
-  note(context, 'dashboard cancel', order, checkout.paymentKey, order.amount)
+  noteReversal(context, 'dashboard cancel', order, checkout.paymentKey, order.amount)
   if (await cancelAtGateway(context, checkout.paymentKey, {})) context.count('dashboard cancel')
 }
 
@@ -240,7 +252,7 @@ async function cancelInPart(context: Context): Promise<void> {
   )
     return
   const amount = context.random.integer(1, order.amount - 1)
-  note(context, 'partial cancel', order, checkout.paymentKey, amount)
+  noteReversal(context, 'partial cancel', order, checkout.paymentKey, amount)
   if (await cancelAtGateway(context, checkout.paymentKey, { cancelAmount: amount })) context.count('partial cancel')
 }
 
@@ -248,7 +260,11 @@ const dashboardAttempts = 3
 const dashboardTimeoutMs = 3_000
 
 /** With the same idempotency key each time: it happens at most once, and the journal has it. */
-async function cancelAtGateway({ world, exchanger }: Context, paymentKey: string, amount: object): Promise<boolean> {
+export async function cancelAtGateway(
+  { world, exchanger }: Pick<Context, 'world' | 'exchanger'>,
+  paymentKey: string,
+  amount: object,
+): Promise<boolean> {
   const { url, secretKey } = world.gateway
   const idempotencyKey = randomUUID()
   for (let attempt = 0; attempt < dashboardAttempts; attempt += 1) {

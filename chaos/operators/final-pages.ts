@@ -7,7 +7,8 @@ import type { Data } from '../../src/console/contract.ts'
 import { daysFromTo, koreanDayOf } from '../../src/core/korean-days.ts'
 import type { Books } from '../world/postgres.ts'
 import type { Service } from '../world/service.ts'
-import { limits, type World } from '../world/world.ts'
+import { limits } from '../world/settings.ts'
+import type { World } from '../world/world.ts'
 import { type ConsoleRequest, dataOf } from './console-client.ts'
 import type { Operators } from './operators.ts'
 import { beSignedIn, type OperatorContext } from './sign-in.ts'
@@ -31,7 +32,7 @@ const pauseMs = 250
 
 export async function readFinalPages(
   world: World,
-  staff: Operators,
+  staff: Pick<Operators, 'operators' | 'console'>,
   from: Date,
   stopped: AbortSignal,
 ): Promise<FinalPages> {

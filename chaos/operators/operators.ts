@@ -12,10 +12,11 @@ import { issueAndSuspend, type KeyContext, rotate, suspendForAWhile } from './ke
 import { type OrderContext, readStory, refund, resendEvents, search, settle } from './orders.ts'
 import { beSignedIn, signOutAndIn } from './sign-in.ts'
 
-type Context = OrderContext & KeyContext
+export type StaffContext = OrderContext & KeyContext
+type Context = StaffContext
 
 /** How often each is chosen by operators with the permission. */
-const table: { for: Permission; weight: number; act(context: Context): Promise<void> }[] = [
+export const operatorActions: { for: Permission; weight: number; act(context: Context): Promise<void> }[] = [
   { for: 'read', weight: 2, act: readHome },
   { for: 'read', weight: 4, act: search },
   { for: 'read', weight: 5, act: readStory },
@@ -55,7 +56,7 @@ export function startOperators(parts: OperatorsParts) {
     const random = createRandom(seed * 61 + place)
     const client = createClient({ ...parts, random })
     const context: Context = { ...parts, ...world, console, operator, random, client, reversals, wrong, locked }
-    const weighted = table
+    const weighted = operatorActions
       .filter((row) => may(operator.role, row.for))
       .flatMap(({ weight, act }) => Array<typeof act>(weight).fill(act))
     while (!over && !stopped.aborted) {

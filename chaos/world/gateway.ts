@@ -21,21 +21,23 @@ export type Fired = { on: string; kind: string; times: number }
 const startLimitMs = 60_000
 const controlTimeoutMs = 3_000
 
-export type GatewayProcess = ReturnType<typeof createGateway>
+/** The control endpoints of the sandbox. */
+export type GatewayControls = ReturnType<typeof createControls>
 
-export function createGateway(settings: GatewaySettings) {
-  const url = `http://127.0.0.1:${settings.port}`
-  const environment = {
-    SANDBOX_PORT: `${settings.port}`,
-    SANDBOX_STRICT: '1',
-    SANDBOX_WEBHOOK_URL: settings.webhookUrl,
-    TOSS_CLIENT_KEY: settings.clientKey,
-    TOSS_SECRET_KEY: settings.secretKey,
-    DATA_DIR: settings.directory,
-  }
-  let program: Launched | undefined
-  let wanted = true
+/** What the load, the faults and the checks need of the gateway, wherever it runs. */
+export type Gateway = GatewayControls & {
+  url: string
+  busy: boolean
+  secretKey: string
+  journalFile: string
+  start(): Promise<void>
+  kill(): Promise<void>
+  signal(signal: NodeJS.Signals): boolean
+  /** It is not started again afterwards. */
+  close(): Promise<void>
+}
 
+export function createControls(url: string) {
   /** Undefined when the gateway does not answer. */
   async function control<Data>(method: string, path: string, body?: unknown): Promise<Data | undefined> {
     try {
@@ -50,6 +52,30 @@ export function createGateway(settings: GatewaySettings) {
       return undefined
     }
   }
+  return {
+    control,
+    /** A finished checkout; undefined when the gateway could not be reached. */
+    async pay(orderId: string, amount: number, result: string): Promise<string | undefined> {
+      const paid = await control<{ paymentKey: string }>('POST', '/sandbox/payments', { orderId, amount, result })
+      return paid?.paymentKey
+    },
+    fired: async () => (await control<{ fired: Fired[] }>('GET', '/sandbox/faults/fired'))?.fired,
+  }
+}
+
+export function createGateway(settings: GatewaySettings): Gateway {
+  const url = `http://127.0.0.1:${settings.port}`
+  const controls = createControls(url)
+  const environment = {
+    SANDBOX_PORT: `${settings.port}`,
+    SANDBOX_STRICT: '1',
+    SANDBOX_WEBHOOK_URL: settings.webhookUrl,
+    TOSS_CLIENT_KEY: settings.clientKey,
+    TOSS_SECRET_KEY: settings.secretKey,
+    DATA_DIR: settings.directory,
+  }
+  let program: Launched | undefined
+  let wanted = true
 
   async function kill(): Promise<void> {
     program?.child.kill('SIGKILL')
@@ -61,8 +87,7 @@ export function createGateway(settings: GatewaySettings) {
     busy: false,
     secretKey: settings.secretKey,
     journalFile: join(settings.directory, 'sandbox', journalName),
-    logFile: settings.logFile,
-    control,
+    ...controls,
     async start(): Promise<void> {
       const limit = performance.now() + startLimitMs
       while (wanted && performance.now() < limit) {
@@ -73,7 +98,7 @@ export function createGateway(settings: GatewaySettings) {
         })
         program = starting
         while (wanted && !starting.isGone() && performance.now() < limit) {
-          if (await control('GET', '/sandbox/clock')) return
+          if (await controls.control('GET', '/sandbox/clock')) return
           await sleep(40)
         }
         await sleep(200)
@@ -81,17 +106,10 @@ export function createGateway(settings: GatewaySettings) {
       if (wanted) throw new Error(`The gateway does not start: see ${settings.logFile}.`)
     },
     kill,
-    /** It is not started again afterwards. */
     async close(): Promise<void> {
       wanted = false
       await kill()
     },
     signal: (signal: NodeJS.Signals) => program?.child.kill(signal) ?? false,
-    /** A finished checkout; undefined when the gateway could not be reached. */
-    async pay(orderId: string, amount: number, result: string): Promise<string | undefined> {
-      const paid = await control<{ paymentKey: string }>('POST', '/sandbox/payments', { orderId, amount, result })
-      return paid?.paymentKey
-    },
-    fired: async () => (await control<{ fired: Fired[] }>('GET', '/sandbox/faults/fired'))?.fired,
   }
 }

@@ -11,7 +11,10 @@ import type { World } from './world.ts'
 
 export type Platform = { context: PaymentContext; close(): Promise<void> }
 
-export async function openPlatform({ environment }: World, { database, credits }: Shop): Promise<Platform> {
+export async function openPlatform(
+  { environment }: Pick<World, 'environment'>,
+  { database, credits }: Pick<Shop, 'database' | 'credits'>,
+): Promise<Platform> {
   const config = readConfig(environment)
   const { gateway } = openGateway(gatewayOptions(config), silentLog)
   const settings = paymentSettings(config)

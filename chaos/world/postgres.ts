@@ -87,7 +87,14 @@ export async function startPostgres(directory: string): Promise<Server> {
   }
 }
 
-export type Books = Awaited<ReturnType<typeof openBooks>>
+/** Reads the books for the checks. */
+export type Books = {
+  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  /** Where customers are on several servers, in each group of them. */
+  queryEach<Row extends object>(text: string): Promise<Row[]>
+}
+
+export type CampaignBooks = Awaited<ReturnType<typeof openBooks>>
 
 const silentLog = { warn: () => undefined, error: () => undefined }
 
@@ -115,7 +122,6 @@ export async function openBooks(postgres: Postgres, isSpread: boolean) {
         isSpread ? queryOrEveryGroup<Row>(pool, text, values) : (await pool.query(text, values)).rows,
       )
     },
-    /** Where customers are on several servers, in each group of them. */
     queryEach<Row extends object>(text: string): Promise<Row[]> {
       return patiently(async () => (isSpread ? queryEveryGroup<Row>(pool, text) : (await pool.query(text)).rows))
     },

@@ -22,10 +22,43 @@ const startLimitMs = 90_000
 const pauseBetweenStartsMs = 300
 const pollMs = 40
 
-export type Service = ReturnType<typeof createService>
+/** What the load, the faults and the checks need of a service, wherever it runs. */
+export type Service = {
+  name: ServiceName
+  counts: { starts: number; refusedStarts: number; shiftedStarts: number }
+  endedByItself: string[]
+  /** Times of SIGKILLs, monotonic clock. */
+  killsMs: number[]
+  /** The shift of the process's clock, and since when it serves. */
+  now(): { clockShiftMs: number; readyMs: number }
+  readLog(): string
+  publicUrl: string
+  internalUrl: string
+  webhookUrl: string
+  webhookBase: string
+  busy: boolean
+  /** Until /readyz returns 200. */
+  start(clockShiftMs?: number): Promise<void>
+  /** How it ended; null when it did not end in time and was killed. */
+  end(signal: 'SIGKILL' | 'SIGTERM', limitMs: number): Promise<Exit | null>
+  signal(signal: NodeJS.Signals): boolean
+  /** It is not started again afterwards. */
+  close(): Promise<void>
+}
 
-export function createService(settings: ServiceSettings) {
-  const { name, port, internalPort, webhookPort, webhookToken, logFile } = settings
+type Ports = Pick<ServiceSettings, 'port' | 'internalPort' | 'webhookPort' | 'webhookToken'>
+
+export function addressesOf({ port, internalPort, webhookPort, webhookToken }: Ports) {
+  return {
+    publicUrl: `http://127.0.0.1:${port}`,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
+    webhookUrl: `http://127.0.0.1:${webhookPort}/webhooks/toss/${webhookToken}`,
+    webhookBase: `http://127.0.0.1:${webhookPort}/webhooks/toss`,
+  }
+}
+
+export function createService(settings: ServiceSettings): Service {
+  const { name, port, internalPort, webhookPort, logFile } = settings
   const environment = {
     ...settings.environment,
     PORT: `${port}`,
@@ -34,14 +67,12 @@ export function createService(settings: ServiceSettings) {
   }
   const counts = { starts: 0, refusedStarts: 0, shiftedStarts: 0 }
   const endedByItself: string[] = []
-  /** Times of SIGKILLs, monotonic clock. */
   const killsMs: number[] = []
   let now = { clockShiftMs: 0, readyMs: 0 }
   let program: Launched | undefined
   let wanted = true
   let expectedEnd = false
 
-  /** Until /readyz returns 200. */
   async function start(clockShiftMs = 0): Promise<void> {
     const limit = performance.now() + startLimitMs
     const shift = clockShiftMs === 0 ? [] : ['--import', shiftedClock(clockShiftMs)]
@@ -88,16 +119,11 @@ export function createService(settings: ServiceSettings) {
     counts,
     endedByItself,
     killsMs,
-    /** The shift of the process's clock, and since when it serves. */
     now: () => now,
-    logFile,
-    publicUrl: `http://127.0.0.1:${port}`,
-    internalUrl: `http://127.0.0.1:${internalPort}`,
-    webhookUrl: `http://127.0.0.1:${webhookPort}/webhooks/toss/${webhookToken}`,
-    webhookBase: `http://127.0.0.1:${webhookPort}/webhooks/toss`,
+    readLog: () => readFileSync(logFile, 'utf8'),
+    ...addressesOf(settings),
     busy: false,
     start,
-    /** How it ended; null when it did not end in time and was killed. */
     async end(signal: 'SIGKILL' | 'SIGTERM', limitMs: number): Promise<Exit | null> {
       const ending = program
       if (!ending || ending.isGone()) return { code: null, signal: null }
@@ -112,7 +138,6 @@ export function createService(settings: ServiceSettings) {
       return null
     },
     signal: (signal: NodeJS.Signals) => program?.child.kill(signal) ?? false,
-    /** It is not started again afterwards. */
     async close(): Promise<void> {
       wanted = false
       if (!program || program.isGone()) return

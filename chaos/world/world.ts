@@ -1,7 +1,7 @@
 // Everything the campaign starts, in the order of dependence: a directory, a PostgreSQL, the gateway, two services, the
 // consumer of their events. `stopProcesses` leaves no process behind, even if a start has failed.
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { killAll } from '../../harness/launch.ts'
@@ -9,37 +9,24 @@ import { takeFreePorts } from '../../harness/ports.ts'
 import type { Peppers } from '../../src/customers/api-keys.ts'
 import { type SpreadDatabase, startSpreadDatabase } from '../cluster/citus.ts'
 import { type Cluster, type ClusterOptions, startCluster } from '../cluster/patroni.ts'
+import { createCommands, type RunCommand } from './commands.ts'
 import { type Consumer, startConsumer } from './consumer.ts'
-import { createGateway, type GatewayProcess } from './gateway.ts'
-import { type Books, openBooks, type Postgres, type Server, startPostgres } from './postgres.ts'
+import { createGateway, type Gateway } from './gateway.ts'
+import { type Books, type CampaignBooks, openBooks, type Postgres, type Server, startPostgres } from './postgres.ts'
 import { createService, type Service } from './service.ts'
-
-/** Short, so that leases end and orders expire many times within a run. */
-export const limits = {
-  gatewayTimeoutMs: 1_500,
-  gatewayLookupTimeoutMs: 1_000,
-  gatewayListTimeoutMs: 3_000,
-  operationLeaseMs: 3_000,
-  operationWaitMs: 2_000,
-  pendingOrderLifetimeMs: 20_000,
-  operationRetryMaxMs: 4_000,
-  shutdownTimeoutMs: 20_000,
-  eventTimeoutMs: 1_000,
-  eventFirstPauseMs: 200,
-  eventRetryMaxMs: 2_000,
-}
+import { serviceEnvironment } from './settings.ts'
 
 export type DatabaseChoice = { kind: 'server' } | { kind: 'citus' } | ({ kind: 'patroni' } & ClusterOptions)
 
+/** What the load and the checks need, wherever the services run. */
 export type World = {
-  directory: string
-  postgres: Postgres
-  /** The same, by what it is. */
-  server: Server | undefined
+  postgres: Pick<Postgres, 'urlFor'>
   cluster: Cluster | undefined
   spread: SpreadDatabase | undefined
+  /** How far the clocks of the database may be apart, now or at two moments. */
+  clockSpreadMs: number
   books: Books
-  gateway: GatewayProcess
+  gateway: Gateway
   services: [Service, Service]
   consumer: Consumer
   peppers: Peppers
@@ -47,12 +34,24 @@ export type World = {
   environment: Record<string, string>
   /** By name; none may appear in a log. */
   secrets: Record<string, string>
+  /** Every request and answer as text. */
+  readHistory(): string
+  runCommand: RunCommand
+}
+
+/** A world of processes. */
+export type CampaignWorld = World & {
+  directory: string
+  postgres: Postgres
+  /** The same, when it is one server. */
+  server: Server | undefined
+  books: CampaignBooks
   historyFile: string
   stopProcesses(): Promise<void>
   removeDirectory(): void
 }
 
-export async function startWorld(seed: number, database: DatabaseChoice = { kind: 'server' }): Promise<World> {
+export async function startWorld(seed: number, database: DatabaseChoice = { kind: 'server' }): Promise<CampaignWorld> {
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'prepaid-credits-chaos-'))
   // As root the database server runs as another user, which needs access.
   chmodSync(directory, 0o755)
@@ -70,7 +69,8 @@ export async function startWorld(seed: number, database: DatabaseChoice = { kind
     await postgres.prepare()
     const books = await openBooks(postgres, spread !== undefined)
     parts.defer(() => books.close())
-    return { ...(await startPrograms(seed, directory, postgres, books, parts)), server, cluster, spread }
+    const programs = await startPrograms(seed, directory, postgres, books, parts)
+    return { ...programs, server, cluster, spread, clockSpreadMs: cluster?.clockSpreadMs ?? 0 }
   } catch (error) {
     await parts.disposeAsync()
     throw error
@@ -81,9 +81,9 @@ async function startPrograms(
   seed: number,
   directory: string,
   postgres: Postgres,
-  books: Books,
+  books: CampaignBooks,
   parts: AsyncDisposableStack,
-): Promise<Omit<World, 'server' | 'cluster' | 'spread'>> {
+): Promise<Omit<CampaignWorld, 'server' | 'cluster' | 'spread' | 'clockSpreadMs'>> {
   const [gatewayPort = 0, consumerPort = 0, ...servicePorts] = await takeFreePorts(8)
   const pepper = randomBytes(24).toString('base64url')
   const keys = { clientKey: `test_ck_${newSecret()}`, secretKey: `test_sk_${newSecret()}` }
@@ -115,6 +115,8 @@ async function startPrograms(
   await gateway.start()
   await Promise.all(services.map((service) => service.start()))
 
+  const platform = { ...environment, DATA_DIR: join(directory, 'platform') }
+  const historyFile = join(directory, 'history.jsonl')
   return {
     directory,
     postgres,
@@ -123,7 +125,8 @@ async function startPrograms(
     services,
     consumer,
     peppers: [{ version: 1, secret: pepper }],
-    environment: { ...environment, DATA_DIR: join(directory, 'platform') },
+    environment: platform,
+    runCommand: createCommands(directory, platform),
     secrets: {
       'the secret key of the gateway': keys.secretKey,
       'the secret key of the gateway in base64': Buffer.from(`${keys.secretKey}:`).toString('base64'),
@@ -132,7 +135,8 @@ async function startPrograms(
       'the password of the owner': postgres.ownerPassword,
       'the password of the serving role': postgres.servingPassword,
     },
-    historyFile: join(directory, 'history.jsonl'),
+    historyFile,
+    readHistory: () => readFileSync(historyFile, 'utf8'),
     stopProcesses: () => parts.disposeAsync(),
     removeDirectory() {
       postgres.remove()
@@ -143,38 +147,4 @@ async function startPrograms(
 
 function newSecret(): string {
   return randomBytes(18).toString('hex')
-}
-
-function serviceEnvironment(
-  postgres: Postgres,
-  gatewayPort: number,
-  keys: { clientKey: string; secretKey: string },
-  pepper: string,
-): Record<string, string> {
-  return {
-    NODE_ENV: 'production',
-    DATABASE_URL: postgres.servingUrlFor('service'),
-    DATABASE_STANDBYS: postgres.standbys,
-    GATEWAY: 'toss',
-    TOSS_API_URL: `http://127.0.0.1:${gatewayPort}`,
-    TOSS_CLIENT_KEY: keys.clientKey,
-    TOSS_SECRET_KEY: keys.secretKey,
-    KEY_PEPPER: pepper,
-    SUCCESS_URL: 'https://shop.example/success',
-    FAIL_URL: 'https://shop.example/fail',
-    GATEWAY_TIMEOUT_MS: `${limits.gatewayTimeoutMs}`,
-    GATEWAY_LOOKUP_TIMEOUT_MS: `${limits.gatewayLookupTimeoutMs}`,
-    GATEWAY_LIST_TIMEOUT_MS: `${limits.gatewayListTimeoutMs}`,
-    OPERATION_LEASE_MS: `${limits.operationLeaseMs}`,
-    OPERATION_WAIT_MS: `${limits.operationWaitMs}`,
-    OPERATION_RETRY_MAX_MS: `${limits.operationRetryMaxMs}`,
-    PENDING_ORDER_LIFETIME_MS: `${limits.pendingOrderLifetimeMs}`,
-    PENDING_ORDERS_PER_CUSTOMER: '0',
-    RATE_LIMIT_PER_SECOND: '0',
-    SHUTDOWN_TIMEOUT_MS: `${limits.shutdownTimeoutMs}`,
-    EVENT_PRIVATE_ADDRESSES: 'allow',
-    EVENT_TIMEOUT_MS: `${limits.eventTimeoutMs}`,
-    EVENT_FIRST_PAUSE_MS: `${limits.eventFirstPauseMs}`,
-    EVENT_RETRY_MAX_MS: `${limits.eventRetryMaxMs}`,
-  }
 }

@@ -203,7 +203,7 @@ async function violations(parts: Partial<Parts>): Promise<string[]> {
     ...checkReversals(evidence),
     ...checkAdjustments(evidence),
     ...checkBudgets(evidence),
-    ...checkSuspensions({ cluster: undefined }, evidence),
+    ...checkSuspensions({ clockSpreadMs: 0 }, evidence),
     ...checkBalances(evidence),
     ...(await checkKeys({ books } as unknown as World, evidence)),
   ]

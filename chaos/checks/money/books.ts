@@ -1,24 +1,23 @@
 // The books by themselves: the snapshots of the watch, the audit at the end, and that no ledger entry has changed since
 // it was first read.
 
-import { runCommand } from '../../load/commands.ts'
 import type { Books } from '../../world/postgres.ts'
 import type { World } from '../../world/world.ts'
 import type { Check } from '../evidence.ts'
-import type { Watch } from './watch.ts'
+import type { Watched } from './watch.ts'
 
-export async function checkBooks(world: World, watch: Watch): Promise<Check[]> {
+export async function checkBooks(world: World, watch: Watched): Promise<Check[]> {
   const watched = [...watch.violations].map(([title, violations]) => ({ id: 'I-1…17', title, violations }))
   return [...watched, await auditByCommand(world), await appendOnly(world.books, watch)]
 }
 
 async function auditByCommand(world: World): Promise<Check> {
-  const { code, stdout, stderr } = await runCommand(world, ['audit', '--json'])
+  const { code, stdout, stderr } = await world.runCommand(['audit', '--json'])
   const violations = code === 0 ? [] : [`it ended with ${code}: ${stdout.slice(0, 2_000)}${stderr.slice(0, 2_000)}`]
   return { id: 'I-1…21', title: '`credits audit` passes at the end', violations }
 }
 
-async function appendOnly(books: Books, { digests }: Watch): Promise<Check> {
+async function appendOnly(books: Books, { digests }: Watched): Promise<Check> {
   const rows = await books.query<{ entry: string; digest: string }>(
     `select customer_id || '/' || entry_number as entry, md5(e::text) as digest from ledger_entries e`,
   )

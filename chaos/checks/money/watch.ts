@@ -1,4 +1,4 @@
-// Reads the books every two seconds during the run. Invariants have to hold in every snapshot: the rules of the audit,
+// Reads the books again and again during the run. Invariants have to hold in every snapshot: the rules of the audit,
 // and the sums below, which follow another way. A ledger entry that was read once never changes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../../src/db/database.ts'
@@ -9,7 +9,7 @@ const intervalMs = 2_000
 const keptViolations = 20
 
 /** Each selects the rows that break it. Where the audit follows a chain, these add up. */
-const sums: Record<string, string> = {
+export const sums: Record<string, string> = {
   'the balance is the sum of the ledger': `
     select a.customer_id from accounts a left join ledger_entries e using (customer_id)
     group by a.customer_id, a.balance having a.balance <> coalesce(sum(e.delta), 0)`,
@@ -70,12 +70,14 @@ export const auditTitle = 'the audit finds no rule broken'
 
 export type Watch = ReturnType<typeof startWatch>
 
-export function startWatch(books: Books, database: Database, stopped: AbortSignal) {
+export type Watched = ReturnType<typeof createWatch>
+
+/** `sampledPercent`: of the ledger entries that are read for the check that none changes. */
+export function createWatch(books: Books, database: Database, sampledPercent = 5) {
   /** By rule; the first ones only. */
   const violations = new Map<string, string[]>([auditTitle, ...Object.keys(sums)].map((name) => [name, []]))
   const digests = new Map<string, string>()
   const counts = { snapshots: 0, missed: 0 }
-  let over = false
 
   async function readSnapshot(): Promise<void> {
     const { violations: broken } = await audit(database)
@@ -83,7 +85,7 @@ export function startWatch(books: Books, database: Database, stopped: AbortSigna
     for (const [name, text] of Object.entries(sums)) note(name, await books.queryEach(text))
     const entries = await books.query<{ entry: string; digest: string }>(
       `select customer_id || '/' || entry_number as entry, md5(e::text) as digest
-      from ledger_entries e tablesample bernoulli (5) limit 300`,
+      from ledger_entries e tablesample bernoulli (${sampledPercent}) limit 300`,
     )
     for (const { entry, digest } of entries) if (!digests.has(entry)) digests.set(entry, digest)
     counts.snapshots += 1
@@ -94,6 +96,14 @@ export function startWatch(books: Books, database: Database, stopped: AbortSigna
     const when = `${Math.round(performance.now() / 1_000)} s`
     for (const row of rows) if (known.length < keptViolations) known.push(`at ${when}: ${JSON.stringify(row)}`)
   }
+
+  return { counts, violations, digests, readSnapshot }
+}
+
+export function startWatch(books: Books, database: Database, stopped: AbortSignal) {
+  const watch = createWatch(books, database)
+  const { counts, readSnapshot } = watch
+  let over = false
 
   async function work(): Promise<void> {
     while (!over && !stopped.aborted) {
@@ -107,9 +117,7 @@ export function startWatch(books: Books, database: Database, stopped: AbortSigna
 
   const done = work()
   return {
-    counts,
-    violations,
-    digests,
+    ...watch,
     /** With a last snapshot, which must not fail. */
     async finish(): Promise<void> {
       over = true

@@ -1,0 +1,51 @@
+// The settings of the services under load.
+import type { Postgres } from './postgres.ts'
+
+/** Short, so that leases end and orders expire many times within a run. */
+export const limits = {
+  gatewayTimeoutMs: 1_500,
+  gatewayLookupTimeoutMs: 1_000,
+  gatewayListTimeoutMs: 3_000,
+  operationLeaseMs: 3_000,
+  operationWaitMs: 2_000,
+  pendingOrderLifetimeMs: 20_000,
+  operationRetryMaxMs: 4_000,
+  shutdownTimeoutMs: 20_000,
+  eventTimeoutMs: 1_000,
+  eventFirstPauseMs: 200,
+  eventRetryMaxMs: 2_000,
+}
+
+export function serviceEnvironment(
+  postgres: Pick<Postgres, 'servingUrlFor' | 'standbys'>,
+  gatewayPort: number,
+  keys: { clientKey: string; secretKey: string },
+  pepper: string,
+): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    DATABASE_URL: postgres.servingUrlFor('service'),
+    DATABASE_STANDBYS: postgres.standbys,
+    GATEWAY: 'toss',
+    TOSS_API_URL: `http://127.0.0.1:${gatewayPort}`,
+    TOSS_CLIENT_KEY: keys.clientKey,
+    TOSS_SECRET_KEY: keys.secretKey,
+    KEY_PEPPER: pepper,
+    SUCCESS_URL: 'https://shop.example/success',
+    FAIL_URL: 'https://shop.example/fail',
+    GATEWAY_TIMEOUT_MS: `${limits.gatewayTimeoutMs}`,
+    GATEWAY_LOOKUP_TIMEOUT_MS: `${limits.gatewayLookupTimeoutMs}`,
+    GATEWAY_LIST_TIMEOUT_MS: `${limits.gatewayListTimeoutMs}`,
+    OPERATION_LEASE_MS: `${limits.operationLeaseMs}`,
+    OPERATION_WAIT_MS: `${limits.operationWaitMs}`,
+    OPERATION_RETRY_MAX_MS: `${limits.operationRetryMaxMs}`,
+    PENDING_ORDER_LIFETIME_MS: `${limits.pendingOrderLifetimeMs}`,
+    PENDING_ORDERS_PER_CUSTOMER: '0',
+    RATE_LIMIT_PER_SECOND: '0',
+    SHUTDOWN_TIMEOUT_MS: `${limits.shutdownTimeoutMs}`,
+    EVENT_PRIVATE_ADDRESSES: 'allow',
+    EVENT_TIMEOUT_MS: `${limits.eventTimeoutMs}`,
+    EVENT_FIRST_PAUSE_MS: `${limits.eventFirstPauseMs}`,
+    EVENT_RETRY_MAX_MS: `${limits.eventRetryMaxMs}`,
+  }
+}
