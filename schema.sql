@@ -159,6 +159,30 @@ AS $function$
     || convert_to(adjusted_after::text, 'UTF8'))
 $function$;
 
+CREATE OR REPLACE FUNCTION public.ledger_leaf(customer_id uuid, entry_number bigint, created_at timestamp with time zone, kind text, delta bigint, balance_after bigint, held_delta bigint, held_after bigint, adjusted_after bigint, order_id text, reference text, hold_id uuid, service_id text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select concat_ws(E'\n', 'prepaid-credits/entry/v1',
+    'customer ' || customer_id,
+    'entry ' || entry_number,
+    'time ' || to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    'kind ' || kind,
+    'delta ' || delta,
+    'balance ' || balance_after,
+    'held-delta ' || held_delta,
+    'held ' || held_after,
+    'adjusted ' || adjusted_after,
+    case when order_id collate "C" ~ '^[!-~]+$' then 'order ' || order_id
+      else 'order-hex ' || encode(convert_to(order_id, 'UTF8'), 'hex') end,
+    case when reference collate "C" ~ '^[!-~]+$' then 'reference ' || reference
+      else 'reference-hex ' || encode(convert_to(reference, 'UTF8'), 'hex') end,
+    'hold ' || hold_id,
+    case when service_id collate "C" ~ '^[!-~]+$' then 'service ' || service_id
+      else 'service-hex ' || encode(convert_to(service_id, 'UTF8'), 'hex') end)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.lower_adjusted()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -446,6 +470,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.require_checkpoint_of_head()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from log_head h where h.size = new.size and h.root = new.root and h.note = new.note) then
+    raise exception 'the log has no checkpoint of % entries that could be published', new.size
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.require_delivery()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -465,6 +503,28 @@ begin
   if found then
     raise exception 'an event is deleted after 30 days, when all endpoints have it and its account counts it: % of %',
       refused.event_number, refused.customer_id
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.require_grown_log()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.size > 0 and new.size is distinct from (
+    select r.first_leaf + r.last_entry - r.first_entry + 1 from log_runs r order by r.first_leaf desc limit 1)
+  or exists (
+    select from generate_series(0, 6) as of (level)
+    cross join lateral (select new.size / (1::bigint << (8 * of.level)) as hashes) wanted
+    where wanted.hashes > 0 and not exists (
+      select from log_tiles t
+      where t.level = of.level and t.tile = (wanted.hashes - 1) / 256
+        and octet_length(t.hashes) = 32 * ((wanted.hashes - 1) % 256 + 1)))
+  then
+    raise exception 'the log has no runs and tiles for its size %', new.size
       using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
   end if;
   return null;
@@ -595,6 +655,59 @@ begin
   return old;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.require_runs_in_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  broken record;
+  behind bigint;
+begin
+  select r.customer_id, r.first_entry into broken
+  from (
+    select a.*, lag(a.first_leaf + a.last_entry - a.first_entry + 1) over (order by a.first_leaf) as next_leaf
+    from added a) r
+  where r.first_leaf <> coalesce(r.next_leaf, (
+      select b.first_leaf + b.last_entry - b.first_entry + 1 from log_runs b
+      where b.first_leaf < r.first_leaf order by b.first_leaf desc limit 1), 0)
+    or r.first_entry <> coalesce((
+      select b.last_entry from log_runs b
+      where b.customer_id = r.customer_id and b.first_entry < r.first_entry
+      order by b.first_entry desc limit 1), 0) + 1
+  limit 1;
+  if found then
+    raise exception 'entry % of % does not continue the log', broken.first_entry, broken.customer_id
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  select max(a.first_leaf + a.last_entry - a.first_entry + 1) into behind from added a;
+  if behind <> (select size from log_head) then
+    raise exception 'the log has another size than its runs: %', behind
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.require_tiles_of_size()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  broken record;
+begin
+  select a.level, a.tile into broken
+  from added a
+  where octet_length(a.hashes) is distinct from 32 * least(256,
+    (select h.size from log_head h) / (1::bigint << (8 * a.level)) - a.tile * 256)
+  limit 1;
+  if found then
+    raise exception 'tile %/% does not have the hashes of the log''s size', broken.level, broken.tile
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.write_record_journal()
  RETURNS trigger
@@ -757,7 +870,7 @@ CASE kind
     WHEN 'CAPTURE'::text THEN reference
     ELSE NULL::text
 END, ''::text)) WHERE hold_id IS NOT NULL;
-CREATE INDEX ledger_entries_moved ON ledger_entries USING btree (created_at) WHERE delta <> 0;
+CREATE INDEX ledger_entries_by_time ON ledger_entries USING btree (created_at);
 CREATE UNIQUE INDEX ledger_entries_once_per_order ON ledger_entries USING btree (customer_id, order_id, kind) WHERE order_id IS NOT NULL AND delta <> 0;
 CREATE UNIQUE INDEX ledger_entries_once_per_reference ON ledger_entries USING btree (customer_id, reference) WHERE reference IS NOT NULL;
 
@@ -1025,7 +1138,7 @@ create table events (
   constraint events_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES accounts(customer_id)
 );
 
-alter table events add constraint events_type CHECK (type = ANY (ARRAY['order.confirmed'::text, 'order.failed'::text, 'order.cancelled'::text, 'order.refunded'::text, 'credits.low'::text, 'credits.reversed'::text, 'credits.adjusted'::text, 'credits.empty'::text, 'budget.low'::text])) NOT VALID;
+alter table events add constraint events_type CHECK (type = ANY (ARRAY['order.confirmed'::text, 'order.failed'::text, 'order.cancelled'::text, 'order.refunded'::text, 'credits.low'::text, 'credits.reversed'::text, 'credits.adjusted'::text, 'credits.empty'::text, 'budget.low'::text, 'checkpoint.published'::text])) NOT VALID;
 
 CREATE TRIGGER events_deleted_after_delivery AFTER DELETE ON events REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION require_delivery();
 
@@ -1180,6 +1293,79 @@ create table hourly_figures (
 );
 
 CREATE UNIQUE INDEX hourly_figures_of_groups ON hourly_figures USING btree (customer_id, hour, figure);
+
+create table log_checkpoints (
+  size          bigint                   not null,
+  previous_size bigint                   not null,
+  root          bytea                    not null,
+  note          text                     not null,
+  keys          text                     not null,
+  begun_at      timestamp with time zone not null default clock_timestamp(),
+  published_at  timestamp with time zone,
+  constraint log_checkpoints_pkey PRIMARY KEY (size),
+  constraint log_checkpoints_one_after_the_other UNIQUE (previous_size),
+  constraint log_checkpoints_grow CHECK (previous_size >= 0 AND size > previous_size),
+  constraint log_checkpoints_root CHECK (length(root) = 32)
+);
+
+CREATE TRIGGER log_checkpoints_never_deleted BEFORE DELETE OR TRUNCATE ON log_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER log_checkpoints_of_head BEFORE INSERT ON log_checkpoints FOR EACH ROW EXECUTE FUNCTION require_checkpoint_of_head();
+CREATE TRIGGER log_checkpoints_stay BEFORE UPDATE ON log_checkpoints FOR EACH ROW WHEN (old.published_at IS NOT NULL OR new.published_at IS NULL OR new.size <> old.size OR new.previous_size <> old.previous_size OR new.root <> old.root OR new.note <> old.note OR new.keys <> old.keys OR new.begun_at <> old.begun_at) EXECUTE FUNCTION refuse_write('a checkpoint is published once and not changed');
+
+create table log_cosignatures (
+  size        bigint                   not null,
+  vkey        text                     not null,
+  line        text                     not null,
+  received_at timestamp with time zone not null default clock_timestamp(),
+  constraint log_cosignatures_pkey PRIMARY KEY (size, vkey),
+  constraint log_cosignatures_size_fkey FOREIGN KEY (size) REFERENCES log_checkpoints(size),
+  constraint log_cosignatures_line CHECK (line ~ '^\u2014 [^[:space:]+]+ [A-Za-z0-9+/]+={0,2}\n$'::text)
+);
+
+CREATE TRIGGER log_cosignatures_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON log_cosignatures FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table log_head (
+  only_one    boolean                  not null default true,
+  size        bigint                   not null,
+  root        bytea                    not null,
+  note        text                     not null,
+  marks       jsonb                    not null,
+  appended_at timestamp with time zone not null,
+  constraint log_head_pkey PRIMARY KEY (only_one),
+  constraint log_head_only_one CHECK (only_one),
+  constraint log_head_size_and_root CHECK (size >= 0 AND octet_length(root) = 32)
+) with (fillfactor=50);
+
+CREATE TRIGGER log_head_has_its_tree AFTER INSERT OR UPDATE OF size ON log_head FOR EACH ROW EXECUTE FUNCTION require_grown_log();
+CREATE TRIGGER log_head_never_deleted BEFORE DELETE OR TRUNCATE ON log_head FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER log_head_only_grows BEFORE UPDATE ON log_head FOR EACH ROW WHEN (new.size < old.size OR new.size = old.size AND new.root <> old.root) EXECUTE FUNCTION refuse_write('the log only grows');
+
+create table log_runs (
+  customer_id uuid   not null,
+  first_entry bigint not null,
+  last_entry  bigint not null,
+  first_leaf  bigint not null,
+  constraint log_runs_pkey PRIMARY KEY (customer_id, first_entry),
+  constraint log_runs_first_leaf UNIQUE (first_leaf),
+  constraint log_runs_numbers CHECK (first_entry >= 1 AND last_entry >= first_entry AND first_leaf >= 0)
+);
+
+CREATE TRIGGER log_runs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON log_runs FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER log_runs_in_order AFTER INSERT ON log_runs REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION require_runs_in_order();
+
+create table log_tiles (
+  level  integer not null,
+  tile   bigint  not null,
+  hashes bytea   not null,
+  constraint log_tiles_pkey PRIMARY KEY (level, tile),
+  constraint log_tiles_hashes CHECK (octet_length(hashes) >= 32 AND octet_length(hashes) <= 8192 AND (octet_length(hashes) % 32) = 0),
+  constraint log_tiles_place CHECK (level >= 0 AND level <= 6 AND tile >= 0)
+);
+
+CREATE TRIGGER log_tiles_grown_to_size AFTER UPDATE ON log_tiles REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION require_tiles_of_size();
+CREATE TRIGGER log_tiles_never_deleted BEFORE DELETE OR TRUNCATE ON log_tiles FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER log_tiles_of_size AFTER INSERT ON log_tiles REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION require_tiles_of_size();
+CREATE TRIGGER log_tiles_only_grow BEFORE UPDATE ON log_tiles FOR EACH ROW WHEN (new.level <> old.level OR new.tile <> old.tile OR octet_length(new.hashes) <= octet_length(old.hashes) OR substr(new.hashes, 1, octet_length(old.hashes)) <> old.hashes) EXECUTE FUNCTION refuse_write('a tile of the log only grows');
 
 create table operator_actions (
   action_id   uuid                     not null,

@@ -144,6 +144,9 @@ select p.operation_id as "operationId", (extract(epoch from p.opened_at) * 10000
   offset $3
   limit 1;
 
+-- console.findLogState
+select size, encode(root, 'base64') as "root", appended_at as "writtenAt" from log_head where size > 0;
+
 -- console.findMovementsOfPayment
 select order_id as "orderId" from gateway_movements where payment_key = $1 limit $2;
 
@@ -261,7 +264,7 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
   from (
     select a.balance as key, n.* from (
       select customer_id, balance from accounts
-      where (balance, customer_id) < ($1::bigint, $2::uuid)
+      where (balance, customer_id) < ($1::bigint, $2::uuid) and customer_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
       order by balance desc, customer_id desc
       limit $3
     ) a
@@ -346,7 +349,8 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
   ) place
   cross join lateral (
     select * from customers n
-    where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid))
+      and n.customer_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
     order by n.created_at desc, n.customer_id desc
     limit $2
   ) c
@@ -6148,3 +6152,334 @@ select count(*) as "movements",
 -- telemetry.ping
 select case when current_setting('synchronous_standby_names') = '' then 0
     else (select count(*) from pg_stat_replication where coalesce(state, 'streaming') = 'streaming') end as "standbys";
+
+-- transparency.addCosignature
+insert into log_cosignatures (size, vkey, line) values ($1, $2, $3) on conflict do nothing;
+
+-- transparency.append
+with head as (
+    update log_head
+    set size = $2::bigint, root = $3::bytea, note = $4::text, marks = marks || $5::jsonb, appended_at = now()
+    where size = $1::bigint and root = $13::bytea
+    returning size
+  ),
+  run as (
+    insert into log_runs (customer_id, first_entry, last_entry, first_leaf)
+    select r.customer_id, r.first_entry, r.last_entry,
+           ($1::bigint + sum(r.last_entry - r.first_entry + 1) over (order by r.place)
+            - (r.last_entry - r.first_entry + 1))::bigint
+    from head
+    cross join unnest($6::text::uuid[], $7::text::bigint[], $8::text::bigint[]) with ordinality
+      as r (customer_id, first_entry, last_entry, place)
+  ),
+  growth as (
+    select g.* from head cross join unnest($9::int[], $10::bigint[], $11::boolean[], $12::bytea[])
+      as g (level, tile, is_new, hashes)
+  ),
+  new_tile as (
+    insert into log_tiles (level, tile, hashes) select level, tile, hashes from growth where is_new
+  ),
+  grown_tile as (
+    update log_tiles t set hashes = t.hashes || g.hashes
+    from growth g
+    where not g.is_new and t.level = g.level and t.tile = g.tile
+  )
+  select size from head;
+
+-- transparency.beginLog
+insert into log_head (size, root, note, marks, appended_at) values (0, $1, $2, '{}', '-infinity') on conflict do nothing;
+
+-- transparency.beginPublication
+insert into log_checkpoints (size, previous_size, root, note, keys)
+  select h.size, coalesce(newest.size, 0), h.root, h.note, $2::text
+  from log_head h
+  cross join (select min(created_at) as at from customers) first
+  left join lateral (select * from log_checkpoints order by size desc limit 1) newest on true
+  where h.note = $1::text
+    and h.size > coalesce(newest.size, 0)
+    and (newest.size is null or newest.published_at is not null)
+    and coalesce(newest.begun_at, first.at) <= now() - $3::int * interval '1 s'
+  on conflict do nothing
+  returning size;
+
+-- transparency.endPublication
+update log_checkpoints set published_at = clock_timestamp() where size = $1 and published_at is null;
+
+-- transparency.findAppended
+select size, marks, appended_at::text as "appendedAt",
+    (select min(m.value::timestamptz)::text from jsonb_each_text(marks) m) as "leastMark"
+  from log_head;
+
+-- transparency.findCheckpoint
+select size, root, note from log_head where note is not null;
+
+-- transparency.findHead
+select size, root, note, marks, appended_at > now() - $1::int * interval '1 ms' and appended_at <= now() as "isFresh"
+  from log_head;
+
+-- transparency.findLastEntry
+select last_entry as "lastEntry" from accounts where customer_id = $1;
+
+-- transparency.findMoved
+with recent as materialized (
+    select e.customer_id, e.entry_number, e.created_at
+    from ledger_entries e
+    where e.created_at > $1::text::timestamptz
+    order by e.created_at
+    fetch first ($2::int) rows with ties
+  ),
+  moved as (
+    select customer_id, max(entry_number) as last_entry from recent group by customer_id
+  ),
+  place as (
+    select count(*) >= $2::int as is_full, max(created_at) as reached from recent
+  )
+  select m.customers, m.last_entries as "lastEntries", p.is_full as "isFull", p.reached::text as "reached",
+    (case when p.is_full then least(p.reached, $3::text::timestamptz) else $3::text::timestamptz end)::text as "mark"
+  from place p
+  cross join (select array_agg(customer_id)::text as customers, array_agg(last_entry)::text as last_entries from moved) m;
+
+-- transparency.findNewestPublication
+select p.size, p.root, p.note, p.published_at as "publishedAt",
+    extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
+    (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
+     from log_cosignatures c where c.size = p.size) as "cosignatures" from log_checkpoints p order by p.size desc limit 1;
+
+-- transparency.findOrderEntries
+select e.entry_number as "entryNumber"
+  from orders o
+  left join ledger_entries e on e.customer_id = o.customer_id and e.order_id = o.order_id and e.delta <> 0
+  where o.customer_id = $1 and o.order_id = $2
+  order by e.entry_number;
+
+-- transparency.findPlaces
+select h.size, h.root, h.note, p.entry_numbers as "entryNumbers", p.indexes
+  from log_head h
+  cross join lateral (
+    select coalesce(array_agg(n.entry_number order by n.entry_number), '{}') as entry_numbers,
+           coalesce(array_agg(r.first_leaf + n.entry_number - r.first_entry order by n.entry_number), '{}') as indexes
+    from unnest($2::bigint[]) as n (entry_number)
+    cross join lateral (select * from log_runs r
+                        where r.customer_id = $1::uuid and r.first_entry <= n.entry_number
+                        order by r.first_entry desc limit 1) r
+    where r.last_entry >= n.entry_number
+  ) p
+  where h.note is not null;
+
+-- transparency.findPublished
+select p.size, p.root, p.note, p.published_at as "publishedAt",
+    extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
+    (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
+     from log_cosignatures c where c.size = p.size) as "cosignatures" from log_checkpoints p where p.size = $1 and p.published_at is not null;
+
+-- transparency.findReferenceEntries
+select e.entry_number as "entryNumber"
+  from ledger_entries named
+  cross join lateral (
+    select named.entry_number
+    union all
+    select h.entry_number from ledger_entries h
+    where named.kind = 'HOLD' and h.customer_id = named.customer_id and h.hold_id = named.hold_id and h.kind <> 'HOLD'
+  ) e
+  where named.customer_id = $1 and named.reference = $2
+  order by e.entry_number
+  limit $3;
+
+-- transparency.findSafeTimes
+select t.almost_safe::text as "almostSafe", t.safe::text as "safe", now()::text as "now",
+    (case when isfinite(t.mark) then least(t.mark, t.safe) - greatest(t.mark - t.safe, t.seen - now(), interval '0')
+      else '-infinity' end)::text as "sweepFrom",
+    coalesce(t.seen - now() > interval '100 ms', false) as "isSetBack"
+  from (
+    select greatest(least(now() - interval '200 ms', r.began), now() - interval '10 s') - interval '1 microsecond'
+        as almost_safe,
+      least(now() - interval '30 s', r.wrote) - interval '1 microsecond' as safe,
+      $1::text::timestamptz as mark, $2::text::timestamptz + $3::float8 * interval '1 ms' as seen
+    from (
+      select min(a.xact_start) as began, min(a.xact_start) filter (where a.backend_xid is not null) as wrote
+      from pg_stat_activity a
+      where a.datname = current_database() and a.backend_type = 'client backend'
+    ) r
+  ) t;
+
+-- transparency.findUnlogged
+select h.size, h.root, u.customers, u.first_entries as "firstEntries", u.last_entries as "lastEntries"
+  from log_head h
+  cross join lateral (
+    select array_agg(m.customer_id)::text as customers, array_agg(logged.last_entry + 1)::text as first_entries,
+           array_agg(m.last_entry)::text as last_entries
+    from unnest($1::text::uuid[], $2::text::bigint[]) as m (customer_id, last_entry)
+    cross join lateral (
+      select coalesce((select r.last_entry from log_runs r where r.customer_id = m.customer_id
+                       order by r.first_entry desc limit 1), 0) as last_entry
+    ) logged
+    where logged.last_entry < m.last_entry
+  ) u;
+
+-- transparency.findUnloggedAge
+select greatest(extract(epoch from now() - min(e.created_at)), 0)::float8 as "seconds"
+  from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[]) as u (customer_id, first_entry, last_entry)
+  join ledger_entries e on e.customer_id = u.customer_id and e.entry_number between u.first_entry and u.last_entry
+  having count(*) > 0;
+
+-- transparency.listChangedRuns
+select u.customer_id as "customerId", u.first_entry as "firstEntry"
+  from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bytea[]) as u (customer_id, first_entry, last_entry, logged_hashes)
+  cross join lateral (
+    select string_agg(sha256('\x00'::bytea || convert_to(
+      ledger_leaf(e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta,
+                  e.held_after, e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id), 'UTF8')),
+      ''::bytea order by e.entry_number) as hashes
+    from ledger_entries e
+    where e.customer_id = u.customer_id and e.entry_number between u.first_entry and u.last_entry
+  ) l
+  where l.hashes is distinct from u.logged_hashes;
+
+-- transparency.listCosignedSizes
+select w.vkey, c.size, c.received_at as "receivedAt"
+  from unnest($1::text[]) as w (vkey)
+  cross join lateral (select size, received_at from log_cosignatures c where c.vkey = w.vkey
+                      order by c.size desc limit 1) c;
+
+-- transparency.listLagging
+select p.customer_id as "customerId", logged.last_entry + 1 as "entryNumber", p.passed > logged.last_entry as "isSkipped"
+  from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[]) as p (customer_id, passed, due)
+  cross join lateral (
+    select coalesce((select r.last_entry from log_runs r where r.customer_id = p.customer_id
+                     order by r.first_entry desc limit 1), 0) as last_entry
+  ) logged
+  where greatest(p.passed, p.due) > logged.last_entry;
+
+-- transparency.listLeaves
+select e.entry_number as "entryNumber",
+          ledger_leaf(e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta,
+                      e.held_after, e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id) as "leaf"
+  from ledger_entries e
+  where e.customer_id = $1 and e.entry_number = any ($2::bigint[]);
+
+-- transparency.listLoggedRuns
+select r.customer_id as "customerId", greatest(r.first_leaf, $1) as "firstLeaf",
+    r.first_entry + greatest($1 - r.first_leaf, 0) as "firstEntry",
+    least(r.last_entry, r.first_entry + $2 - r.first_leaf - 1) as "lastEntry",
+    r.first_entry = 1 + coalesce((select b.last_entry from log_runs b
+                                  where b.customer_id = r.customer_id and b.first_entry < r.first_entry
+                                  order by b.first_entry desc limit 1), 0) as "isNext"
+  from log_runs r
+  where r.first_leaf >= coalesce((select b.first_leaf from log_runs b where b.first_leaf <= $1::bigint
+                                  order by b.first_leaf desc limit 1), 0)
+    and r.first_leaf < $2::bigint
+  order by r.first_leaf;
+
+-- transparency.listNewestPublished
+select p.size, p.root, p.note, p.published_at as "publishedAt",
+    extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
+    (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
+     from log_cosignatures c where c.size = p.size) as "cosignatures" from log_checkpoints p where p.published_at is not null order by p.size desc limit $1;
+
+-- transparency.listNextPublished
+select p.size, p.root, p.note, p.published_at as "publishedAt",
+    extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
+    (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
+     from log_cosignatures c where c.size = p.size) as "cosignatures" from log_checkpoints p
+  where p.published_at is not null and p.size > $1::bigint
+  order by p.size limit $2;
+
+-- transparency.listPassed
+with page as (
+    select a.customer_id from accounts a where a.customer_id > $1::uuid order by a.customer_id limit $2::int
+  )
+  select (select customer_id from page order by customer_id desc limit 1) as "last",
+    coalesce(array_agg(p.customer_id), '{}')::text as "customers", coalesce(array_agg(p.passed), '{}')::text as "passed",
+    coalesce(array_agg(p.due), '{}')::text as "due"
+  from (
+    select page.customer_id, coalesce(passed.entry_number, 0) as passed, coalesce(due.entry_number, 0) as due
+    from page
+    left join lateral (
+      select e.entry_number from ledger_entries e
+      where e.customer_id = page.customer_id and e.created_at <= $3::text::timestamptz
+      order by e.entry_number desc limit 1) passed on true
+    left join lateral (
+      select e.entry_number from ledger_entries e
+      where e.customer_id = page.customer_id and e.created_at < now() - $4::int * interval '1 ms'
+      order by e.entry_number desc limit 1) due on true
+  ) p;
+
+-- transparency.listPublishedKeys
+select keys from log_checkpoints group by keys order by max(size) desc;
+
+-- transparency.listTiles
+select t.level, t.tile, t.hashes
+  from unnest($1::int[], $2::bigint[]) as w (level, tile)
+  join log_tiles t on t.level = w.level and t.tile = w.tile;
+
+-- transparency.moveMarks
+update log_head set marks = marks || $1::jsonb where not marks @> $1::jsonb;
+
+-- transparency.readRuns
+select array_agg(r.customer_id order by r.place)::text as "customers",
+    array_agg(r.first_entry order by r.place)::text as "firstEntries",
+    array_agg(r.last_entry order by r.place)::text as "lastEntries",
+    string_agg(r.hashes, ''::bytea order by r.place) as "hashes"
+  from (
+    select u.place, u.customer_id, u.first_entry, u.last_entry, l.hashes
+    from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[]) with ordinality
+      as u (customer_id, first_entry, last_entry, place)
+    cross join lateral (
+      select count(*) as entries,
+        string_agg(sha256('\x00'::bytea || convert_to(
+          ledger_leaf(e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta,
+                      e.held_after, e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id), 'UTF8')),
+          ''::bytea order by e.entry_number) as hashes
+      from ledger_entries e
+      where e.customer_id = u.customer_id and e.entry_number between u.first_entry and u.last_entry
+    ) l
+    where l.entries = u.last_entry - u.first_entry + 1
+  ) r;
+
+-- transparency.replaceNote
+update log_head set note = $4 where size = $1 and root = $2 and note = $3;
+
+-- transparency.writeEvent
+with account as materialized (
+    select a.customer_id, a.last_event, greatest(a.moved_at, clock_timestamp()) as moved_at
+    from accounts a where a.customer_id = $1::uuid limit 1 for no key update
+  ),
+  written as materialized (
+    select a.customer_id, coalesce(
+        (select (e.data ->> 'size')::bigint from events e
+         where e.customer_id = a.customer_id and e.type = 'checkpoint.published'
+         order by e.event_number desc limit 1), 0) as size
+    from account a
+    where a.last_event = coalesce((select max(e.event_number) from events e where e.customer_id = a.customer_id), 0)
+  ),
+  numbered as (
+    update accounts a set last_event = o.last_event + 1, moved_at = o.moved_at
+    from account o join written w using (customer_id)
+    where a.customer_id = o.customer_id and w.size < $2::bigint
+    returning a.customer_id, a.last_event, a.moved_at
+  ),
+  event as (
+    select customer_id, last_event as event_number, 'checkpoint.published' as type,
+           json_build_object('customerId', customer_id, 'size', $2::bigint::text, 'root', encode($3::bytea, 'base64'),
+                             'note', $4::text) as data,
+           moved_at
+    from numbered
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  )
+  select size from written;

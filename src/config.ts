@@ -11,6 +11,8 @@ import type { OpenGatewayOptions } from './gateway/toss/open.ts'
 import { type AdjustmentSettings, noLimits, readAdjustmentLimits } from './operators/adjustment-limits.ts'
 import type { PaymentSettings } from './payments/context.ts'
 import { failUrlOf } from './payments/fail-url.ts'
+import type { PublicationSettings } from './transparency/publication/publish.ts'
+import { readWitnesses } from './transparency/publication/witnesses.ts'
 
 export type Config = {
   production: boolean
@@ -21,6 +23,7 @@ export type Config = {
   /** Names that the listeners of internalHost answer to, besides addresses and localhost; lower case. */
   internalHostnames: string[]
   reference: ReferenceConfig
+  transparencyLog: TransparencyLogConfig
   webhookPort: number
   /** Undefined: generated and kept in dataDir. */
   webhookToken: string | undefined
@@ -75,6 +78,7 @@ export type Config = {
   eventDeadAfterMs: number
   eventsKeptDays: number
   eventAttemptsKeptDays: number
+  publication: PublicationSettings
   /** Whether this process runs the background jobs. */
   worker: boolean
   logLevel: string
@@ -93,6 +97,9 @@ export type ReferenceConfig = {
   /** Whether the public listener has one too, of the public API alone. */
   isPublic: boolean
 }
+
+/** The log over the ledger: its name in checkpoints and keys, and whether the public listener serves it too. */
+export type TransparencyLogConfig = { origin: string; isPublic: boolean }
 
 export class ConfigFaults extends Error {
   override name = 'ConfigFaults'
@@ -164,6 +171,7 @@ export function readConfig(environment: Environment = process.env): Config {
     internalPort: read.integer('INTERNAL_PORT', 8081, 0, 65_535),
     internalHostnames: readHostnames(read),
     reference: readReference(read, production),
+    transparencyLog: readTransparencyLog(read),
     webhookPort: read.integer('WEBHOOK_PORT', 8083, 0, 65_535),
     webhookToken: readWebhookToken(read, production && !sandbox),
     keyPeppers: readPeppers(read, sandbox),
@@ -193,6 +201,7 @@ export function readConfig(environment: Environment = process.env): Config {
     eventDeadAfterMs: read.integer('EVENT_DEAD_AFTER_MS', 72 * hour, 1, 720 * hour),
     eventsKeptDays: read.integer('EVENTS_KEPT_DAYS', 400, 30, 36_500),
     eventAttemptsKeptDays: read.integer('EVENT_ATTEMPTS_KEPT_DAYS', 30, 1, 36_500),
+    publication: readPublication(read),
     worker: read.oneOf('WORKER', ['on', 'off'] as const, 'on') === 'on',
     firstPasswordHours: read.integer('FIRST_PASSWORD_HOURS', 72, 1, 8_760),
     adjustments: readAdjustments(read),
@@ -212,6 +221,18 @@ export function readConfig(environment: Environment = process.env): Config {
   }
   if (read.faults.length > 0) throw new ConfigFaults(read.faults)
   return config
+}
+
+/** How the checkpoints of the transparency log become known to others. */
+function readPublication(read: Reader): PublicationSettings {
+  const witnesses = readWitnesses(read.raw('LOG_WITNESSES') ?? '')
+  if (!witnesses) read.fault('LOG_WITNESSES', '"URL VKEY" of each witness, separated by commas, each of them once')
+  const file = read.raw('CHECKPOINT_FILE')
+  return {
+    witnesses: witnesses ?? [],
+    everySeconds: read.integer('CHECKPOINT_SECONDS', 3_600, 1, 86_400),
+    file: file && resolve(file),
+  }
 }
 
 /** Any of these turns traces off. */
@@ -255,6 +276,15 @@ function readReference(read: Reader, production: boolean): ReferenceConfig {
     read.fault('PUBLIC_URL', 'the address of the API that PUBLIC_REFERENCE=on shows to customers')
   }
   return { publicUrl: addressOf('PUBLIC_URL'), internalUrl: addressOf('INTERNAL_URL'), isPublic }
+}
+
+/** The name is a line of a checkpoint and the name of a key in a signed note: without spaces and `+`. */
+function readTransparencyLog(read: Reader): TransparencyLogConfig {
+  const origin = read.text('LOG_ORIGIN', 'a name', 'prepaid-credits/log')
+  if (!/^[A-Za-z0-9][A-Za-z0-9._~:/-]{0,199}$/.test(origin)) {
+    read.fault('LOG_ORIGIN', 'a name such as credits.example.com/log: letters, digits and . _ ~ : / -')
+  }
+  return { origin, isPublic: read.oneOf('PUBLIC_LOG', ['on', 'off'] as const, 'off') === 'on' }
 }
 
 /** Includes the name that is listened on. */

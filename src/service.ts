@@ -9,11 +9,13 @@ import { readVersion } from './core/version.ts'
 import { createCredits } from './credits/credits.ts'
 import type { Peppers } from './customers/api-keys.ts'
 import { createAuthenticate } from './customers/authenticate.ts'
+import { findOrCreateCustomer } from './customers/customers.sql.ts'
 import { createAuthenticateService } from './customers/service-tokens.ts'
 import type { Database, Log } from './db/database.ts'
 import { openDatabase } from './db/open.ts'
 import { createDeliverer } from './events/deliverer.ts'
 import { createOutbound } from './events/outbound.ts'
+import { platformCustomer } from './events/outbox.sql.ts'
 import { openGateway } from './gateway/toss/open.ts'
 import { apiDocument, publicApiDocument, servedDocument } from './listeners/api-document.ts'
 import { buildInternalListener } from './listeners/internal.ts'
@@ -27,7 +29,16 @@ import { createPaymentContext, type PaymentSettings } from './payments/context.t
 import { countedGateway } from './telemetry/gateway.ts'
 import { createMeasures, openMetrics } from './telemetry/metrics.ts'
 import { openTracing } from './telemetry/open-tracing.ts'
-import { clusterJobs, creditJobs, eventJobs, notificationsJob, paymentJobs } from './worker/jobs.ts'
+import { logKeysOf } from './transparency/note.ts'
+import {
+  clusterJobs,
+  creditJobs,
+  eventJobs,
+  logJobs,
+  notificationsJob,
+  paymentJobs,
+  publicationJobs,
+} from './worker/jobs.ts'
 import { startWorker, type Worker } from './worker/worker.ts'
 
 export type Service = {
@@ -69,6 +80,8 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     parts.defer(() => opened.close())
     const { database, requestDatabase } = opened
     const peppers = configured('KEY_PEPPER', config.keyPeppers ?? surroundings?.peppers())
+    const { origin, isPublic: isLogPublic } = config.transparencyLog
+    const logKeys = logKeysOf(peppers, origin)
     const quiet = log.child({}, { level: log.level === 'info' ? 'warn' : log.level })
 
     const token = configured('WEBHOOK_TOKEN', config.webhookToken ?? surroundings?.webhookToken())
@@ -110,6 +123,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     })
     const listener = buildPublicListener({
       document: reference.isPublic ? servedDocument(() => publicApiDocument(addresses().publicUrl)) : undefined,
+      logParts: isLogPublic ? { database: requestDatabase, keys: logKeys } : undefined,
       authenticate,
       payments,
       log: quiet,
@@ -146,6 +160,17 @@ export async function startService(config: Config, log: Logger, surroundings?: S
       ...clusterJobs(database),
       ...paymentJobs(background),
       ...creditJobs(database, tallies),
+      ...logJobs(database, { keys: logKeys, origin }),
+      ...publicationJobs({
+        database,
+        keys: logKeys,
+        settings: config.publication,
+        post: (url, body, giveUp) =>
+          outbound.exchange(url, { headers: { 'content-type': 'text/plain' }, body }, giveUp),
+        openAccount: () => findOrCreateCustomer(database, platformCustomer, null),
+        tallies,
+        log,
+      }),
       ...eventJobs(deliverer, database, config),
     ]
     if (config.worker) worker = startWorker(jobs, log, tallies)
@@ -168,6 +193,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
       tracing,
       hostnames: config.internalHostnames,
       document: servedDocument(() => apiDocument(addresses())),
+      logKeys,
       console: {
         database: requestDatabase,
         payments,
@@ -177,6 +203,8 @@ export async function startService(config: Config, log: Logger, surroundings?: S
         log,
         limits: { pendingOrdersPerCustomer: config.pendingOrdersPerCustomer, requestsPerSecond: rateLimitPerSecond },
         adjustments: config.adjustments,
+        logKeys,
+        witnesses: config.publication.witnesses,
         paymentUrlOf: paymentUrlsBy(paymentUrlTemplate(config, sandboxUrl)),
         isHeldBack: () => breakerState() !== 'closed',
         secureCookies: config.production,

@@ -11,13 +11,16 @@ import { eventCommands } from './nouns/event-commands.ts'
 import { keyCommands } from './nouns/key-commands.ts'
 import { operatorCommands } from './nouns/operator-commands.ts'
 import { orderCommands } from './nouns/order-commands.ts'
+import { receiptCommands } from './nouns/receipt-commands.ts'
 import { serviceCommands } from './nouns/service-commands.ts'
 import { shellCommands } from './nouns/shell-commands.ts'
+import { verifyCommands } from './verify-commands.ts'
 
 const serviceGroups: CommandGroup[] = [
   { title: 'Keys and tokens', commands: [...keyCommands, ...serviceCommands] },
   { title: 'Customers', commands: [...customerCommands, ...adjustmentCommands, ...budgetCommands] },
   { title: 'Orders', commands: orderCommands },
+  { title: 'Receipts', commands: [...receiptCommands, ...verifyCommands] },
   { title: 'The books', commands: [...bookCommands, ...actionCommands] },
   { title: 'Events', commands: eventCommands },
   { title: 'The console', commands: operatorCommands },

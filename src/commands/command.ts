@@ -8,6 +8,7 @@ import type { DeliveryContext } from '../events/deliver.ts'
 import type { AdjustmentSettings } from '../operators/adjustment-limits.ts'
 import type { ReconcileProgress } from '../payments/books/movement-list.ts'
 import type { PaymentContext } from '../payments/context.ts'
+import type { LogKey } from '../transparency/note.ts'
 
 /** The options of all commands. An option means the same in every command that takes it. */
 export type Values = {
@@ -21,14 +22,19 @@ export type Values = {
   scope?: string
   value?: string
   period?: string
+  reference?: string
   'warn-at'?: string
   endpoint?: string
   at?: string
   reason?: string
+  /** A span: of days or times; in `receipt` of entry numbers. */
   from?: string
   to?: string
   old?: string
   limit?: string
+  key?: string[]
+  checkpoint?: string[]
+  log?: string
   /** The operator's name for the action log; taken by every command that changes something. */
   by?: string
   unused?: boolean
@@ -54,6 +60,8 @@ export type Argument = {
   isFile?: boolean
   /** Only the last argument may be optional. */
   optional?: boolean
+  /** One or more; only the last argument. */
+  isRepeated?: boolean
 }
 
 export type Option = {
@@ -68,6 +76,8 @@ export type Option = {
   choices?: readonly string[]
   /** Several of the choices, separated by commas. */
   isList?: boolean
+  /** May be given several times: its value is a list. Of any other option the last one counts. */
+  isRepeated?: boolean
   /** The shell completes it as a path. */
   isFile?: boolean
 }
@@ -102,6 +112,8 @@ export type Call = StandaloneCall & {
   database: Database
   peppers(): Peppers
   adjustments: AdjustmentSettings
+  /** Of the transparency log, newest first. */
+  logKeys(): readonly LogKey[]
   payments(): Promise<PaymentContext>
   deliveries(): Promise<DeliveryContext>
 }

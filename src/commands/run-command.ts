@@ -21,6 +21,7 @@ import { readOrMakePepper, readPepper } from '../dev/secrets.ts'
 import { warningOfOtherData } from '../listeners/running-note.ts'
 import { recordAction } from '../operators/action-log.ts'
 import { createPaymentContext } from '../payments/context.ts'
+import { logKeysOf } from '../transparency/note.ts'
 import { actionOf, subjectOf } from './action-log-entry.ts'
 import type { Call, Command, CommandInput, DatabaseCommand, StandaloneCall, StandaloneCommand } from './command.ts'
 import { askToConfirm, isInteractive, type Terminal } from './line/confirmation.ts'
@@ -181,6 +182,7 @@ async function openCall(standalone: StandaloneCall, parts: AsyncDisposableStack)
     database,
     peppers,
     adjustments: config.adjustments,
+    logKeys: () => logKeysOf(peppers(), config.transparencyLog.origin),
     // Once: the question and the answer to it speak to the same gateway.
     payments: () => {
       opened ??= payments(database)

@@ -19,6 +19,8 @@ import { apiRoutes } from './routes.ts'
 import { searchHandlers } from './search/search.ts'
 import { sessionHandlers } from './session/session.ts'
 import { serviceHandlers } from './tokens/service-tokens.ts'
+import { publicationHandlers } from './transparency/publications.ts'
+import { transparencyHandlers } from './transparency/transparency.ts'
 
 export function consoleRoutes(app: FastifyInstance, context: ConsoleContext): void {
   const { database, log } = context
@@ -43,6 +45,8 @@ export function consoleApi(app: FastifyInstance, context: ConsoleContext, action
     ...discrepancyHandlers(context),
     ...eventHandlers(context),
     ...serviceHandlers(context),
+    ...transparencyHandlers(context),
+    ...publicationHandlers(context),
   }
   apiRoutes(app, { guard, actionLog, handlers })
   exportRoutes(app, { ...context, guard, actionLog })

@@ -4,6 +4,8 @@ import type { Database, Log } from '../db/database.ts'
 import type { DeliveryContext } from '../events/deliver.ts'
 import type { AdjustmentSettings } from '../operators/adjustment-limits.ts'
 import type { PaymentContext } from '../payments/context.ts'
+import type { LogKey } from '../transparency/note.ts'
+import type { Witness } from '../transparency/publication/witnesses.ts'
 import type { PaymentUrlOf } from './orders/payment-link.ts'
 
 export type ConsoleContext = {
@@ -16,6 +18,10 @@ export type ConsoleContext = {
   /** Zero: no limit. */
   limits: { pendingOrdersPerCustomer: number; requestsPerSecond: number }
   adjustments: AdjustmentSettings
+  /** Of the transparency log, newest first. */
+  logKeys: readonly LogKey[]
+  /** Of the transparency log. */
+  witnesses: readonly Witness[]
   /** The payment on a page of the gateway; null: none is known. */
   paymentUrlOf: PaymentUrlOf
   /** Whether the circuit breaker holds calls to the gateway back. */

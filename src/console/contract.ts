@@ -5,6 +5,7 @@ import { StatementData, StatementQuery } from '../credits/schemas.ts'
 import { isPartlyResent } from '../events/resend.ts'
 import type { Permission } from '../operators/permissions.ts'
 import { needsAttention } from '../payments/recovery/review-order.ts'
+import { StatementReceiptQuery } from '../transparency/receipts/schemas.ts'
 import { ActionLogData, ActionLogQuery } from './action-log/contract.ts'
 import {
   AdjustedData,
@@ -104,6 +105,7 @@ import {
   ServicesData,
   TokenStatusData,
 } from './tokens/contract.ts'
+import { PublicationsData, ReceiptFileData, TransparencyLogData } from './transparency/contract.ts'
 
 export type ConsoleEndpoint = {
   /** `public`: without a session. `signed in`: also before a first password was changed. */
@@ -163,6 +165,7 @@ export const contract = {
     body: ReasonBody,
     data: NothingData,
   },
+  orderReceipt: { for: 'read', params: OrderParams, data: ReceiptFileData },
 
   customers: { for: 'read', query: CustomersQuery, data: CustomersData },
   createCustomer: {
@@ -181,6 +184,7 @@ export const contract = {
   },
   customer: { for: 'read', params: CustomerParams, data: CustomerData },
   statement: { for: 'read', params: CustomerParams, query: StatementQuery, data: StatementData },
+  statementReceipt: { for: 'read', params: CustomerParams, query: StatementReceiptQuery, data: ReceiptFileData },
   holds: { for: 'read', params: CustomerParams, query: HoldsQuery, data: HoldsData },
   lots: { for: 'read', params: CustomerParams, query: CustomerLotsQuery, data: CustomerLotsData },
   adjustments: { for: 'read', params: CustomerParams, query: AdjustmentsQuery, data: AdjustmentsData },
@@ -312,6 +316,8 @@ export const contract = {
     body: AcceptBody,
     data: RefundData,
   },
+  transparencyLog: { for: 'read', data: TransparencyLogData },
+  publications: { for: 'read', data: PublicationsData },
 
   eventEndpoints: { for: 'read', data: EventEndpointsData },
   eventEndpoint: { for: 'read', params: EventEndpointParams, data: EventEndpointData },

@@ -18,12 +18,14 @@ export const endpoints = {
   refundUnused: 'POST /orders/:orderId/refund-unused',
   resendEvents: 'POST /orders/:orderId/resend-events',
   addOrderNote: 'POST /orders/:orderId/notes',
+  orderReceipt: 'GET /orders/:orderId/receipt',
 
   customers: 'GET /customers',
   createCustomer: 'POST /customers',
   createCustomerWithKey: 'POST /customers/with-key',
   customer: 'GET /customers/:customerId',
   statement: 'GET /customers/:customerId/statement',
+  statementReceipt: 'GET /customers/:customerId/receipt',
   holds: 'GET /customers/:customerId/holds',
   lots: 'GET /customers/:customerId/lots',
   adjustments: 'GET /customers/:customerId/adjustments',
@@ -54,6 +56,8 @@ export const endpoints = {
   discrepancy: 'GET /books/discrepancies/:discrepancyId',
   resolveDiscrepancy: 'POST /books/discrepancies/:discrepancyId/resolve',
   acceptDiscrepancy: 'POST /books/discrepancies/:discrepancyId/accept',
+  transparencyLog: 'GET /books/log',
+  publications: 'GET /books/log/published',
 
   eventEndpoints: 'GET /events/endpoints',
   addEndpoint: 'POST /events/endpoints',

@@ -9,7 +9,7 @@ export type ConsoleRefusal =
   | RefundRefusal
   | AdjustmentRefusal
   | ('changed' | 'resolved' | 'suspended key' | 'other days' | 'too many budgets')
-  | ('too many to sort' | 'too many customers')
+  | ('too many to sort' | 'too many customers' | 'not logged yet')
   | ('role' | 'password' | 'origin' | 'lapsed password' | 'wrong passwords' | 'signing in' | 'console busy')
 
 type More = { retryAfterSeconds?: number; metadata?: Record<string, unknown> }

@@ -35,6 +35,8 @@ export type Tallies = {
   recoveries: Record<'approved' | 'rejected' | 'unknown' | 'failed', number>
   webhooks: Record<'stored' | 'ignored' | 'unreadable', number>
   deliveries: Record<'taken' | 'failed' | 'dead', number>
+  /** Answers of witnesses; contradicted: one has seen another log than the database has. */
+  cosignatures: Record<'received' | 'missing' | 'contradicted', number>
   statements: { failures: Record<'again' | 'away' | 'busy', number>; retries: number }
   jobs: Map<string, Record<'done' | 'failed', number>>
   /** By the name of the statement. */
@@ -48,6 +50,7 @@ export function createTallies(): Tallies {
     recoveries: zeroOf(['approved', 'rejected', 'unknown', 'failed']),
     webhooks: zeroOf(['stored', 'ignored', 'unreadable']),
     deliveries: zeroOf(['taken', 'failed', 'dead']),
+    cosignatures: zeroOf(['received', 'missing', 'contradicted']),
     statements: { failures: zeroOf(['again', 'away', 'busy']), retries: 0 },
     jobs: new Map(),
     batchSizes: new Map(),

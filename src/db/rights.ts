@@ -10,7 +10,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 10
+export const rightsVersion = 11
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -125,7 +125,12 @@ export const rights: Record<string, Rights> = {
   customer_figures: { insert: true, update: ['revenue', 'orders', 'last_purchase_at'] },
   audits: { insert: true },
   daily_audits: { insert: true, update: ['holder_id', 'lease_until', 'audit_id'] },
+  log_checkpoints: { insert: true, update: ['published_at'] },
+  log_cosignatures: { insert: true },
   sweeping_processes: { insert: true, delete: true, update: ['lease_until'] },
+  log_head: { insert: true, update: ['size', 'root', 'note', 'marks', 'appended_at'] },
+  log_runs: { insert: true },
+  log_tiles: { insert: true, update: ['hashes'] },
   // Written by triggers that run with the owner's rights.
   record_journal: {},
   record_journal_head: {},
@@ -197,8 +202,8 @@ const missingBesidesText = `
   select 'execute on function ' || p.oid::regprocedure
   from pg_proc p
   where p.pronamespace = to_regnamespace(current_schema()::text)
-    and p.proname in ('ledger_entry_hash', 'ledger_entry_hash_adjusted', 'credits_left_to_reverse', 'record_hash',
-                      'record_journal_hash')
+    and p.proname in ('ledger_entry_hash', 'ledger_entry_hash_adjusted', 'ledger_leaf', 'credits_left_to_reverse',
+                      'record_hash', 'record_journal_hash')
     and not has_function_privilege($1::name, p.oid, 'execute')`
 
 type Difference = Right & { missing: boolean }

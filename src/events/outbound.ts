@@ -3,16 +3,21 @@
 // Redirects are not followed, and at most 4 KB of an answer are read.
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { Agent, buildConnector, request } from 'undici'
+import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import { isPublicAddress } from './public-addresses.ts'
 
 export type Answered = { status: number; retryAfter: string | undefined }
+export type AnsweredText = { status: number; text: string }
+
+export type OutboundRequest = { headers: Record<string, string>; body: string }
 
 export type Outbound = {
   /** Why nothing may be posted to this URL; undefined: it may. */
   faultOf(url: string): string | undefined
   /** The status, or the error if there was no answer. */
   post(url: string, headers: Record<string, string>, body: string): Promise<Answered | { error: string }>
+  /** With what was answered, for answers that are read: at most 4 KB. */
+  exchange(url: string, request: OutboundRequest, giveUp: AbortSignal): Promise<AnsweredText | { error: string }>
   close(): Promise<void>
 }
 
@@ -47,23 +52,47 @@ export function createOutbound({ allowPrivate, timeoutMs, resolve = lookup }: Ou
     },
   })
   const faultOf = (url: string) => (allowPrivate ? undefined : publicUrlFault(url))
+
+  async function send<Result>(
+    url: string,
+    { headers, body }: OutboundRequest,
+    read: (answer: Dispatcher.ResponseData) => Result | Promise<Result>,
+    giveUp: AbortSignal[] = [],
+  ): Promise<Result | { error: string }> {
+    const fault = faultOf(url)
+    if (fault) return { error: fault }
+    try {
+      const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...giveUp])
+      return await read(await request(url, { dispatcher: agent, method: 'POST' as const, headers, body, signal }))
+    } catch (error) {
+      return { error: explain(error) }
+    }
+  }
+
   return {
     faultOf,
-    async post(url, headers, body) {
-      const fault = faultOf(url)
-      if (fault) return { error: fault }
-      try {
-        const options = { dispatcher: agent, method: 'POST' as const, headers, body }
-        const answer = await request(url, { ...options, signal: AbortSignal.timeout(timeoutMs) })
+    post: (url, headers, body) =>
+      send(url, { headers, body }, (answer) => {
         answer.body.dump({ limit: answerLimitBytes }).catch(() => undefined)
         const retryAfter = answer.headers['retry-after']
         return { status: answer.statusCode, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter }
-      } catch (error) {
-        return { error: explain(error) }
-      }
-    },
+      }),
+    exchange: (url, request, giveUp) =>
+      send(url, request, async (answer) => ({ status: answer.statusCode, text: await readText(answer.body) }), [
+        giveUp,
+      ]),
     close: () => agent.destroy(),
   }
+}
+
+/** Leaving the loop closes the connection. */
+async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+  let read = Buffer.alloc(0)
+  for await (const chunk of body) {
+    read = Buffer.concat([read, chunk])
+    if (read.length > answerLimitBytes) throw Object.assign(new Error(), { code: 'ANSWER_TOO_LONG' })
+  }
+  return read.toString('utf8')
 }
 
 const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '')

@@ -13,8 +13,16 @@ export const eventTypes = [
   'credits.adjusted',
   'credits.empty',
   'budget.low',
+  'checkpoint.published',
 ] as const
 export type EventType = (typeof eventTypes)[number]
+
+/**
+ * The customer of the platform's own events: the largest UUID, of no real customer. It has an account like any other, which
+ * numbers its events, and nothing else. Not the smallest one: that stands for budgets over all customers, and iterations over
+ * customers begin after it.
+ */
+export const platformCustomer = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
  * CTEs `emitted` and `queued`, from a CTE `event` with the columns customer_id, event_number, type, data, moved_at. The time

@@ -54,7 +54,8 @@ const publicApi = (url: string | undefined): Api => ({
 
 const internalApi = (url: string | undefined): Api => ({
   routes: routesOf((app) => {
-    const parts = { metrics: {} as Metrics, payments: {} as PaymentContext }
+    const logKeys: InternalRouteParts['logKeys'] = []
+    const parts = { metrics: {} as Metrics, payments: {} as PaymentContext, logKeys }
     internalRoutes(app, parts as InternalRouteParts)
   }),
   server: serverOf('internal', url, 'http://127.0.0.1:8081'),

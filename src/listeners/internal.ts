@@ -1,5 +1,5 @@
 // The internal listener, for the platform's own network: health, metrics, the API with which other services spend credits, the
-// reference page of both APIs, the operator console, and a page of links to them.
+// reference page of both APIs, the transparency log, the operator console, and a page of links to them.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { consoleRoutes } from '../console/console.ts'
 import type { ConsoleContext } from '../console/context.ts'
@@ -18,6 +18,9 @@ import { actorOfService, recordAction } from '../operators/action-log.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { refundRoutes } from '../payments/refunds/routes.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { LogKey } from '../transparency/note.ts'
+import { receiptRoutes } from '../transparency/receipts/routes.ts'
+import { logRoutes } from '../transparency/routes.ts'
 import { healthRoutes } from './health.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { startPage } from './start-page.ts'
@@ -34,6 +37,8 @@ export type InternalRouteParts = {
   payments?: PaymentContext
   metrics?: Metrics
   console?: ConsoleContext
+  /** Of the transparency log; undefined: it is not served. */
+  logKeys?: readonly LogKey[]
   /** The API document with the addresses of this service; undefined: with the default ones. */
   document?: () => string
 }
@@ -50,7 +55,7 @@ export type InternalListenerParts = InternalRouteParts & {
 
 export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
   const { database, gateway, money, standbys, credits, payments, authenticateService, metrics, ...others } = parts
-  const { console, document, ...rest } = others
+  const { console, document, logKeys, ...rest } = others
   const app = buildApiListener({
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
     callersTraces: 'continue',
@@ -69,13 +74,14 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
     ...(metrics && { metrics }),
     ...(console && { console }),
     ...(document && { document }),
+    ...(logKeys && { logKeys }),
   })
   return app
 }
 
 /** All routes; the API document is built from them too. */
 export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts): void {
-  const { database, gateway, money, standbys, credits, payments, metrics, console, document } = parts
+  const { database, gateway, money, standbys, credits, payments, metrics, console, document, logKeys } = parts
   healthRoutes(app, { database, gateway, ...(money && { money }), ...(standbys && { standbys }) })
   if (metrics) metricsRoute(app, metrics)
   spendingRoutes(app, { credits, database })
@@ -86,7 +92,9 @@ export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts):
       return recordAction(actionLog, { ...action, subject: orderId, reason }, refund)
     })
   }
+  if (logKeys) receiptRoutes(app, { database, logKeys })
   referenceRoutes(app, document)
+  if (logKeys) logRoutes(app, { database, keys: logKeys })
   if (console) consoleRoutes(app, console)
   startPage(app)
 }

@@ -1,5 +1,5 @@
 // The public listener: the six endpoints of the specification, for callers with an API key, and nothing else but, where
-// PUBLIC_REFERENCE is on, the reference page of these endpoints.
+// PUBLIC_REFERENCE is on, the reference page of these endpoints, and where PUBLIC_LOG is on, the transparency log.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Tracing } from '../core/tracing.ts'
 import type { Authenticate } from '../customers/authenticate.ts'
@@ -8,6 +8,7 @@ import type { RequestCounts } from '../http/request-counts.ts'
 import { referenceRoutes } from '../openapi/page.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { paymentRoutes } from '../payments/routes.ts'
+import { type LogRouteParts, logRoutes } from '../transparency/routes.ts'
 
 export type PublicListenerParts = {
   authenticate: Authenticate
@@ -20,10 +21,12 @@ export type PublicListenerParts = {
   rateLimitPerSecond: number
   /** The document of the public API, for its reference page; undefined: no page. */
   document?: (() => string) | undefined
+  /** Undefined: the transparency log is not served here. */
+  logParts?: LogRouteParts | undefined
 }
 
 export function buildPublicListener(parts: PublicListenerParts): FastifyInstance {
-  const { authenticate, payments, rateLimitPerSecond, document, ...rest } = parts
+  const { authenticate, payments, rateLimitPerSecond, document, logParts, ...rest } = parts
   const app = buildApiListener({
     authenticate: ({ headers }) => authenticate(headers['service-api-key']),
     rateLimit: rateLimitPerSecond > 0 ? { perSecond: rateLimitPerSecond, burst: rateLimitPerSecond } : null,
@@ -31,5 +34,6 @@ export function buildPublicListener(parts: PublicListenerParts): FastifyInstance
   })
   paymentRoutes(app, payments)
   if (document) referenceRoutes(app, document)
+  if (logParts) logRoutes(app, logParts)
   return app
 }

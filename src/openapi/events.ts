@@ -15,6 +15,14 @@ type DocumentedEvent = { title: string; summary: string; data: Type.TProperties;
 const customer = { customerId: Type.String({ format: 'uuid' }) }
 const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
 const { packageType, price: amount, credits } = packageOf('STANDARD')
+const root = 'EKgRJQ4+9DhLvxRbYd13+GD+pkLu59Q82fMmygPElBM='
+const signature = 'p51optVVdOY5dBAqfr+tV1aiSYfUzM4r1N1+1KTv8BcvSfudfSl1FX1+wSbZFECL0gEWGOlqCQ/GiNR0tOrfm+gn+Q4='
+const checkpoint = {
+  customerId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  size: '20852',
+  root,
+  note: `prepaid-credits/log\n20852\n${root}\n\n— prepaid-credits/log ${signature}\n`,
+}
 
 type OrderEventMore = { data: Type.TProperties; example: object }
 const nothingMore: OrderEventMore = { data: {}, example: {} }
@@ -136,6 +144,17 @@ const events: Record<EventType, DocumentedEvent> = {
       renewsAt: '2026-11-15T15:00:00.000Z',
     },
   },
+  'checkpoint.published': {
+    title: 'CheckpointPublishedEvent',
+    summary: 'A checkpoint of the transparency log was published: an event of the platform, not of a customer',
+    data: {
+      customerId: Type.String({ format: 'uuid', description: 'the one that stands for the platform, always the same' }),
+      size: Type.String({ pattern: '^[1-9][0-9]*$', description: 'how many entries the log had' }),
+      root: Type.String({ description: 'the root of its tree, in base64' }),
+      note: Type.String({ description: 'the signed checkpoint, with the cosignatures that it had then: keep it' }),
+    },
+    example: checkpoint,
+  },
 }
 
 const description =
@@ -182,7 +201,10 @@ export function eventWebhooks(components: Components): Record<string, JsonSchema
       {
         type: Type.Literal(type),
         timestamp: Type.String({ format: 'date-time', description: 'when it happened, UTC' }),
-        sequence: Type.Integer({ minimum: 1, description: 'counts the events of the customer, over all types' }),
+        sequence: Type.Integer({
+          minimum: 1,
+          description: 'counts the events of the customer, or of the platform, over all types',
+        }),
         data: Type.Object(data),
       },
       { title, description: `${summary}.` },

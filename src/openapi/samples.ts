@@ -1,5 +1,5 @@
 // A call of an operation with our own client, as a program that can be copied: the method has the name of the operation, and
-// its argument has the fields of path and body.
+// its argument has the fields of path and body, and those of the query that are required.
 import type { JsonSchema } from './schemas.ts'
 
 export type SampleClient = 'createCreditsClient' | 'createSpendingClient'
@@ -12,7 +12,7 @@ const secrets: Record<SampleClient, string> = {
 /** Fields of the path that the client calls otherwise, because the body has one of the same name. */
 const renamed: Record<string, Record<string, string>> = { reverseSpend: { reference: 'reversedReference' } }
 
-type Parameter = { name: string; in: string; example?: unknown }
+type Parameter = { name: string; in: string; required: boolean; example?: unknown }
 
 export function sampleOf(operation: JsonSchema, client: SampleClient, baseUrl: string): JsonSchema {
   const method = operation.operationId as string
@@ -20,7 +20,11 @@ export function sampleOf(operation: JsonSchema, client: SampleClient, baseUrl: s
   const ofPath = parameters
     .filter((parameter) => parameter.in === 'path')
     .map(({ name, example }) => [renamed[method]?.[name] ?? name, example])
-  const fields = [...ofPath, ...Object.entries(bodyOf(operation))].map(
+  // Those are numbers: the client makes them text.
+  const ofQuery = parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.required)
+    .map(({ name, example }) => [name, Number(example)])
+  const fields = [...ofPath, ...ofQuery, ...Object.entries(bodyOf(operation))].map(
     ([name, value]) => `  ${name}: ${literal(value)},`,
   )
   const argument = fields.length > 0 ? `{\n${fields.join('\n')}\n}` : ''

@@ -3,10 +3,13 @@
 // credits_database_up is 0; the other metrics are unaffected. A database that answers but does not count in time is up.
 import type { Registry } from 'prom-client'
 import { deadlineIn, within } from '../core/clock.ts'
-import { type Backlog, deadEventsGaugeLimit } from '../payments/books/backlog.sql.ts'
+import { type Backlog as BacklogOfBooks, deadEventsGaugeLimit } from '../payments/books/backlog.sql.ts'
 import { operationKinds } from '../payments/kinds.ts'
+import type { LogBacklog } from '../transparency/backlog.sql.ts'
 import { addGauge } from './families.ts'
 import type { Ping } from './ping.sql.ts'
+
+type Backlog = BacklogOfBooks & LogBacklog
 
 const keptMs = 5_000
 const waitMs = 1_500
@@ -116,6 +119,12 @@ export function addBacklogMetrics(registry: Registry, read: ReadBacklog): void {
     'credits_audit_age_seconds',
     'Time since the end of the last complete audit; before the first, since audits are recorded.',
     ({ auditAgeSeconds }) => auditAgeSeconds,
+  )
+  gauge('credits_transparency_log_size', 'Entries in the transparency log.', ({ logSize }) => logSize)
+  gauge(
+    'credits_transparency_log_oldest_missing_seconds',
+    'Age of the oldest entry that is not in the transparency log; 0 when there is none.',
+    ({ oldestUnloggedSeconds }) => oldestUnloggedSeconds ?? 0,
   )
   gauge(
     'credits_webhooks_waiting',

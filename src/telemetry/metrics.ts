@@ -5,6 +5,7 @@ import { createTallies, type Tallies } from '../core/tallies.ts'
 import { createDatabase, createPool, type Database, type Log, type Plans, type PoolSettings } from '../db/database.ts'
 import { createRequestCounts } from '../http/request-counts.ts'
 import { readBacklog } from '../payments/books/backlog.sql.ts'
+import { readLogBacklog } from '../transparency/backlog.sql.ts'
 import { addBacklogMetrics, createBacklogReader } from './backlog.ts'
 import { addGauge } from './families.ts'
 import { addGatewayMetrics, createGatewayCounts, type GatewayCounts, type GatewayParts } from './gateway.ts'
@@ -58,7 +59,10 @@ export function openMetrics({
   addGatewayMetrics(registry, { ...gateway, counts })
   addBacklogMetrics(
     registry,
-    createBacklogReader({ ping: () => pingDatabase(database, workers?.()), read: () => readBacklog(database) }),
+    createBacklogReader({
+      ping: () => pingDatabase(database, workers?.()),
+      read: async () => ({ ...(await readBacklog(database)), ...(await readLogBacklog(database)) }),
+    }),
   )
   addPoolMetrics(registry, pools)
   addGauge(registry, 'credits_build_info', 'Always 1; the version is its label.', () => [[{ version }, 1]])

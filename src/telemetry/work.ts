@@ -11,7 +11,7 @@ function labelled(label: string, numbers: Record<string, number>): Read<number> 
 }
 
 export function addWorkMetrics(registry: Registry, tallies: Tallies): void {
-  const { orders, credits, recoveries, webhooks, deliveries, statements, jobs, batchSizes } = tallies
+  const { orders, credits, recoveries, webhooks, deliveries, cosignatures, statements, jobs, batchSizes } = tallies
   addCounter(registry, 'credits_orders_total', 'Orders, by transition.', labelled('transition', orders))
   addCounter(registry, 'credits_moved_total', 'Credits, by kind of movement.', labelled('movement', credits))
   addCounter(
@@ -31,6 +31,12 @@ export function addWorkMetrics(registry: Registry, tallies: Tallies): void {
     'credits_event_deliveries_total',
     'Attempts to deliver an event; dead: the last attempt of an event that became a dead letter.',
     labelled('result', deliveries),
+  )
+  addCounter(
+    registry,
+    'credits_cosignatures_total',
+    'Answers of witnesses to a checkpoint; contradicted: the witness has cosigned a larger or another log.',
+    labelled('result', cosignatures),
   )
   addCounter(registry, 'credits_worker_runs_total', 'Runs of jobs of the worker.', () =>
     [...jobs].flatMap(([job, ends]) =>

@@ -14,6 +14,8 @@ import type { PaymentContext } from '../payments/context.ts'
 import { expireOrders } from '../payments/recovery/expire.ts'
 import { forgetNotifications, processNotifications } from '../payments/recovery/notifications.ts'
 import { recover } from '../payments/recovery/recover.ts'
+import { createAppendToLog, type LogSigner } from '../transparency/append.ts'
+import { createPublish, type PublicationContext } from '../transparency/publication/publish.ts'
 import type { Job } from './worker.ts'
 
 export const notificationsJob = 'notifications'
@@ -27,6 +29,10 @@ export function clusterJobs(database: Database): Job[] {
 
 export function creditJobs(database: Database, tallies: Tallies): Job[] {
   return [{ name: 'expire holds', everyMs: 1_000, run: () => expireHolds(database, tallies) }]
+}
+
+export function logJobs(database: Database, signer: LogSigner): Job[] {
+  return [{ name: 'append to log', everyMs: 1_000, run: createAppendToLog(database, signer) }]
 }
 
 export function eventJobs(
@@ -58,4 +64,10 @@ export function paymentJobs(context: PaymentContext): Job[] {
     { name: 'forget notifications', everyMs: 3_600_000, run: () => forgetNotifications(context) },
     { name: 'forget movements', everyMs: 3_600_000, run: () => forgetMovements(context) },
   ]
+}
+
+/** A process looks four times in the interval, so that a publication is late by a quarter at most. */
+export function publicationJobs(context: PublicationContext): Job[] {
+  const everyMs = Math.min(60_000, context.settings.everySeconds * 250)
+  return [{ name: 'publish checkpoint', everyMs, run: createPublish(context) }]
 }

@@ -56,7 +56,7 @@ const cases: [line: string, expected: (string | undefined)[]][] = [
   ['credits keys issue --customer keys --', ['--by', '--json', '--help']],
   ['credits --json keys ', verbs('keys')],
   ['credits orders refund ord_1 --y', ['--yes']],
-  ['credits audit ', ['--json', '--help']],
+  ['credits audit ', ['--checkpoint', '--json', '--help']],
   ['credits completion ', ['bash', 'zsh', 'fish']],
   ['credits completion z', ['zsh']],
   ['credits statements export --kind ', kinds],

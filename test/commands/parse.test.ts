@@ -25,6 +25,15 @@ test('options may be anywhere, with a blank or an equals sign, and the remaining
   }
 })
 
+test('an argument and an option that may be repeated give lists', () => {
+  const result = parsed('verify a.json --key a+00000000+AA== b.json --key=b+00000000+AA==')
+  assert.ok(result.kind === 'call')
+  const key = ['a+00000000+AA==', 'b+00000000+AA==']
+  assert.deepEqual(result.input, { positionals: ['a.json', 'b.json'], values: { key } })
+  assert.equal(faultOf('verify a.json --key a+00000000+AA== --key none'), '--key: expected name+id+base64')
+  assert.equal(faultOf('verify --key a+00000000+AA=='), 'FILE is needed')
+})
+
 for (const [line, topic] of [
   ['--help', undefined],
   ['-h', undefined],

@@ -1,6 +1,9 @@
 // Every command has complete help, and its examples work: they are parsed, and run against a real database and the sandbox.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { newDirectory } from '../../harness/processes.ts'
 import type { Command, CommandInput } from '../../src/commands/command.ts'
 import { commandGroups, commands } from '../../src/commands/command-table.ts'
 import { commandHelp, nounHelp, overview, synopsis } from '../../src/commands/line/help.ts'
@@ -10,9 +13,11 @@ import { render } from '../../src/commands/line/render.ts'
 import { createOutbound } from '../../src/events/outbound.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
+import { readCheckpoint } from '../../src/transparency/log.sql.ts'
 import { silentLog } from '../support/database/database.ts'
 import { callCommand } from '../support/service/command-calls.ts'
-import { startTestService, type TestService, testPeppers } from '../support/service/service.ts'
+import { startTestService, type TestService, testLogKeys, testPeppers } from '../support/service/service.ts'
+import { checkReceipt, logEntries } from '../support/spending/receipts.ts'
 
 /** Recorded with `--test-update-snapshots`. */
 const asText = { serializers: [(text: string) => text] }
@@ -83,6 +88,9 @@ test('a name belongs to one command, and an option has the same kind in all comm
 let service: TestService
 /** The ids in this database that replace the sample ids of the examples. */
 let realIds: [sample: RegExp, id: string][] = []
+const keptCheckpoint = join(newDirectory({ after }), 'kept.checkpoint')
+/** Of the receipts. */
+let spender: { customerId: string; serviceId: string }
 before(async () => {
   service = await startTestService()
   const { customerId, keyId, confirmedOrder } = await service.newCustomer()
@@ -94,6 +102,7 @@ before(async () => {
   await saveDiscrepancy(service.payments.database, open)
   const [discrepancy] = await run<{ discrepancyId: string }[]>('discrepancies list')
   const buyer = await service.newCustomer()
+  spender = { customerId: buyer.customerId, serviceId }
   const part = await buyer.confirmedOrder()
   await service.sandbox.cancel(part.paymentKey, 5_000)
   await review(service.payments, { customerId: buyer.customerId, orderId: part.orderId })
@@ -114,6 +123,7 @@ before(async () => {
     [/(?<=accept )[0-9a-f]{8}-[0-9a-f-]{27}\b/, cancelledInPart?.discrepancyId ?? ''],
     [/(?<=resolve )[0-9a-f]{8}-[0-9a-f-]{27}\b/, discrepancy?.discrepancyId ?? ''],
     [/(?<=remove )[0-9a-f]{8}-[0-9a-f-]{27}\b/, budgetId],
+    [/(?<=^receipt --customer )acme/, buyer.customerId],
   ].map(([sample, id]) => [sample as RegExp, id as string])
 })
 after(() => service.close())
@@ -128,6 +138,8 @@ async function run<Result>(line: string): Promise<Result> {
     return await callCommand<Result>(commands, command.name, input, {
       database,
       peppers: () => testPeppers,
+      logKeys: () => testLogKeys,
+      resolvePath: () => keptCheckpoint,
       adjustments: { limits: { viewer: 0, support: 0, finance: 0, admin: 100 }, approvalAbove: 30 },
       payments: async () => payments,
       deliveries: async () => ({ database, outbound, sealing: testPeppers, settings, log: silentLog, tallies }),
@@ -159,6 +171,32 @@ function maskedText(text: string): string {
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, 'TIME')
 }
 
+/** The spend of the examples, and everything in the log. */
+async function prepareReceipts(): Promise<void> {
+  const { credits, database } = service.payments
+  await credits.spend({
+    customerId: spender.customerId,
+    credits: 1,
+    reference: 'analysis-1',
+    serviceId: spender.serviceId,
+  })
+  await logEntries(database)
+}
+
+/** The checkpoint that the examples have kept. */
+async function keepCheckpoint(): Promise<void> {
+  const { database } = service.payments
+  await logEntries(database)
+  writeFileSync(keptCheckpoint, (await readCheckpoint(database))?.note ?? '')
+}
+
+/** The hashes of a receipt, and so the rest of it, differ from run to run. */
+function maskedFile(text: string): string {
+  if (!text.startsWith('{')) return maskedText(text)
+  const { format, subject } = JSON.parse(text)
+  return maskedText(`${JSON.stringify({ format, subject })} ...\n`)
+}
+
 test('help equals its record', (t) => {
   const pages = [
     overview({ groups: commandGroups, columns: undefined }),
@@ -175,11 +213,14 @@ test('the examples work in a real database', async (t) => {
     for (const { line } of examples) {
       await t.test(line, async () => {
         const realLine = realIds.reduce((text, [sample, id]) => text.replace(sample, id), line)
+        if (name === 'receipt') await prepareReceipts()
+        if (line.includes('--checkpoint')) await keepCheckpoint()
         const result = await run<object | string>(realLine)
         const command = commands.find((each) => each.name === name)
-        if (typeof result === 'string') assert.match(result, /^(entryNumber|customerId),.*\r\n/)
+        if (command?.writes === 'CSV') assert.match(`${result}`, /^(entryNumber|customerId),.*\r\n/)
+        else if (typeof result === 'string') checkReceipt(JSON.parse(result))
         else assert.equal(command?.failed?.(result) ?? false, false, JSON.stringify(result))
-        const output = typeof result === 'string' ? maskedText(result) : render(masked(result) as object)
+        const output = typeof result === 'string' ? maskedFile(result) : render(masked(result) as object)
         assert.notEqual(output, '')
         outputs.push(`$ credits ${line}\n${output.replaceAll(/ +$/gm, '')}`)
       })

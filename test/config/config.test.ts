@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { test } from 'node:test'
 import { ConfigFaults, readConfig } from '../../src/config.ts'
+import { readWitnesses } from '../../src/transparency/publication/witnesses.ts'
 
 type Environment = Record<string, string>
 
@@ -18,6 +19,7 @@ function faultsOf(environment: Environment): string[] {
 }
 
 const pepper = 'sixteen letters!'
+const witness = 'https://witness.example/ witness.example/w1+77877cba+BMfofsgk5Rws0Rj4GqDZN2NdxCyx0xfKGvIkD1IRK8y7'
 const toss: Environment = {
   GATEWAY: 'toss',
   TOSS_CLIENT_KEY: 'live_ck_1',
@@ -37,6 +39,7 @@ test('nothing has to be set: sandbox mode on the loopback address', () => {
     internalPort: 8081,
     internalHostnames: [],
     reference: { publicUrl: undefined, internalUrl: undefined, isPublic: false },
+    transparencyLog: { origin: 'prepaid-credits/log', isPublic: false },
     webhookPort: 8083,
     webhookToken: undefined,
     dataDir: resolve('data'),
@@ -85,6 +88,7 @@ test('nothing has to be set: sandbox mode on the loopback address', () => {
     bodyLimitBytes: 16_384,
     rateLimitPerSecond: 20_000,
     shutdownTimeoutMs: 25_000,
+    publication: { witnesses: [], everySeconds: 3_600, file: undefined },
     worker: true,
     logLevel: 'info',
     tracing: undefined,
@@ -103,6 +107,8 @@ test('every setting is read from its variable', () => {
     PUBLIC_URL: 'https://credits.example/api/',
     INTERNAL_URL: 'http://credits.internal',
     PUBLIC_REFERENCE: 'on',
+    LOG_ORIGIN: 'credits.example/log',
+    PUBLIC_LOG: 'on',
     WEBHOOK_PORT: '1',
     DATA_DIR: '/var/lib/credits',
     DATABASE_URL: 'postgresql://credits:secret@db.example:5432/credits',
@@ -143,6 +149,9 @@ test('every setting is read from its variable', () => {
     BODY_LIMIT_BYTES: '1024',
     RATE_LIMIT_PER_SECOND: '13',
     SHUTDOWN_TIMEOUT_MS: '7',
+    CHECKPOINT_SECONDS: '15',
+    CHECKPOINT_FILE: '/srv/checkpoint',
+    LOG_WITNESSES: witness,
     WORKER: 'off',
     LOG_LEVEL: 'silent',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
@@ -157,6 +166,7 @@ test('every setting is read from its variable', () => {
     internalPort: 65_535,
     internalHostnames: ['credits.internal', 'service'],
     reference: { publicUrl: 'https://credits.example/api', internalUrl: 'http://credits.internal', isPublic: true },
+    transparencyLog: { origin: 'credits.example/log', isPublic: true },
     webhookPort: 1,
     webhookToken: 'sixteen_letters-',
     dataDir: '/var/lib/credits',
@@ -203,6 +213,7 @@ test('every setting is read from its variable', () => {
     bodyLimitBytes: 1_024,
     rateLimitPerSecond: 13,
     shutdownTimeoutMs: 7,
+    publication: { witnesses: readWitnesses(witness), everySeconds: 15, file: '/srv/checkpoint' },
     worker: false,
     logLevel: 'silent',
     tracing: { url: 'http://collector:4318/v1/traces', serviceName: 'credits', ratio: 0.5 },
@@ -261,6 +272,7 @@ const integers: [name: string, min: number, max: number][] = [
   ['EVENT_DEAD_AFTER_MS', 1, 2_592_000_000],
   ['EVENTS_KEPT_DAYS', 30, 36_500],
   ['EVENT_ATTEMPTS_KEPT_DAYS', 1, 36_500],
+  ['CHECKPOINT_SECONDS', 1, 86_400],
   ['ADJUSTMENT_APPROVAL_ABOVE', 0, 999_999_999],
   ['BODY_LIMIT_BYTES', 256, 1_048_576],
   ['RATE_LIMIT_PER_SECOND', 0, 1_000_000],
@@ -303,6 +315,10 @@ const oneFault: [environment: Environment, fault: string][] = [
   [{ GATEWAY: 'stripe' }, 'GATEWAY: expected one of sandbox, toss, got "stripe"'],
   [{ GATEWAY: 'TOSS' }, 'GATEWAY: expected one of sandbox, toss, got "TOSS"'],
   [{ SANDBOX_STRICT: 'yes' }, 'SANDBOX_STRICT: expected one of 0, 1, got "yes"'],
+  [
+    { LOG_WITNESSES: 'https://witness.example' },
+    'LOG_WITNESSES: expected "URL VKEY" of each witness, separated by commas, each of them once',
+  ],
   [{ WORKER: 'no' }, 'WORKER: expected one of on, off, got "no"'],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"'],
   [
@@ -324,6 +340,10 @@ const oneFault: [environment: Environment, fault: string][] = [
   [
     { DATABASE_STANDBYS: 'required' },
     'DATABASE_STANDBYS: expected DATABASE_URL to be set too: the embedded database has no standby',
+  ],
+  [
+    { LOG_ORIGIN: 'my log' },
+    'LOG_ORIGIN: expected a name such as credits.example.com/log: letters, digits and . _ ~ : / -',
   ],
   [{ GATEWAY_PAYMENT_URL: '/{paymentKey}' }, `GATEWAY_PAYMENT_URL: expected ${url}`],
   [

@@ -6,8 +6,10 @@ import type pg from 'pg'
 import { journalled } from '../../src/payments/audit/scans.sql.ts'
 import { packages } from '../../src/payments/packages.ts'
 import { creditCases, movedTo } from '../support/constraints/credit-cases.ts'
+import { logCases } from '../support/constraints/log-cases.ts'
 import { operatorCases } from '../support/constraints/operator-cases.ts'
 import { paymentCases } from '../support/constraints/payment-cases.ts'
+import { publicationCases, publicationRows, publicationTriggers } from '../support/constraints/publication-cases.ts'
 import { addQueue, roleCases } from '../support/constraints/role-cases.ts'
 import {
   action,
@@ -45,7 +47,8 @@ import {
 import { type Books, bookkeeper, writeBooks } from '../support/database/books.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 
-const cases = { ...creditCases, ...paymentCases, ...operatorCases }
+const cases = { ...creditCases, ...paymentCases, ...operatorCases, ...publicationCases }
+const allRows = [...books, ...publicationRows]
 
 const appendOnly = (operation: string, table = 'ledger_entries') => `${table} is append-only: ${operation} is refused`
 const keepsRows = (operation: string, table: string) =>
@@ -143,6 +146,7 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     'update accounts set balance = 0, last_entry = last_entry + 1',
     unentered,
   ],
+  ...publicationTriggers,
 ]
 
 let database: OwnTestDatabase
@@ -171,7 +175,7 @@ async function insert(table: string, row: Row): Promise<void> {
   )
 }
 
-const tables = [...new Set(books.map(([table]) => table))]
+const tables = [...new Set(allRows.map(([table]) => table))]
 const setTriggers = (state: 'enable' | 'disable') =>
   client.query(tables.map((table) => `alter table ${table} ${state} trigger user`).join(';'))
 
@@ -183,7 +187,7 @@ async function onTheBooks(work: () => Promise<unknown>, { triggers = false } = {
   await client.query('begin')
   try {
     await setTriggers('disable')
-    for (const [table, row] of books) await insert(table, row)
+    for (const [table, row] of allRows) await insert(table, row)
     if (triggers) await setTriggers('enable')
     await work()
   } finally {
@@ -301,7 +305,7 @@ test('uniqueness is per customer: another customer may have the same ids, keys a
 // orders_transitions has its 25 pairs in order-status.test.ts. Some triggers refuse nothing: recognise.test.ts has those
 // that note a suspension, upgrade.test.ts the one that lowers adjusted credits, audit.test.ts and record-journal.test.ts
 // those that write the journal, cluster.test.ts the one that opens the account. On one server the primary keys of the figures
-// come before the unique indexes of groups.
+// come before the unique indexes of groups. The log has its cases in transparency/constraints.test.ts.
 test('every constraint, unique index and trigger of the schema has its case', async () => {
   const rows = await database.query<{ name: string }>(`
     select conname as name from pg_constraint
@@ -338,6 +342,7 @@ test('every constraint, unique index and trigger of the schema has its case', as
     ...broken,
     ...triggers.map(([, name]) => name),
     ...roleCases.map(([, name]) => name),
+    ...logCases.map(([, name]) => name),
   ])
   assert.deepEqual(new Set(rows.map((row) => row.name)), covered)
 })

@@ -262,7 +262,7 @@ test('a change of the rights has its own version', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },
-    { rightsVersion: 10, digest: '2687e8da1dd5' },
+    { rightsVersion: 11, digest: '1374cc3f8053' },
     'count rightsVersion up, then note both here',
   )
 })

@@ -7,6 +7,7 @@ import { head, sendRaw } from '../../harness/raw-http.ts'
 import type { Values } from '../../src/commands/command.ts'
 import { serviceCommands } from '../../src/commands/nouns/service-commands.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
+import { newOrderId } from '../../src/core/ids.ts'
 import type { IssuedToken } from '../../src/customers/service-tokens.ts'
 import { callCommand } from '../support/service/command-calls.ts'
 import { openContexts } from '../support/service/recovery.ts'
@@ -46,6 +47,9 @@ const routes: { method: string; path: string; body?: object }[] = [
   { method: 'POST', path: `${creditsPath}/holds/${crypto.randomUUID()}/capture`, body: {} },
   { method: 'POST', path: `${creditsPath}/holds/${crypto.randomUUID()}/release`, body: {} },
   { method: 'GET', path: `/internal/v1/customers/${crypto.randomUUID()}/statement` },
+  { method: 'GET', path: `/internal/v1/customers/${crypto.randomUUID()}/statement/receipt?from=1&to=1` },
+  { method: 'GET', path: `/internal/v1/customers/${crypto.randomUUID()}/references/spent/receipt` },
+  { method: 'GET', path: `/internal/v1/customers/${crypto.randomUUID()}/orders/${newOrderId()}/receipt` },
 ]
 
 test('services issue prints a token once; services list shows its id, name and last four characters, not the token', async () => {

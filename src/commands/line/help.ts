@@ -89,10 +89,11 @@ export function synopsis(command: Command): string {
 function parametersOf(command: Command): string[] {
   const { arguments: positionals = [] } = command
   return [
-    ...positionals.map(({ name, optional }) => (optional ? `[${name}]` : name)),
-    ...optionsOf(command).map(({ name, option }) =>
-      option?.required ? withValue(name, option) : `[${withValue(name, option)}]`,
-    ),
+    ...positionals.map(({ name, optional, isRepeated }) => (optional ? `[${name}]` : isRepeated ? `${name}...` : name)),
+    ...optionsOf(command).map(({ name, option }) => {
+      const shown = option?.required ? withValue(name, option) : `[${withValue(name, option)}]`
+      return option?.isRepeated ? `${shown}...` : shown
+    }),
   ]
 }
 

@@ -2,7 +2,7 @@
 // `node:util` parseArgs splits it into tokens; which command they belong to and whether it takes them is decided here, from
 // the command table alone.
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import type { Argument, Command, CommandInput, Option, Values } from '../command.ts'
+import type { Argument, Command, CommandInput, Option, OptionName, Values } from '../command.ts'
 import { type CommandOption, optionsOf } from './options.ts'
 import { nearest } from './suggest.ts'
 
@@ -51,11 +51,12 @@ export function parse(commands: readonly Command[], args: readonly string[]): Pa
     const isNoun = positionals.length <= 1 && (noun === undefined || verbsOf(commands, noun).length > 0)
     return isNoun && given.length === 0 ? { kind: 'incomplete', noun } : unknownCommand(commands, positionals)
   }
-  const values: Record<string, string | boolean> = {}
+  const values: Record<string, string | string[] | boolean> = {}
   for (const { name, rawName, value, inlineValue } of given) {
     const fault = optionFault(commands, command, { name, rawName, value, isInline: inlineValue === true })
     if (fault) return { kind: 'fault', text: fault, command }
-    values[name] = value ?? true
+    const isRepeated = command.options?.[name as OptionName]?.isRepeated
+    values[name] = isRepeated ? [...((values[name] ?? []) as string[]), value ?? ''] : (value ?? true)
   }
   const input = { positionals: positionals.slice(command.name.split(' ').length), values: values as Values }
   const fault = faultIn(command, input)
@@ -133,8 +134,11 @@ export function faultIn(command: Command, { positionals, values }: CommandInput)
   if (fault) return fault
   for (const { name, option } of optionsOf(command)) {
     const value = values[name as keyof Values]
-    const wrong = option && valueFault(name, option, typeof value === 'string' ? value : undefined)
-    if (wrong) return wrong
+    const texts = typeof value === 'object' ? value : [typeof value === 'string' ? value : undefined]
+    for (const text of texts) {
+      const wrong = option && valueFault(name, option, text)
+      if (wrong) return wrong
+    }
   }
   return command.check?.({ positionals, values })
 }
@@ -144,13 +148,14 @@ const quotesHint = 'put a text with spaces in quotes'
 function argumentFault(expected: readonly Argument[], positionals: string[]): string | undefined {
   const required = expected.filter(({ optional }) => !optional)
   const [only, ...others] = expected
-  if (only && others.length === 0 && !only.optional && positionals.length !== 1) {
+  const isMany = expected.at(-1)?.isRepeated === true
+  if (only && others.length === 0 && !only.optional && !isMany && positionals.length !== 1) {
     const hint = positionals.length > 1 ? `; ${quotesHint}` : ''
     return `exactly one ${only.name} is needed${only.listedBy ? ` (see: ${only.listedBy})` : ''}${hint}`
   }
   if (positionals.length < required.length) return `${expected[positionals.length]?.name} is needed`
   const surplus = positionals[expected.length]
-  if (surplus !== undefined) return `unexpected argument "${surplus}": ${quotesHint}`
+  if (surplus !== undefined && !isMany) return `unexpected argument "${surplus}": ${quotesHint}`
   for (const [index, { name, choices }] of expected.entries()) {
     const typed = positionals[index]
     if (typed !== undefined && choices && !choices.includes(typed)) return `${name}: ${notOneOf(typed, choices)}`

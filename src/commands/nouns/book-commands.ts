@@ -1,4 +1,6 @@
 // Commands about the books: audit them, reconcile them with the gateway, list and resolve discrepancies.
+import { readFileSync } from 'node:fs'
+import { verifyFiles } from '../../../client/src/verify/files.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
@@ -10,6 +12,8 @@ import {
 import { amountOf } from '../../payments/recovery/discrepancy-amount.ts'
 import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
 import { quoteRefund } from '../../payments/refunds/quote.ts'
+import { type KeptCheckpoint, readKeptCheckpoints } from '../../transparency/kept.ts'
+import { knownKeys } from '../../transparency/publication/published.ts'
 import { personOf } from '../action-log-entry.ts'
 import type { Call, Command, CommandInput, Confirmation, Values } from '../command.ts'
 import { dateOption, reasonOption } from '../line/options.ts'
@@ -37,6 +41,22 @@ async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> 
   return { preview, question: 'Accept this cancellation? The order is REFUNDED for good.' }
 }
 
+/** Only files that the log has signed: anything else says nothing about this log. */
+async function readKept({ database, logKeys, values, resolvePath }: Call): Promise<KeptCheckpoint[]> {
+  const { checkpoint: files = [] } = values
+  const vkeys = files.length > 0 ? await knownKeys(database, logKeys()) : []
+  const read = files.map(async (file) => {
+    const content = readFileSync(resolvePath(file))
+    const {
+      ok,
+      files: [report],
+    } = await verifyFiles([{ name: file, content }], { keys: vkeys })
+    if (!ok) throw new Error(`${file} is no checkpoint, receipt or consistency proof of this log: ${report?.result}.`)
+    return readKeptCheckpoints(file, content.toString('utf8')) ?? []
+  })
+  return (await Promise.all(read)).flat()
+}
+
 export const bookCommands: Command[] = [
   {
     name: 'audit',
@@ -47,20 +67,34 @@ export const bookCommands: Command[] = [
       'Overdue work of the worker is counted as stranded and is not a violation: after a restore or a long stop no worker ' +
         'has had the time for it. The daily audit of a worker does report it as a violation.',
       'The result is stored with those of the daily audits, for the console and the metrics, if the database role may write.',
+      'With --checkpoint also that the transparency log still contains a checkpoint that was kept elsewhere: it finds books ' +
+        'that were written again with their log. The entries of a receipt are compared with the ledger and with their places ' +
+        'in the log. A file that no known key of the log has signed is refused.',
     ],
+    options: {
+      checkpoint: {
+        value: 'FILE',
+        description: 'a checkpoint, receipt or consistency proof that was kept',
+        isFile: true,
+        isRepeated: true,
+      },
+    },
     examples: [
       { line: 'audit', description: 'ok: true, or the violations' },
       { line: 'audit --json', description: 'the same for a script; exit code 1 if a rule is violated' },
+      { line: 'audit --checkpoint kept.checkpoint', description: 'also against a checkpoint of before' },
     ],
     failsWhen: 'a rule is violated',
     changesData: false,
-    run: ({ database, onProgress, signal }) =>
-      recordedAudit(database, 'COMMAND', {
-        signal,
+    async run(call) {
+      return recordedAudit(call.database, 'COMMAND', {
+        signal: call.signal,
+        kept: await readKept(call),
         liveness: 'counted',
-        onProgress: (done, total) => onProgress('rows', done, total),
+        onProgress: (done, total) => call.onProgress('rows', done, total),
         onUnwritten: warnUnrecordedAudit,
-      }),
+      })
+    },
     failed: (result) => !(result as { ok: boolean }).ok,
   },
   {

@@ -237,6 +237,7 @@ export const AuditData = Type.Object({
     audits: Type.Optional(Whole),
     budgets: Type.Optional(Whole),
     journalEntries: Type.Optional(Whole),
+    loggedEntries: Type.Optional(Whole),
   }),
   /** By rule: the number of violations, and the first few rows. */
   findings: Type.Array(Type.Object({ invariant: Text, rule: Text, count: Whole, subjects: Type.Array(DetailFields) })),

@@ -3,6 +3,7 @@
 import type { KeyStatus } from '../../customers/customers.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
+import { platformCustomer } from '../../events/outbox.sql.ts'
 
 export type ListedCustomer = {
   customerId: string
@@ -20,6 +21,9 @@ export type ListedCustomer = {
 export const customerSorts = ['newest', 'revenue', 'lastPurchase', 'balance'] as const
 export type CustomerSort = (typeof customerSorts)[number]
 
+/** It stands for the platform and is not listed. No id is larger. */
+const quotedPlatform = `'${platformCustomer}'::uuid`
+
 /** Of a CTE or subquery `c`. */
 const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt"`
 
@@ -32,7 +36,8 @@ const listNewestStatement = statement(
   ) place
   cross join lateral (
     select * from customers n
-    where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, ${quotedPlatform}))
+      and n.customer_id <> ${quotedPlatform}
     order by n.created_at desc, n.customer_id desc
     limit $2
   ) c
@@ -109,7 +114,7 @@ const listByBalanceStatement = statement(
   from (
     select a.balance as key, n.* from (
       select customer_id, balance from accounts
-      where (balance, customer_id) < ($1::bigint, $2::uuid)
+      where (balance, customer_id) < ($1::bigint, $2::uuid) and customer_id <> ${quotedPlatform}
       order by balance desc, customer_id desc
       limit $3
     ) a

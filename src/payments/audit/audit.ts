@@ -4,6 +4,8 @@
 import { type Database, isTooSlow } from '../../db/database.ts'
 import { findBrokenGuards, isSwitchedOff } from '../../db/guards.ts'
 import { compareSchema } from '../../db/migrate.ts'
+import { checkLog, type LogRule, logRules } from '../../transparency/check.ts'
+import type { KeptCheckpoint } from '../../transparency/kept.ts'
 import {
   type Chunk,
   type ChunkLimits,
@@ -17,7 +19,7 @@ import {
 } from './audit.sql.ts'
 import { type AuditCause, type AuditFinding, findMostCounted, insertAudit } from './record.sql.ts'
 import { type Rule, rules } from './rules.ts'
-import { type ScanName, scans } from './scans.sql.ts'
+import { type CheckedName, type ScanName, scans } from './scans.sql.ts'
 
 /** Of the ids, those that the row does not have are null. */
 export type Violation = {
@@ -36,7 +38,7 @@ export type Violation = {
 
 export type AuditResult = {
   ok: boolean
-  checked: Record<ScanName, number>
+  checked: Record<CheckedName, number>
   /** At most `maxListed`, and at most `maxListedPerRule` of one rule. */
   violations: Violation[]
   violationCount: number
@@ -57,6 +59,8 @@ export type AuditOptions = {
   betweenChunks?: () => Promise<void>
   /** Whether breaking a liveness rule is a violation or is only counted, because no worker may have had the time. */
   liveness?: 'judged' | 'counted'
+  /** Checkpoints that were kept elsewhere: the transparency log has to contain them. */
+  kept?: readonly KeptCheckpoint[]
   chunkRows?: number
   maxListed?: number
   maxListedPerRule?: number
@@ -78,14 +82,22 @@ export const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read i
 /** Audits record how many rows they counted. No table loses a row, except old events, which are counted. */
 const countRule = { invariant: 'J-3', rule: 'no table has fewer rows than an earlier audit counted' }
 /** The texts of all rules, as findings have them. */
-export const ruleTexts = [...new Set([...rules, guardRule, readableRule, countRule].map(({ rule }) => rule))]
+export const ruleTexts = [
+  ...new Set([...rules, ...Object.values(logRules), guardRule, readableRule, countRule].map(({ rule }) => rule)),
+]
 
 type Liveness = AuditOptions['liveness']
 
-const isJudged = ({ isLiveness }: Rule, liveness: Liveness) => !isLiveness || liveness !== 'counted'
+const isJudged = ({ isLiveness }: Pick<Rule, 'isLiveness'>, liveness: Liveness) => !isLiveness || liveness !== 'counted'
 
-/** Includes the three rules that are not about rows. */
-const countRules = (liveness: Liveness) => rules.filter((rule) => isJudged(rule, liveness)).length + 3
+/** Includes the three rules that are not about rows. Those of what was kept count only where there is something. */
+function countRules({ liveness, kept = [] }: AuditOptions): number {
+  const isOfNothing = (rule: LogRule) =>
+    (rule === logRules.kept && kept.length === 0) ||
+    (rule === logRules.keptEntry && kept.every(({ entries }) => entries.length === 0))
+  const ofLog = Object.values(logRules).filter((rule) => !isOfNothing(rule))
+  return [...rules, ...ofLog].filter((rule) => isJudged(rule, liveness)).length + 3
+}
 
 /** Fewer rows in the time limit of a statement would be no progress. */
 const leastChunkRows = 100
@@ -104,7 +116,7 @@ export async function recordedAudit(
 ): Promise<AuditResult> {
   const { result, findings } = await checkBooks(database, options)
   const { checked, violationCount, tookMs } = result
-  const ruleCount = countRules(options.liveness)
+  const ruleCount = countRules(options)
   const record = { auditId: crypto.randomUUID(), cause, rules: ruleCount, checked, violationCount, tookMs, findings }
   await insert(database, record).catch(onUnwritten)
   return result
@@ -119,13 +131,21 @@ async function checkBooks(
     signal,
     betweenChunks = async () => undefined,
     chunkRows = maxChunkRows,
+    kept = [],
   } = options
   const startedAt = performance.now()
   const findings = createFindings(options)
   const names = Object.keys(scans) as ScanName[]
-  const checked = Object.fromEntries(names.map((name) => [name, 0])) as AuditResult['checked']
+  const checked = Object.fromEntries([...names, 'loggedEntries'].map((name) => [name, 0])) as AuditResult['checked']
   const total = await estimateRows(database)
   const mostCounted = await findMostCounted(database)
+
+  async function afterChunk(): Promise<void> {
+    signal?.throwIfAborted()
+    const done = Object.values(checked).reduce((sum, rows) => sum + rows, 0)
+    onProgress(done, Math.max(done, total))
+    await betweenChunks()
+  }
 
   const { isAhead } = await compareSchema(database)
   for (const guard of await findBrokenGuards(database)) {
@@ -140,9 +160,7 @@ async function checkBooks(
         checked[scan] += chunk.judged
         isEnded = chunk.next === null
         findings.addChunk(chunk)
-        const done = Object.values(checked).reduce((sum, rows) => sum + rows, 0)
-        onProgress(done, Math.max(done, total))
-        await betweenChunks()
+        await afterChunk()
       }
       isWhole &&= isEnded
     }
@@ -151,6 +169,17 @@ async function checkBooks(
     const deleted = hasFewer && scan === 'events' ? await countDeletedEvents(database) : 0
     if (hasFewer && checked[scan] + deleted < counted) findings.add(countRule, { scan, rows: checked[scan], counted })
   }
+  await checkLog(database, {
+    kept,
+    found: findings.addOfLog,
+    async onPiece(leaves) {
+      checked.loggedEntries += leaves
+      await afterChunk()
+    },
+  }).catch((error) => {
+    unlessTooSlow(error)
+    findings.add(readableRule, { scan: 'loggedEntries', rows: checked.loggedEntries })
+  })
   const { open, oldestSeconds } = await countDiscrepancies(database)
   const { violations, byRule } = findings
   const violationCount = byRule().reduce((sum, { count }) => sum + count, 0)
@@ -198,6 +227,16 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }:
       const finding = findingOf(rule)
       finding.count += 1
       list(finding, detail, { ...rule, ...noIds, detail })
+    },
+    addOfLog(rule: LogRule, detail: object, subject: { customerId?: string; entryNumber?: number } = {}): void {
+      if (rule.isLiveness) stranded += 1
+      if (!isJudged(rule, liveness)) return
+      const finding = findingOf(rule)
+      finding.count += 1
+      if (finding.listed === maxListedPerRule) return
+      finding.listed += 1
+      const { invariant, rule: text } = rule
+      list(finding, subject, { invariant, rule: text, ...noIds, ...subject, detail })
     },
     addChunk({ counts, listed }: Chunk): void {
       for (const [index, more] of Object.entries(counts)) {

@@ -1,7 +1,7 @@
 // The record of audits: one row each, written at the end and never changed. And the claim of the daily audit: a row for a
 // Korean day, which one process holds until its lease is over. A day gets one audit.
 import { type Database, statement } from '../../db/database.ts'
-import type { ScanName } from './scans.sql.ts'
+import type { CheckedName } from './scans.sql.ts'
 
 export type AuditCause = 'DAILY' | 'COMMAND'
 
@@ -14,7 +14,7 @@ export type AuditRecord = {
   tookMs: number
   /** The number of rules that were checked. */
   rules: number
-  checked: Record<ScanName, number>
+  checked: Record<CheckedName, number>
   violationCount: number
   findings: AuditFinding[]
 }

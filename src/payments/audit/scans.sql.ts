@@ -17,6 +17,9 @@ export type ScanName =
   | JournalledScan
   | 'journalEntries'
 
+/** What an audit counts: the rows of each scan, and the entries of the transparency log. */
+export type CheckedName = ScanName | 'loggedEntries'
+
 /** A rule of a scan; src/payments/audit/rules.ts explains `holds`. */
 export type ScanRule = {
   invariant: string

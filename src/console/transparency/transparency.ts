@@ -1,0 +1,44 @@
+// Receipts for operators to hand on, and the state of the transparency log.
+
+import { findOrderKeys } from '../../payments/orders.sql.ts'
+import { orderNotFound } from '../../payments/refusals.ts'
+import { type NewReceipt, receiptOfOrder, receiptOfStatement } from '../../transparency/receipts/receipts.ts'
+import { countWaiting } from '../../transparency/waiting.ts'
+import type { ConsoleContext } from '../context.ts'
+import { refuseBecause } from '../refusals.ts'
+import type { Handlers } from '../routes.ts'
+import { findLogState } from './transparency.sql.ts'
+
+type LogContext = Pick<ConsoleContext, 'database' | 'background' | 'logKeys'>
+type LogEndpoint = 'orderReceipt' | 'statementReceipt' | 'transparencyLog'
+
+export function transparencyHandlers(context: LogContext): Handlers<LogEndpoint> {
+  const { database, logKeys } = context
+  return {
+    async orderReceipt({ params: { orderId } }) {
+      const key = (await findOrderKeys(database, [orderId])).get(orderId)
+      if (!key) throw orderNotFound(orderId)
+      return fileOf(`receipt-${orderId}`, await receiptOfOrder(context, key))
+    },
+    async statementReceipt({ params, query }) {
+      const customerId = params.customerId.toLowerCase()
+      const [from, to] = [Number(query.from), Number(query.to)]
+      return fileOf(`receipt-${customerId}-${from}-${to}`, await receiptOfStatement(context, { customerId, from, to }))
+    },
+    async transparencyLog() {
+      const [checkpoint, waiting] = await Promise.all([
+        findLogState(database),
+        countWaiting(context.background.database),
+      ])
+      const keys = logKeys.map(({ vkey }) => vkey)
+      return { checkpoint, keys, waiting: waiting.count, waitingIsMore: waiting.isMore }
+    },
+  }
+}
+
+function fileOf(name: string, receipt: NewReceipt): { name: string; content: string } {
+  if (receipt === 'not logged yet') {
+    throw refuseBecause('SVC001', 'not logged yet', 'An entry of the receipt is not in the log yet.')
+  }
+  return { name: `${name}.json`, content: JSON.stringify(receipt) }
+}

@@ -1,0 +1,234 @@
+// The worker's job that appends what the ledger has gained to the transparency log and signs the new size, within a second or two
+// of the commit. Entries from before the log are appended the same way, from the first on. Any number of processes may run it:
+// an append is one statement that succeeds for one of them, and the others leave the work to the process that has just appended.
+//
+// Entries of a customer are appended in the order of their numbers, without a gap: the time of an entry only leads to its customer.
+// So a late commit delays no other customer, and is not skipped.
+//
+// A root is signed only if the tiles give it, and only after the tree that this process has signed or checked before: a process
+// that runs does not follow a log that was written again. One that starts has no tree to compare with.
+import { sleep } from '../core/clock.ts'
+import { groupsOf } from '../db/cluster/groups.ts'
+import { type Database, isTooSlow } from '../db/database.ts'
+import {
+  append,
+  beginLog,
+  findHead,
+  findMoved,
+  findSafeTimes,
+  findUnlogged,
+  type LogHead,
+  type LogMarks,
+  markKeyOf,
+  markOf,
+  moveMarks,
+  type Runs,
+  readRuns,
+  replaceNote,
+  type Tree,
+  type Unlogged,
+} from './append.sql.ts'
+import { listTiles } from './log.sql.ts'
+import { rootAtSize } from './log.ts'
+import { checkpointTextOf, type LogKey, signCheckpoint } from './note.ts'
+import { edgeOfTree, emptyRoot, growTree, hashBytes, rootOfEdge, type TreeEdge } from './tree.ts'
+
+/** Another process that has appended so recently goes on doing it. */
+const stillAppendingMs = 5_000
+/** How often everything since the safe mark is read again. Between two such reads entries are found by their time alone. */
+const sweepMs = 300_000
+/** Entries of a batch: about a tenth of a second of the database. */
+const batchEntries = 10_000
+
+export type LogSigner = { keys: readonly LogKey[]; origin: string }
+
+export type AppendOptions = { sweepEveryMs?: number; batch?: number; freshMs?: number }
+
+/** What was read of a group, and what is done when it is in the log. */
+type Read = { runs: Runs | null; tree: Tree | null; marks: LogMarks; more: boolean; accept(): void }
+
+const isSame = (one: Tree, other: Tree) => one.size === other.size && one.root.equals(other.root)
+
+export function createAppendToLog(database: Database, signer: LogSigner, options: AppendOptions = {}) {
+  const { sweepEveryMs = sweepMs, batch = batchEntries, freshMs = stillAppendingMs } = options
+  const newReaders = () => groupsOf(database).map((group) => createReader(database, group, sweepEveryMs))
+  let readers = newReaders()
+  /** The tree that this process has signed or checked last, with its right edge. */
+  let known: (Tree & { edge: TreeEdge }) | null = null
+  /** Of the last append of this process. */
+  let own: Tree | null = null
+  let checkedNote = ''
+  /** Entries of the next batch: fewer after one that took too long. */
+  let limit = batch
+
+  /** Throws when the tree may not be signed. */
+  async function edgeOf(tree: Tree): Promise<TreeEdge> {
+    if (known && isSame(known, tree)) return known.edge
+    const edge = await readEdge(tree.size)
+    if (!rootOfEdge(edge).equals(tree.root))
+      throw new Error(`The transparency log of ${tree.size} entries is not signed: its root is not that of its tiles.`)
+    const before = known && known.size <= tree.size ? await rootAtSize(database, known.size) : null
+    if (known && !before?.equals(known.root)) {
+      throw new Error(
+        `The transparency log of ${tree.size} entries is not signed: it does not begin with the ${known.size} that this process knows.`,
+      )
+    }
+    return edge
+  }
+
+  async function readEdge(size: number): Promise<TreeEdge> {
+    const wanted = edgeOfTree(size)
+    const tiles = await listTiles(database, wanted)
+    const hashes: Buffer[] = []
+    for (const { level, tile, width } of wanted) {
+      const found = tiles.find((each) => each.level === level && each.tile === tile)
+      hashes[level] = found?.hashes.subarray(0, width * hashBytes) ?? Buffer.alloc(0)
+    }
+    return { size, hashes: Array.from(hashes, (ofLevel) => ofLevel ?? Buffer.alloc(0)) }
+  }
+
+  async function begin(): Promise<void> {
+    if (known && known.size > 0) throw new Error(`The transparency log is gone. It had ${known.size} entries.`)
+    const empty = { origin: signer.origin, size: 0, root: emptyRoot }
+    await beginLog(database, emptyRoot, signCheckpoint(signer.keys, empty))
+  }
+
+  /** After a rotation of KEY_PEPPER the last checkpoint gets the signatures of the new keys, also when nothing is appended. */
+  async function signAgain({ size, root, note }: LogHead): Promise<void> {
+    if (note === checkedNote) return
+    known = { size, root, edge: await edgeOf({ size, root }) }
+    const text = checkpointTextOf({ origin: signer.origin, size, root })
+    const isSigned = note.startsWith(text) && signer.keys.every((key) => note.includes(key.signatureOf(text)))
+    if (!isSigned)
+      await replaceNote(
+        database,
+        { size, root },
+        note,
+        signCheckpoint(signer.keys, { origin: signer.origin, size, root }),
+      )
+    checkedNote = note
+  }
+
+  async function appendRuns(from: Tree, parts: Runs[], marks: LogMarks): Promise<boolean> {
+    const { edge, growth } = growTree(await edgeOf(from), Buffer.concat(parts.map(({ hashes }) => hashes)))
+    const to = { size: edge.size, root: rootOfEdge(edge) }
+    const note = signCheckpoint(signer.keys, { origin: signer.origin, ...to })
+    if (!(await append(database, { from, to, note, marks, runs: joined(parts), growth }))) return false
+    known = { ...to, edge }
+    own = to
+    checkedNote = note
+    return true
+  }
+
+  async function appendNext(): Promise<{ more: boolean }> {
+    const startedMs = performance.now()
+    const head = await findHead(database, freshMs)
+    if (!head) {
+      await begin()
+      return { more: true }
+    }
+    if (head.isFresh && !(own && isSame(own, head))) {
+      // Where this process was is long past when it takes over.
+      readers = newReaders()
+      return { more: false }
+    }
+    await signAgain(head)
+    const { reads, failures } = await readAll(readers, head.marks, limit)
+    const parts = reads.flatMap(({ runs }) => runs ?? [])
+    const marks = Object.assign({}, ...reads.map((read) => read.marks)) as LogMarks
+    const [tree = head, ...others] = reads.flatMap((read) => read.tree ?? [])
+    // Another process appends now.
+    if (others.some((other) => !isSame(other, tree))) return { more: false }
+    if (parts.length > 0 && !(await appendRuns(tree, parts, marks))) return { more: false }
+    if (parts.length === 0 && Object.keys(marks).length > 0) await moveMarks(database, marks)
+    for (const read of reads) read.accept()
+    if (failures.length > 0) throw failures.find(isTooSlow) ?? failures[0]
+    const more = reads.some((read) => read.more)
+    // Requests come first: of a long list, such as all entries from before, a batch at a time with a pause of its length.
+    if (more) await sleep(Math.min(performance.now() - startedMs, 1_000))
+    return { more }
+  }
+
+  return async (): Promise<{ more: boolean }> => {
+    try {
+      const appended = await appendNext()
+      limit = Math.min(limit * 2, batch)
+      return appended
+    } catch (error) {
+      // The disk may be cold.
+      if (isTooSlow(error)) limit = Math.ceil(limit / 4)
+      throw error
+    }
+  }
+}
+
+type Reader = (marks: LogMarks, limit: number) => Promise<Read>
+
+/** A group whose server is away delays no other: its failure is thrown when the others are appended. */
+async function readAll(
+  readers: Reader[],
+  marks: LogMarks,
+  limit: number,
+): Promise<{ reads: Read[]; failures: unknown[] }> {
+  const results = await Promise.allSettled(readers.map((read) => read(marks, limit)))
+  return {
+    reads: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+    failures: results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])),
+  }
+}
+
+/** Reads made one after the other, up to where no entry may be missing: `bound` was safe before the first of them. */
+type Chain = { isSweep: boolean; bound: string; after: string; seen: ClockReading }
+/** The clock of the group's server, and when that was by the clock of this process, which is never set. */
+type ClockReading = { now: string; atMs: number }
+
+/** Reads what a group has gained: a sweep from the stored mark on, and between two of them what is newer than the last read. */
+function createReader(database: Database, group: Database, sweepEveryMs: number): Reader {
+  let chain: Chain | null = null
+  /** Up to here all entries were read; null until the first sweep has ended. */
+  let recent: string | null = null
+  let sweptMs = 0
+  let seen: ClockReading | null = null
+
+  async function nextChain(marks: LogMarks): Promise<Chain> {
+    const clock = seen && { now: seen.now, elapsedMs: performance.now() - seen.atMs }
+    const times = await findSafeTimes(group, markOf(marks, database, group), clock)
+    const seenNow = { now: times.now, atMs: performance.now() }
+    return recent === null || times.isSetBack || performance.now() - sweptMs >= sweepEveryMs
+      ? { isSweep: true, bound: times.safe, after: times.sweepFrom, seen: seenNow }
+      : { isSweep: false, bound: times.almostSafe, after: recent, seen: seenNow }
+  }
+
+  return async (marks, limit) => {
+    const current = chain ?? (await nextChain(marks))
+    const { isSweep, bound, after } = current
+    const moved = await findMoved(group, { after, limit, bound })
+    const { isFull, reached, mark } = moved
+    const found =
+      moved.customers && moved.lastEntries ? await findUnlogged(database, moved.customers, moved.lastEntries) : null
+    const runs = found?.unlogged ? await readRuns(group, found.unlogged) : null
+    return {
+      runs,
+      tree: runs && found ? found.tree : null,
+      marks: isSweep ? { [markKeyOf(database, group)]: mark } : {},
+      more: isFull,
+      accept() {
+        // Not before: a clock that was set back is seen again until the sweep for it has begun.
+        seen = current.seen
+        chain = isFull && reached !== null ? { ...current, after: reached } : null
+        if (chain) return
+        recent = bound
+        if (isSweep) sweptMs = performance.now()
+      },
+    }
+  }
+}
+
+function joined(parts: Unlogged[]): Unlogged {
+  const join = (texts: string[]) => `{${texts.map((text) => text.slice(1, -1)).join(',')}}`
+  return {
+    customers: join(parts.map(({ customers }) => customers)),
+    firstEntries: join(parts.map(({ firstEntries }) => firstEntries)),
+    lastEntries: join(parts.map(({ lastEntries }) => lastEntries)),
+  }
+}

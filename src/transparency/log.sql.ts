@@ -1,0 +1,81 @@
+// The statements of the transparency log: its head, the runs of entries and the tiles. On a cluster these tables are on the
+// coordinator, and the entries in the groups of their customers.
+import { type Database, statement } from '../db/database.ts'
+import type { TileId } from './tree.ts'
+
+export type Checkpoint = { size: number; root: Buffer; note: string }
+
+const findCheckpointStatement = statement(
+  'transparency.findCheckpoint',
+  'select size, root, note from log_head where note is not null',
+)
+
+/** The newest; null: nothing is signed yet. */
+export async function readCheckpoint(database: Database): Promise<Checkpoint | null> {
+  return (await database.run<Checkpoint>(findCheckpointStatement))[0] ?? null
+}
+
+// One snapshot: what the runs contain is below the size of the head.
+const findPlacesStatement = statement(
+  'transparency.findPlaces',
+  `select h.size, h.root, h.note, p.entry_numbers as "entryNumbers", p.indexes
+  from log_head h
+  cross join lateral (
+    select coalesce(array_agg(n.entry_number order by n.entry_number), '{}') as entry_numbers,
+           coalesce(array_agg(r.first_leaf + n.entry_number - r.first_entry order by n.entry_number), '{}') as indexes
+    from unnest($2::bigint[]) as n (entry_number)
+    cross join lateral (select * from log_runs r
+                        where r.customer_id = $1::uuid and r.first_entry <= n.entry_number
+                        order by r.first_entry desc limit 1) r
+    where r.last_entry >= n.entry_number
+  ) p
+  where h.note is not null`,
+)
+
+/** Where entries of a customer are in the log, by their numbers; those that are not in it are missing. */
+export type LogPlaces = { checkpoint: Checkpoint; indexes: Map<number, number> }
+
+export async function findPlaces(
+  database: Database,
+  customerId: string,
+  entryNumbers: number[],
+): Promise<LogPlaces | null> {
+  type Row = Checkpoint & { entryNumbers: string[]; indexes: string[] }
+  const [row] = await database.run<Row>(findPlacesStatement, [customerId, entryNumbers])
+  if (!row) return null
+  const { entryNumbers: found, indexes, ...checkpoint } = row
+  return { checkpoint, indexes: new Map(found.map((number, at) => [Number(number), Number(indexes[at])])) }
+}
+
+const listLeavesStatement = statement(
+  'transparency.listLeaves',
+  `select e.entry_number as "entryNumber",
+          ledger_leaf(e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta,
+                      e.held_after, e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id) as "leaf"
+  from ledger_entries e
+  where e.customer_id = $1 and e.entry_number = any ($2::bigint[])`,
+  'customer',
+)
+
+/** The leaves of entries of a customer, as the ledger has them now, by their numbers. */
+export async function listLeaves(
+  database: Database,
+  customerId: string,
+  entryNumbers: number[],
+): Promise<Map<number, string>> {
+  type Row = { entryNumber: number; leaf: string }
+  const rows = await database.run<Row>(listLeavesStatement, [customerId, entryNumbers])
+  return new Map(rows.map(({ entryNumber, leaf }) => [entryNumber, leaf]))
+}
+
+const listTilesStatement = statement(
+  'transparency.listTiles',
+  `select t.level, t.tile, t.hashes
+  from unnest($1::int[], $2::bigint[]) as w (level, tile)
+  join log_tiles t on t.level = w.level and t.tile = w.tile`,
+)
+
+/** Those that exist. */
+export function listTiles(database: Database, tiles: TileId[]): Promise<(TileId & { hashes: Buffer })[]> {
+  return database.run(listTilesStatement, [tiles.map(({ level }) => level), tiles.map(({ tile }) => tile)])
+}

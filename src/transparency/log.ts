@@ -1,0 +1,122 @@
+// What the transparency log answers: tiles, proofs that an entry is in it, and proofs that a newer log contains an older one.
+// A checkpoint is read before the tiles of its proof: tiles only grow, and no hash in them changes.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AssertionFailed, assert } from '../core/assert.ts'
+import type { Database } from '../db/database.ts'
+import { findPlaces, listLeaves, listTiles, readCheckpoint } from './log.sql.ts'
+import { type LogKey, signersOf } from './note.ts'
+import {
+  consistencyRanges,
+  hashBytes,
+  hashOfRange,
+  inclusionRanges,
+  type LeafRange,
+  type TileId,
+  tilesOfRanges,
+  tileWidth,
+} from './tree.ts'
+
+export type ProvenEntry = {
+  leaf: string
+  /** Of the leaf, as text: a tree may have more leaves than JSON has exact numbers. */
+  index: string
+  /** In base64. */
+  proof: string[]
+}
+
+/** Proofs that are made before other requests get their turn: a few milliseconds, wherever the entries are. */
+const proofsAtOnce = 10
+
+export type ProvenEntries = { entries: ProvenEntry[]; checkpoint: string; keys: string[] }
+
+/**
+ * The entries with their proofs, in the order of their numbers, all under one checkpoint. `not logged yet`: one of them is so
+ * new that the worker has not appended it, or there is no such entry, or the checkpoint has no signature by one of the keys:
+ * while processes with other secrets run, the next one may have it.
+ */
+export async function receiptOfEntries(
+  database: Database,
+  keys: readonly LogKey[],
+  customerId: string,
+  entryNumbers: number[],
+): Promise<ProvenEntries | 'not logged yet'> {
+  const numbers = [...new Set(entryNumbers)].sort((one, other) => one - other)
+  const [places, leaves] = await Promise.all([
+    findPlaces(database, customerId, numbers),
+    listLeaves(database, customerId, numbers),
+  ])
+  if (!places || numbers.some((number) => !places.indexes.has(number))) return 'not logged yet'
+  const { checkpoint, indexes } = places
+  const signers = signersOf(checkpoint.note, keys)
+  if (signers.length === 0) return 'not logged yet'
+  const wanted = numbers.map((number) => {
+    const index = indexes.get(number) as number
+    return { leaf: leafOf(leaves, number), index, ranges: inclusionRanges(index, checkpoint.size) }
+  })
+  const hashOf = await readHashes(
+    database,
+    wanted.flatMap(({ ranges }) => ranges),
+  )
+  const entries: ProvenEntry[] = []
+  for (const [place, { leaf, index, ranges }] of wanted.entries()) {
+    if (place % proofsAtOnce === proofsAtOnce - 1) await nextTurn()
+    entries.push({ leaf, index: String(index), proof: ranges.map((range) => hashOf(range).toString('base64')) })
+  }
+  return { entries, checkpoint: checkpoint.note, keys: signers.map(({ vkey }) => vkey) }
+}
+
+function leafOf(leaves: Map<number, string>, number: number): string {
+  const leaf = leaves.get(number)
+  assert(leaf !== undefined, `entry ${number} is in the log and not in the ledger`)
+  return leaf
+}
+
+/** That the log of one size is the beginning of the log of another; null: it never had one of these sizes. */
+export async function consistencyProof(database: Database, fromSize: number, toSize: number): Promise<Buffer[] | null> {
+  const newest = await readCheckpoint(database)
+  if (!newest || fromSize > toSize || toSize > newest.size) return null
+  const ranges = consistencyRanges(fromSize, toSize)
+  const hashOf = await readHashes(database, ranges)
+  return ranges.map(hashOf)
+}
+
+/** The root that the log had at a size, computed from its tiles; null: it is not that large, or hashes of it are missing. */
+export async function rootAtSize(database: Database, size: number): Promise<Buffer | null> {
+  const newest = await readCheckpoint(database)
+  if (!newest || size > newest.size) return null
+  const whole: LeafRange = [0, size]
+  const hashOf = await readHashes(database, [whole])
+  try {
+    return hashOf(whole)
+  } catch (error) {
+    // The audit reports it.
+    if (error instanceof AssertionFailed) return null
+    throw error
+  }
+}
+
+/** A tile: all 256 hashes, or the first `width` of them; null: the log does not have so many there. */
+export async function readTile(
+  database: Database,
+  level: number,
+  tile: number,
+  width = tileWidth,
+): Promise<Buffer | null> {
+  const [found] = await listTiles(database, [{ level, tile }])
+  if (!found || found.hashes.length < width * hashBytes) return null
+  return found.hashes.subarray(0, width * hashBytes)
+}
+
+/** Reads the tiles of these ranges, all in one statement. Each range is hashed once: proofs of neighbours share most of them. */
+async function readHashes(database: Database, ranges: LeafRange[]): Promise<(range: LeafRange) => Buffer> {
+  const rows = await listTiles(database, tilesOfRanges(ranges))
+  const keyOf = ({ level, tile }: TileId) => `${level}/${tile}`
+  const tiles = new Map(rows.map((row) => [keyOf(row), row.hashes]))
+  const hashes = new Map<string, Buffer>()
+  return (range) => {
+    const key = `${range[0]}-${range[1]}`
+    const hash = hashes.get(key) ?? hashOfRange(range, (tile) => tiles.get(keyOf(tile)) ?? Buffer.alloc(0))
+    hashes.set(key, hash)
+    return hash
+  }
+}

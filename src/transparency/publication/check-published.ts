@@ -1,0 +1,43 @@
+// The audit of published checkpoints: each is of the log as it is now, and its cosignatures are of its text. An intruder who writes
+// the log again has to write these again too, and cannot make the cosignatures.
+import type { Database } from '../../db/database.ts'
+import { rootAtSize } from '../log.ts'
+import { checkpointTextOf, readCheckpointNote } from '../note.ts'
+import { listPublished, type StoredCheckpoint } from './checkpoints.sql.ts'
+import { findCosignature, signedTextOf, witnessKeyOf } from './cosignature.ts'
+
+const pageCheckpoints = 100
+
+export type PublishedCheck = {
+  found(detail: Record<string, unknown>): void
+  /** After each piece. */
+  onPiece(): Promise<void>
+}
+
+export async function checkPublished(database: Database, { found, onPiece }: PublishedCheck): Promise<void> {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const page: StoredCheckpoint[] = await listPublished(database, after, pageCheckpoints)
+    for (const checkpoint of page) {
+      const detail = await faultOf(database, checkpoint)
+      if (detail) found({ size: checkpoint.size, ...detail })
+    }
+    after = page.at(-1)?.size
+    if (page.length > 0) await onPiece()
+  }
+}
+
+async function faultOf(
+  database: Database,
+  { size, root, note, cosignatures }: StoredCheckpoint,
+): Promise<Record<string, unknown> | undefined> {
+  const now = await rootAtSize(database, size)
+  if (!now?.equals(root)) return { root: root.toString('base64'), rootNow: now?.toString('base64') ?? null }
+  const origin = readCheckpointNote(note)?.origin ?? ''
+  const text = signedTextOf(note)
+  if (text !== checkpointTextOf({ origin, size, root })) return { note }
+  const wrong = cosignatures.find(({ vkey, line }) => {
+    const key = witnessKeyOf(vkey)
+    return !key || findCosignature(line, text, key) !== line
+  })
+  return wrong && { cosignature: wrong.line, witness: wrong.vkey }
+}

@@ -1,0 +1,176 @@
+// Receipts over HTTP, of every subject: proven under the key of the log by a check that is independent of the verifiers. And what
+// has no receipt, or none yet, is refused.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createSpendingClient } from '../../client/src/index.ts'
+import { receiptCommands } from '../../src/commands/nouns/receipt-commands.ts'
+import { documentedReceipts } from '../../src/transparency/receipts/document.ts'
+import type { Receipt } from '../../src/transparency/receipts/receipts.ts'
+import { callCommand } from '../support/service/command-calls.ts'
+import { orderInState } from '../support/service/orders.ts'
+import {
+  type Answer,
+  assertRefused,
+  assertSuccess,
+  type TestCustomer,
+  testLogKeys,
+} from '../support/service/service.ts'
+import { checkReceipt, lineOf, logEntries } from '../support/spending/receipts.ts'
+import { assertFieldRefused, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
+
+let service: SpendingService
+let customer: TestCustomer
+let customerId: string
+before(async () => {
+  service = await startSpendingService()
+  customer = await service.customerWith(100)
+  customerId = customer.customerId
+})
+after(() => service.close())
+
+const logAll = () => logEntries(service.payments.database)
+
+/** A success, checked; each entry as its lines `names`. */
+async function proven(answering: Promise<Answer<Receipt>>, ...names: string[]) {
+  const answer = await answering
+  assertSuccess(answer, 200)
+  const receipt = answer.body.data
+  checkReceipt(receipt)
+  const lines = receipt.entries.map(({ leaf }) => names.map((name) => lineOf(leaf, name)).join(' '))
+  return { subject: receipt.subject, lines, receipt }
+}
+
+test('the receipt of an order proves what it granted and what its cancellation took back', async () => {
+  const { orderId } = await orderInState(service, customer, 'CANCELLED')
+  await logAll()
+  const { subject, lines } = await proven(service.internal.orderReceipt(customerId, orderId), 'order', 'kind', 'delta')
+  assert.deepEqual(subject, { order: orderId })
+  assert.deepEqual(lines, [`${orderId} GRANT 21`, `${orderId} ROLLBACK -21`])
+  const inUpperCase = await proven(service.internal.orderReceipt(customerId.toUpperCase(), orderId), 'kind')
+  assert.deepEqual(inUpperCase.lines, ['GRANT', 'ROLLBACK'])
+})
+
+test('the receipt of a reference proves a spend, its reversal, a part of a hold, or all that became of a hold', async () => {
+  const { internal } = service
+  const reference = `analyses/2026 11%/${crypto.randomUUID()}`.replaceAll(' ', '-')
+  await internal.spend(customerId, 3, reference)
+  await internal.reverse(customerId, reference, { credits: 1, reference: `${reference}/back` })
+  const { holdId } = (await internal.hold(customerId, 9, { reference: `${reference}/hold` })).body.data
+  await internal.capturePart(customerId, holdId, 4, `${reference}/part`)
+  await internal.capture(customerId, holdId, 2)
+  await logAll()
+  const linesOf = async (of: string) => (await proven(internal.referenceReceipt(customerId, of), 'kind', 'delta')).lines
+  assert.deepEqual(await linesOf(reference), ['SPEND -3'])
+  assert.deepEqual(await linesOf(`${reference}/back`), ['REVERSAL 1'])
+  assert.deepEqual(await linesOf(`${reference}/part`), ['CAPTURE -4'])
+  assert.deepEqual(await linesOf(`${reference}/hold`), ['HOLD 0', 'CAPTURE -4', 'CAPTURE -2'])
+  const held = await proven(internal.referenceReceipt(customerId, `${reference}/hold`), 'hold')
+  assert.deepEqual(held.subject, { reference: `${reference}/hold`, customer: customerId })
+  assert.deepEqual(held.lines, [holdId, holdId, holdId])
+})
+
+test('the receipt of a part of the statement has every entry of it, and their balances add up', async () => {
+  const buyer = await service.customerWith(50)
+  for (const credits of [1, 2, 3]) await service.internal.spend(buyer.customerId, credits)
+  await logAll()
+  const part = await proven(
+    service.internal.statementReceipt(buyer.customerId, { from: '2', to: '5' }),
+    'customer',
+    'entry',
+    'delta',
+    'balance',
+  )
+  assert.deepEqual(part.subject, { statement: { customer: buyer.customerId, from: 2, to: 5 } })
+  const expected = ['2 -60 50', '3 -1 49', '4 -2 47', '5 -3 44']
+  assert.deepEqual(
+    part.lines,
+    expected.map((line) => `${buyer.customerId} ${line}`),
+  )
+})
+
+test('an entry that is not in the log yet is SVC001 with Retry-After, and the client gets the receipt by repeating', async () => {
+  const reference = crypto.randomUUID()
+  await service.internal.spend(customerId, 1, reference)
+  const answer = await service.internal.referenceReceipt(customerId, reference)
+  assertRefused(answer, 'SVC001')
+  assert.equal(answer.headers.get('retry-after'), '1')
+  assert.equal(answer.body.message, 'An entry of the receipt is not in the log yet. Retry in a second.')
+  const client = createSpendingClient({ baseUrl: service.internal.url, token: service.internal.issued.token })
+  const reading = client.getReferenceReceipt({ customerId, reference })
+  await logAll()
+  checkReceipt(await reading)
+})
+
+test('another customer’s order, an order that moved nothing and an unknown reference have no receipt', async () => {
+  const other = await service.newCustomer()
+  const paid = await other.confirmedOrder()
+  const failed = await orderInState(service, customer, 'FAILED')
+  await logAll()
+  const { internal } = service
+  const messageOf = async (answering: Promise<Answer<Receipt>>) => {
+    const answer = await answering
+    assertRefused(answer, 'NOT000')
+    return answer.body.message
+  }
+  const noOrder = 'There is no such order of this customer.'
+  assert.equal(await messageOf(internal.orderReceipt(customerId, paid.orderId)), noOrder)
+  assert.equal(await messageOf(internal.orderReceipt('no-customer', paid.orderId)), noOrder)
+  assert.equal(await messageOf(internal.orderReceipt(customerId, 'ord_%00')), noOrder)
+  assert.match(`${await messageOf(internal.orderReceipt(customerId, failed.orderId))}`, /has moved no credits/)
+  assert.match(
+    `${await messageOf(internal.referenceReceipt(customerId, 'never-used'))}`,
+    /no entry with this reference/,
+  )
+  assert.match(`${await messageOf(internal.referenceReceipt(customerId, '\u0000'))}`, /no entry with this reference/)
+})
+
+test('a part of the statement that is too long, ends before it begins or does not exist is refused', async () => {
+  const { statementReceipt } = service.internal
+  assertFieldRefused(await statementReceipt(customerId, { to: '1' }), 'VAL002', 'from')
+  assertFieldRefused(await statementReceipt(customerId, { from: '0', to: '1' }), 'VAL003', 'from')
+  assertFieldRefused(await statementReceipt(customerId, { from: '3', to: '2' }), 'VAL003', 'to')
+  assertFieldRefused(await statementReceipt(customerId, { from: '1', to: '501' }), 'VAL003', 'to')
+  assertRefused(await statementReceipt(customerId, { from: '1', to: '500' }), 'NOT000')
+  assertRefused(await statementReceipt(crypto.randomUUID(), { from: '1', to: '2' }), 'NOT000')
+  const unused = await service.newCustomer()
+  const answer = await statementReceipt(unused.customerId, { from: '1', to: '1' })
+  assert.equal(answer.body.message, 'The customer has no entries.')
+})
+
+test('credits receipt writes the file of an order, a reference or entries, and takes no mixture of them', async () => {
+  const { orderId } = await customer.confirmedOrder('BASIC')
+  const reference = crypto.randomUUID()
+  await service.internal.spend(customerId, 1, reference)
+  await logAll()
+  const { database } = service.payments
+  const run = (positionals: string[], values: object) =>
+    callCommand<string>(receiptCommands, 'receipt', { positionals, values }, { database, logKeys: () => testLogKeys })
+  const written = async (positionals: string[], values: object) => {
+    const receipt = JSON.parse(await run(positionals, values))
+    checkReceipt(receipt)
+    return receipt.subject
+  }
+  assert.deepEqual(await written([orderId], {}), { order: orderId })
+  const ofCustomer = { customer: customerId }
+  assert.deepEqual(await written([], { ...ofCustomer, reference }), { reference, customer: customerId })
+  const part = { customer: customerId, from: 1, to: 2 }
+  assert.deepEqual(await written([], { ...ofCustomer, from: '1', to: '2' }), { statement: part })
+  const faults: [string[], object, RegExp][] = [
+    [[], {}, /ORDERID or --customer is needed/],
+    [[], ofCustomer, /--customer needs --reference, or --from and --to/],
+    [[], { ...ofCustomer, from: '1' }, /--customer needs --reference, or --from and --to/],
+    [[], { ...ofCustomer, reference, to: '1' }, /--reference takes neither --from nor --to/],
+    [[], { ...ofCustomer, from: '0', to: '1' }, /the number of an entry, from 1 on/],
+    [[orderId], ofCustomer, /ORDERID takes no other options/],
+    [['ord_none'], {}, /There is no order ord_none/],
+    [[], { customer: 'nowhere', reference }, /There is no customer nowhere/],
+  ]
+  for (const [positionals, values, fault] of faults) await assert.rejects(run(positionals, values), fault)
+})
+
+test('the receipts of the API document are real ones', () => {
+  for (const { answers } of Object.values(documentedReceipts)) {
+    const { data } = answers[200]
+    checkReceipt(data, data.keys[0])
+  }
+})
