@@ -2,7 +2,7 @@
 // where the service is installed, otherwise one of its own, installed here. The compiler leaves `.ts` in the imports of
 // declarations, which only its own newer versions follow: a program that uses the package may have an older one.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -20,7 +20,9 @@ function install() {
 if (!compilers.some(existsSync)) install()
 rmSync(dist, { recursive: true, force: true })
 execFileSync(process.execPath, [compilers.find(existsSync), '--project', here], { stdio: 'inherit' })
-for (const name of readdirSync(dist).filter((each) => each.endsWith('.d.ts'))) {
+// The verifier is plain JavaScript: the file that is read is the file that runs.
+for (const name of ['verify/verify.js', 'verify/verify.d.ts']) copyFileSync(`${here}src/${name}`, `${dist}${name}`)
+for (const name of readdirSync(dist, { recursive: true }).filter((each) => each.endsWith('.d.ts'))) {
   const text = readFileSync(`${dist}${name}`, 'utf8')
   writeFileSync(`${dist}${name}`, text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
 }

@@ -21,6 +21,7 @@ export {
   type LotsRequest,
   type SpendingClient,
   type SpendingClientOptions,
+  type StatementReceiptRequest,
   type StatementRequest,
 } from './spending-client.ts'
 export type {
@@ -61,6 +62,7 @@ export type {
   PaymentOrder,
   Purchase,
   PurchaseRequest,
+  Receipt,
   Refund,
   RefundQuote,
   RefundRequest,
@@ -73,3 +75,4 @@ export type {
   Statement,
   StatementEntry,
 } from './types.ts'
+export type { VerifyCode } from './verify/verify.js'

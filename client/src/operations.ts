@@ -13,6 +13,9 @@ export const operations: Record<OperationId, { work: Work }> = {
   listLots: { work: 'read' },
   quoteRefund: { work: 'read' },
   getBudgets: { work: 'read' },
+  getOrderReceipt: { work: 'read' },
+  getReferenceReceipt: { work: 'read' },
+  getStatementReceipt: { work: 'read' },
 
   // With the same X-Idempotency-Key the service returns the original order and creates no second one, for as long as
   // the order exists. Every purchase has a key, and all its attempts have the same.

@@ -345,6 +345,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/internal/v1/customers/{customerId}/orders/{orderId}/receipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the receipt of an order
+         * @description The entries of an order that moved credits, granted and taken back, each with the proof that it is in the transparency log. `data`, saved as a file, can be verified without this service, and stays valid. An entry is in the log a few seconds after it was made.
+         */
+        get: operations["getOrderReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/internal/v1/customers/{customerId}/references/{reference}/receipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the receipt of a spend or a hold
+         * @description The entry with this reference: a spend, a part of a hold, a reversal. The reference of a hold gives all entries of the hold: its parts and its end, too.
+         */
+        get: operations["getReferenceReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/internal/v1/customers/{customerId}/statement/receipt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the receipt of a part of the statement
+         * @description All entries of the customer from the number `from` to the number `to`, both included, at most 500. `entryNumber` of the statement has the numbers.
+         */
+        get: operations["getStatementReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -448,7 +508,7 @@ export interface components {
              * @description When it happened, UTC.
              */
             timestamp: string;
-            /** @description Counts the events of the customer, over all types. */
+            /** @description Counts the events of the customer, or of the platform, over all types. */
             sequence: number;
             data: {
                 /** Format: uuid */
@@ -510,6 +570,34 @@ export interface components {
             remaining: number;
             balance: number;
         };
+        /** @description A checkpoint of the transparency log was published: an event of the platform, not of a customer. */
+        CheckpointPublishedEvent: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "checkpoint.published";
+            /**
+             * Format: date-time
+             * @description When it happened, UTC.
+             */
+            timestamp: string;
+            /** @description Counts the events of the customer, or of the platform, over all types. */
+            sequence: number;
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The one that stands for the platform, always the same.
+                 */
+                customerId: string;
+                /** @description How many entries the log had. */
+                size: string;
+                /** @description The root of its tree, in base64. */
+                root: string;
+                /** @description The signed checkpoint, with the cosignatures that it had then: keep it. */
+                note: string;
+            };
+        };
         ConfirmRequest: {
             /** @description The orderId of a purchase. */
             orderId: string;
@@ -555,7 +643,7 @@ export interface components {
              * @description When it happened, UTC.
              */
             timestamp: string;
-            /** @description Counts the events of the customer, over all types. */
+            /** @description Counts the events of the customer, or of the platform, over all types. */
             sequence: number;
             data: {
                 /** Format: uuid */
@@ -580,7 +668,7 @@ export interface components {
              * @description When it happened, UTC.
              */
             timestamp: string;
-            /** @description Counts the events of the customer, over all types. */
+            /** @description Counts the events of the customer, or of the platform, over all types. */
             sequence: number;
             data: {
                 /** Format: uuid */
@@ -601,7 +689,7 @@ export interface components {
              * @description When it happened, UTC.
              */
             timestamp: string;
-            /** @description Counts the events of the customer, over all types. */
+            /** @description Counts the events of the customer, or of the platform, over all types. */
             sequence: number;
             data: {
                 /** Format: uuid */
@@ -622,7 +710,7 @@ export interface components {
              * @description When it happened, UTC.
              */
             timestamp: string;
-            /** @description Counts the events of the customer, over all types. */
+            /** @description Counts the events of the customer, or of the platform, over all types. */
             sequence: number;
             data: {
                 /** Format: uuid */
@@ -657,7 +745,7 @@ export interface components {
         /** @description Every refusal of every endpoint, distinguished by its code. */
         ErrorEnvelope: components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"] | components["schemas"]["AUTH003"] | components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"] | components["schemas"]["BUS002"] | components["schemas"]["PAYMENT_CANCEL_FAILED"] | components["schemas"]["NOT000"] | components["schemas"]["SVC001"] | components["schemas"]["INT001"];
         /** @description Every event, distinguished by its type. */
-        Event: components["schemas"]["OrderConfirmedEvent"] | components["schemas"]["OrderFailedEvent"] | components["schemas"]["OrderCancelledEvent"] | components["schemas"]["OrderRefundedEvent"] | components["schemas"]["CreditsLowEvent"] | components["schemas"]["CreditsReversedEvent"] | components["schemas"]["CreditsAdjustedEvent"] | components["schemas"]["CreditsEmptyEvent"] | components["schemas"]["BudgetLowEvent"];
+        Event: components["schemas"]["OrderConfirmedEvent"] | components["schemas"]["OrderFailedEvent"] | components["schemas"]["OrderCancelledEvent"] | components["schemas"]["OrderRefundedEvent"] | components["schemas"]["CreditsLowEvent"] | components["schemas"]["CreditsReversedEvent"] | components["schemas"]["CreditsAdjustedEvent"] | components["schemas"]["CreditsEmptyEvent"] | components["schemas"]["BudgetLowEvent"] | components["schemas"]["CheckpointPublishedEvent"];
         ExtendRequest: {
             /** @description The UUID of a customer. */
             customerId: string;
@@ -776,7 +864,7 @@ export interface components {
              * @description When it happened, UTC.
              */
             timestamp: string;
-            /** @description Counts the events of the customer, over all types. */
+            /** @description Counts the events of the customer, or of the platform, over all types. */
             sequence: number;
             data: {
                 /** Format: uuid */
@@ -806,7 +894,7 @@ export interface components {
              * @description When it happened, UTC.
              */
             timestamp: string;
-            /** @description Counts the events of the customer, over all types. */
+            /** @description Counts the events of the customer, or of the platform, over all types. */
             sequence: number;
             data: {
                 /** Format: uuid */
@@ -842,7 +930,7 @@ export interface components {
              * @description When it happened, UTC.
              */
             timestamp: string;
-            /** @description Counts the events of the customer, over all types. */
+            /** @description Counts the events of the customer, or of the platform, over all types. */
             sequence: number;
             data: {
                 /** Format: uuid */
@@ -872,7 +960,7 @@ export interface components {
              * @description When it happened, UTC.
              */
             timestamp: string;
-            /** @description Counts the events of the customer, over all types. */
+            /** @description Counts the events of the customer, or of the platform, over all types. */
             sequence: number;
             data: {
                 /** Format: uuid */
@@ -942,6 +1030,14 @@ export interface components {
              */
             confirmedAt: string | null;
         };
+        ProvenEntry: {
+            /** @description The entry as the log has it, in lines. */
+            leaf: string;
+            /** @description Its place in the log, from 0 on. */
+            index: string;
+            /** @description From the leaf to the root, as in RFC 6962. */
+            proof: string[];
+        };
         Purchase: {
             /** @description Identifies the order. */
             orderId: string;
@@ -958,6 +1054,30 @@ export interface components {
         PurchaseRequest: {
             packageType: components["schemas"]["PackageType"];
             paymentMethod?: components["schemas"]["PaymentMethod"];
+        };
+        /** @description Proves that the entries are in the log. Saved as a file, it can be verified without this service. */
+        Receipt: {
+            /** @constant */
+            format: "prepaid-credits/receipt/v1";
+            subject: {
+                order: string;
+            } | {
+                reference: string;
+                /** Format: uuid */
+                customer: string;
+            } | {
+                statement: {
+                    /** Format: uuid */
+                    customer: string;
+                    from: number;
+                    to: number;
+                };
+            };
+            entries: components["schemas"]["ProvenEntry"][];
+            /** @description A signed note: origin, size and root of the log. */
+            checkpoint: string;
+            /** @description The public keys of the log, to compare with known ones. */
+            keys: string[];
         };
         Refund: {
             orderId: string;
@@ -2654,6 +2774,270 @@ export interface operations {
                 };
             };
             /** @description SVC001: The payment service is temporarily unavailable. Retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SVC001"];
+                };
+            };
+        };
+    };
+    getOrderReceipt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The UUID of a customer. */
+                customerId: string;
+                /** @description An order of the customer. */
+                orderId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Receipt"];
+                        message: string;
+                        /** @constant */
+                        code: "SUCCESS";
+                        metadata: null;
+                    };
+                };
+            };
+            /** @description VAL001: The request cannot be parsed. VAL004: The request exceeds the size limit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL004"];
+                };
+            };
+            /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
+                };
+            };
+            /** @description AUTH003: The token is suspended. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AUTH003"];
+                };
+            };
+            /** @description NOT000: There is no such order of this customer. The order has moved no credits, so there is no receipt. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NOT000"];
+                };
+            };
+            /** @description INT001: Unexpected server error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INT001"];
+                };
+            };
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in a second. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SVC001"];
+                };
+            };
+        };
+    };
+    getReferenceReceipt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The UUID of a customer. */
+                customerId: string;
+                /** @description The reference of a spend, a hold, a part of a hold or a reversal, percent-encoded. */
+                reference: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Receipt"];
+                        message: string;
+                        /** @constant */
+                        code: "SUCCESS";
+                        metadata: null;
+                    };
+                };
+            };
+            /** @description VAL001: The request cannot be parsed. VAL003: A field has a value that is not allowed. VAL004: The request exceeds the size limit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"];
+                };
+            };
+            /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
+                };
+            };
+            /** @description AUTH003: The token is suspended. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AUTH003"];
+                };
+            };
+            /** @description NOT000: The customer has no entry with this reference. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NOT000"];
+                };
+            };
+            /** @description INT001: Unexpected server error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INT001"];
+                };
+            };
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in a second. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SVC001"];
+                };
+            };
+        };
+    };
+    getStatementReceipt: {
+        parameters: {
+            query: {
+                /** @description The number of an entry, from 1 on. */
+                from: string;
+                /** @description The number of an entry, from 1 on. */
+                to: string;
+            };
+            header?: never;
+            path: {
+                /** @description The UUID of a customer. */
+                customerId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Receipt"];
+                        message: string;
+                        /** @constant */
+                        code: "SUCCESS";
+                        metadata: null;
+                    };
+                };
+            };
+            /** @description VAL001: The request cannot be parsed. VAL002: A required field is missing. VAL003: A field has a value that is not allowed. VAL004: The request exceeds the size limit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VAL001"] | components["schemas"]["VAL002"] | components["schemas"]["VAL003"] | components["schemas"]["VAL004"];
+                };
+            };
+            /** @description INVALID_API_KEY: The Authorization header is missing or has no token of a service. AUTH001: The token is not recognised. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
+                };
+            };
+            /** @description AUTH003: The token is suspended. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AUTH003"];
+                };
+            };
+            /** @description NOT000: Not found. The last entry of the customer is 17. The customer has no entries. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NOT000"];
+                };
+            };
+            /** @description INT001: Unexpected server error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["INT001"];
+                };
+            };
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in a second. */
             503: {
                 headers: {
                     [name: string]: unknown;

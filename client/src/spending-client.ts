@@ -1,5 +1,5 @@
-// The internal API for the platform's own services: spend, reverse, hold, extend, capture, release, lots and refunds, and the
-// statement, by pages or entry by entry. The customer is named in each request, the caller by its token.
+// The internal API for the platform's own services: spend, reverse, hold, extend, capture, release, lots, refunds and receipts,
+// and the statement, by pages or entry by entry. The customer is named in each request, the caller by its token.
 import { queryOf, segment } from './path.ts'
 import { send } from './send.ts'
 import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
@@ -16,6 +16,7 @@ import type {
   HoldRequest,
   Lots,
   OrderOfCustomer,
+  Receipt,
   Refund,
   RefundQuote,
   RefundRequest,
@@ -41,6 +42,9 @@ export type StatementRequest = {
   /** The `nextCursor` of the page before. */
   cursor?: string | undefined
 }
+
+/** Numbers of entries, both included, at most 500. */
+export type StatementReceiptRequest = { customerId: string; from: number; to: number }
 
 export type LotsRequest = Pick<StatementRequest, 'customerId' | 'limit' | 'cursor'>
 
@@ -74,6 +78,12 @@ export type SpendingClient = {
   refundUnused(request: RefundRequest, options?: CallOptions): Promise<Refund>
   /** The budgets of a customer, and what is used of them. */
   getBudgets(request: { customerId: string }, options?: CallOptions): Promise<Budgets>
+  /** What proves the entries of an order: save it as a file. */
+  getOrderReceipt(request: OrderOfCustomer, options?: CallOptions): Promise<Receipt>
+  /** The same for a spend, a part of a hold or a reversal, or for all of a hold. */
+  getReferenceReceipt(request: { customerId: string; reference: string }, options?: CallOptions): Promise<Receipt>
+  /** The same for a part of the statement. */
+  getStatementReceipt(request: StatementReceiptRequest, options?: CallOptions): Promise<Receipt>
   /** One page, newest entry first. */
   getStatement(request: StatementRequest, options?: CallOptions): Promise<Statement>
   /** All pages, each requested when it is needed. A page can be empty and not be the last. */
@@ -167,6 +177,20 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
     async getBudgets({ customerId }, callOptions) {
       const path = `${customerPath(customerId)}/budgets`
       return send(settings, 'getBudgets', { path }, callOptions)
+    },
+
+    async getOrderReceipt(order, callOptions) {
+      return send(settings, 'getOrderReceipt', { path: `${orderPath(order)}/receipt` }, callOptions)
+    },
+
+    async getReferenceReceipt({ customerId, reference }, callOptions) {
+      const path = `${customerPath(customerId)}/references/${segment('reference', reference)}/receipt`
+      return send(settings, 'getReferenceReceipt', { path }, callOptions)
+    },
+
+    async getStatementReceipt({ customerId, from, to }, callOptions) {
+      const path = `${customerPath(customerId)}/statement/receipt${queryOf({ from: `${from}`, to: `${to}` })}`
+      return send(settings, 'getStatementReceipt', { path }, callOptions)
     },
 
     getStatement,

@@ -56,6 +56,8 @@ export type StatementEntry = Schemas['StatementEntry']
 export type EntryKind = Schemas['EntryKind']
 export type Lot = Schemas['Lot']
 export type Lots = Schemas['Lots']
+/** Proves that entries are in the log. Verified without the service, as a file. */
+export type Receipt = Schemas['Receipt']
 export type RefundQuote = Schemas['RefundQuote']
 export type Refund = Schemas['Refund']
 export type RefundRequest = Schemas['RefundRequest'] & OrderOfCustomer

@@ -39,13 +39,19 @@ export function everyMethod(baseUrl: string): Methods {
     refundUnused: (options) =>
       spending.refundUnused({ ...order, amount: 15_000, credits: 16, reason: 'unused' }, options),
     getBudgets: (options) => spending.getBudgets({ customerId: 'a-customer' }, options),
+    getOrderReceipt: (options) => spending.getOrderReceipt(order, options),
+    getReferenceReceipt: (options) =>
+      spending.getReferenceReceipt({ customerId: 'a-customer', reference: 'a/spend' }, options),
+    getStatementReceipt: (options) =>
+      spending.getStatementReceipt({ customerId: 'a-customer', from: 1, to: 2 }, options),
     getStatement: (options) => spending.getStatement({ customerId: 'a-customer' }, options),
   }
 }
 
 export function isRead(operation: OperationId): boolean {
   const reads: OperationId[] = ['listCreditPackages', 'getPaymentStatus', 'getCreditBalance', 'getStatement']
-  return [...reads, 'getBudgets', 'listLots', 'quoteRefund'].includes(operation)
+  const receipts: OperationId[] = ['getOrderReceipt', 'getReferenceReceipt', 'getStatementReceipt']
+  return [...reads, ...receipts, 'getBudgets', 'listLots', 'quoteRefund'].includes(operation)
 }
 
 export async function failureOf(call: Promise<unknown>): Promise<CreditsError> {

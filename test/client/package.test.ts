@@ -8,6 +8,8 @@ import { newDirectory, repository } from '../../harness/processes.ts'
 import { installTools, toolsFolder } from '../support/documents/tools.ts'
 import { longOnly } from '../support/long.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
+import { log, logSigner } from '../verify/corpus.ts'
+import { orderOf } from '../verify/reference-log.ts'
 import { installClient, type Project, readmeBlocks, snippet } from './installed.ts'
 
 const directory = newDirectory({ after })
@@ -24,9 +26,11 @@ const manifestOf = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 test('the package has its program, its types and its README, no dependencies and no install scripts', () => {
   const manifest = manifestOf(installed('package.json'))
   const files = readdirSync(installed(), { recursive: true, encoding: 'utf8' })
-  const sources = readdirSync(join(repository, 'client/src')).map((name) => name.replace(/\.ts$/, ''))
-  const built = sources.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`])
-  assert.deepEqual(files.sort(), ['README.md', 'package.json', 'dist', ...built].sort())
+  const sources = readdirSync(join(repository, 'client/src'), { recursive: true, encoding: 'utf8' })
+  const modules = new Set(sources.flatMap((name) => /^(.+?)\.(?:d\.ts|ts|js)$/.exec(name)?.[1] ?? []))
+  const built = [...modules].flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`])
+  const others = ['README.md', 'package.json', 'bin', 'bin/verify.mjs', 'dist', 'dist/verify']
+  assert.deepEqual(files.sort(), [...others, ...built].sort())
   for (const name of ['dependencies', 'peerDependencies', 'optionalDependencies'])
     assert.equal(manifest[name], undefined)
   assert.deepEqual(Object.keys(manifest.scripts), ['prepack'])
@@ -34,16 +38,31 @@ test('the package has its program, its types and its README, no dependencies and
 })
 
 test('nothing in it requires Node, and no import needs a compiler', () => {
-  for (const name of readdirSync(installed('dist'))) {
+  const files = readdirSync(installed('dist'), { recursive: true, encoding: 'utf8' })
+  for (const name of files.filter((file) => /\.(js|ts)$/.test(file))) {
     const text = readFileSync(installed('dist', name), 'utf8')
     const imported = [...text.matchAll(/(?:from|import)\s*\(?'([^']+)'/g)].map(([, path]) => path)
     assert.deepEqual(
-      imported.filter((path) => !/^\.\/[\w-]+\.js$/.test(path ?? '')),
+      imported.filter((path) => !/^\.\/(verify\/)?[\w-]+\.js$/.test(path ?? '')),
       [],
       name,
     )
     assert.doesNotMatch(text, /\b(Buffer|require|__dirname)\b/, name)
   }
+})
+
+test('it verifies a receipt, in a program and on the command line, by the file of the repository', async () => {
+  const receipt = JSON.stringify(log.receipt({ order: orderOf(0) }, [0]))
+  project.write('receipt.json', receipt)
+  project.write('verify.mjs', snippet('client/verify'))
+  const printed = await project.run(process.execPath, ['verify.mjs'], { LOG_KEY: logSigner.vkey })
+  assert.equal(printed, 'true 1 41n\n')
+  const command = snippet('npx prepaid-credits-verify').replace('VKEY', logSigner.vkey)
+  assert.match(await project.run('sh', ['-euc', command]), /^key +given$[\s\S]*^ok +true$/m)
+  project.write('receipt.json', receipt.replace('delta 21', 'delta 22'))
+  await assert.rejects(project.run('sh', ['-euc', command]), /NOT VERIFIED: entry 1 is not at index 0/)
+  const file = readFileSync(installed('dist/verify/verify.js'), 'utf8')
+  assert.equal(file, readFileSync(join(repository, 'client/src/verify/verify.js'), 'utf8'))
 })
 
 /** Replaces the default addresses by those of this test. */
@@ -84,7 +103,9 @@ describe('the README', () => {
   })
 
   test('every snippet of it is run here, or by the browser test', () => {
-    const others = ['npm pack', 'creditsProxy', 'document.body'].map(snippet)
+    const others = ['npm pack', 'creditsProxy', 'document.body', 'client/verify', 'npx prepaid-credits-verify'].map(
+      snippet,
+    )
     const known = [...others, ...programs().flatMap(({ code, output }) => [code, output])]
     assert.deepEqual(
       readmeBlocks().filter(({ text }) => !known.includes(text)),

@@ -127,6 +127,8 @@ export function eventsByType(event: CreditsEvent): string | number {
     case 'budget.low':
       event satisfies BudgetLowEvent
       return event.data.left
+    case 'checkpoint.published':
+      return event.data.size
   }
 }
 
