@@ -10,6 +10,7 @@ import {
   isCreditsError,
   type Lots,
   type PackageType,
+  type Receipt,
   type RefusalReason,
   type ServiceCode,
   type SpendingClient,
@@ -45,7 +46,7 @@ const lotsInTotals = 1_000
 export type ApiOptions = {
   apiUrl: () => string | undefined
   apiKey: string
-  /** The internal API, which alone has the statement and the lots; undefined: the shop shows no statement. */
+  /** The internal API, which alone has statement, lots and receipts; undefined: the shop shows none of them. */
   statement?: { apiUrl: () => string | undefined; token: string } | undefined
   timeoutMs: number
 }
@@ -91,6 +92,9 @@ export function createApi({ apiUrl, apiKey, statement, timeoutMs }: ApiOptions) 
       ),
     lots: (customerId: string): Promise<Answer<Lots>> =>
       callInternal((internal) => internal.listLots({ customerId, limit: lotsInTotals })),
+    /** SVC001: its entries are not in the log yet, for some seconds after the payment. */
+    receipt: (customerId: string, orderId: string): Promise<Answer<Receipt>> =>
+      callInternal((internal) => internal.getOrderReceipt({ customerId, orderId })),
   }
 }
 

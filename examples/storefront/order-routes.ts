@@ -9,8 +9,9 @@ import { readOutcome } from './outcome.ts'
 import { blockedBy, cancelQuestionPage, orderPage } from './pages/order.ts'
 import { type OrderList, ordersPage } from './pages/orders.ts'
 import { statementPage } from './pages/statement.ts'
+import { inlineHashes, verifyPage } from './pages/verify.ts'
 import type { Presenter } from './presenter.ts'
-import { texts } from './texts/texts.ts'
+import { type Texts, texts } from './texts/texts.ts'
 
 const listedOrders = 20
 const reasonMaxLength = 200
@@ -50,6 +51,12 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
     return presenter.send(reply, 200, page)
   })
 
+  // Calls no service: it verifies in the browser.
+  app.get('/verify', async (request, reply) => {
+    const page = verifyPage(presenter.localView(request, reply))
+    return presenter.send(reply, 200, page, presenter.inlineSources(inlineHashes))
+  })
+
   app.get<OfOrder>('/orders/:orderId', async (request, reply) => {
     const order = orders.find(request.params.orderId)
     if (!order) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
@@ -58,7 +65,7 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
     // Not paid, and the service does not answer: this is not a payment with an unknown outcome.
     if (outcome.kind === 'unknown' && outcome.code && !order.paymentKey)
       return presenter.unavailable(request, reply, outcome.code, again)
-    return presenter.send(reply, 200, orderPage(view, order, outcome, isUsed, null))
+    return presenter.send(reply, 200, orderPage(view, order, outcome, { isUsed, hasReceipt: api.hasStatement }))
   })
 
   // The question before the cancellation. It is a page of its own, so that Enter in the reason cancels nothing.
@@ -69,7 +76,12 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
     const { outcome, view, isUsed } = await read(request, reply, order)
     if (outcome.kind !== 'confirmed' || blockedBy(view, order, isUsed))
       return reply.redirect(`/orders/${order.orderId}`, 303)
-    if (!isReason(reason)) return presenter.send(reply, 400, orderPage(view, order, outcome, isUsed, { reason }))
+    if (!isReason(reason))
+      return presenter.send(
+        reply,
+        400,
+        orderPage(view, order, outcome, { isUsed, hasReceipt: api.hasStatement, typed: { reason } }),
+      )
     return presenter.send(reply, 200, cancelQuestionPage(view, order, reason))
   })
 
@@ -88,7 +100,9 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
     return reply.redirect(`/orders/${orderId}`, 303)
   })
 
-  if (api.hasStatement) addStatement(app, parts)
+  if (!api.hasStatement) return
+  addStatement(app, parts)
+  addReceipt(app, parts)
 }
 
 function addStatement(app: FastifyInstance, { api, orders, presenter }: Parts): void {
@@ -102,6 +116,33 @@ function addStatement(app: FastifyInstance, { api, orders, presenter }: Parts): 
     const [statement, lots] = await Promise.all([api.statement(customerId, cursor), api.lots(customerId)])
     if (!statement.ok) return presenter.unavailable(request, reply, statement.code, again)
     return presenter.send(reply, 200, statementPage(view, statement.data, lots.ok ? lots.data : null, orders))
+  })
+}
+
+/** The receipt as a file, of an order of this shop alone. */
+function addReceipt(app: FastifyInstance, { api, orders, presenter }: Parts): void {
+  app.get('/receipt', async (request, reply) => {
+    const order = orders.find(fieldsOf(request.query).order ?? '')
+    if (!order) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
+    const { orderId } = order
+    const balance = await api.balance()
+    const receipt = balance.ok ? await api.receipt(balance.data.customerId, orderId) : balance
+    if (receipt.ok) {
+      return reply
+        .headers({
+          'content-type': 'application/json; charset=utf-8',
+          'content-disposition': `attachment; filename="receipt-${orderId}.json"`,
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+        })
+        .send(`${JSON.stringify(receipt.data, null, 2)}\n`)
+    }
+    const back = { href: `/orders/${orderId}`, label: (text: Texts) => text.seeOrder }
+    const again = { href: `/receipt?order=${orderId}`, label: (text: Texts) => text.tryAgain }
+    if (receipt.code === 'NOT000') return presenter.message(request, reply, 404, (text) => text.proof.none, back)
+    if (receipt.code === 'SVC001') return presenter.message(request, reply, 503, (text) => text.proof.soon, again)
+    const { language } = presenter.localView(request, reply)
+    return presenter.unavailable(request, reply, receipt.code, { ...again, label: again.label(texts[language]) })
   })
 }
 

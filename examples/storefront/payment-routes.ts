@@ -52,7 +52,7 @@ export function addPaymentRoutes(app: FastifyInstance, parts: Parts): void {
     if (!order) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
     const [outcome, view] = await Promise.all([readOutcome(api, order), presenter.viewOf(request, reply)])
     if (outcome.kind !== 'awaiting') return reply.redirect(`/orders/${order.orderId}`, 303)
-    return presenter.send(reply, 200, payPage(view, order, gatewayScriptUrl), true)
+    return presenter.send(reply, 200, payPage(view, order, gatewayScriptUrl), presenter.gatewaySources)
   })
 
   app.get('/success', async (request, reply) => {

@@ -6,11 +6,16 @@ import type { Api, ApiCode } from './api.ts'
 import { type Action, messagePage, type ShopInfo, type View } from './pages/layout.ts'
 import { chooseLanguage, type Language, type Texts, texts } from './texts/texts.ts'
 
+/** What a page may use besides files of this server; each is empty or begins with a blank. */
+type Sources = { scripts: string; connections: string; frames: string; styles: string }
+const ownSources: Sources = { scripts: '', connections: '', frames: '', styles: '' }
+
 /** The sandbox redirects; the real gateway opens its window in a frame of its own, from several hosts of its domain. */
-function gatewaySources({ origin, hostname }: URL): { scripts: string; frames: string; styles: string } {
-  if (!hostname.endsWith('.tosspayments.com')) return { scripts: ` ${origin}`, frames: '', styles: '' }
+function gatewaySources({ origin, hostname }: URL): Sources {
+  if (!hostname.endsWith('.tosspayments.com'))
+    return { ...ownSources, scripts: ` ${origin}`, connections: ` ${origin}` }
   const hosts = ' https://*.tosspayments.com'
-  return { scripts: hosts, frames: hosts, styles: " 'unsafe-inline'" }
+  return { scripts: hosts, connections: hosts, frames: hosts, styles: " 'unsafe-inline'" }
 }
 
 export type Presenter = ReturnType<typeof createPresenter>
@@ -22,21 +27,20 @@ export function createPresenter(api: Api, gatewayScriptUrl: string, shop: ShopIn
   /** Every visitor sees the balance of one customer, so the last one is shown where there is no time to ask. */
   let lastBalance: number | null = null
 
-  function policy(withGateway: boolean): string {
-    const { scripts, frames, styles } = withGateway ? gateway : { scripts: '', frames: '', styles: '' }
+  function policy({ scripts, connections, frames, styles }: Sources): string {
     return (
-      `default-src 'none'; style-src 'self'${styles}; script-src 'self'${scripts}; connect-src 'self'${scripts}; ` +
+      `default-src 'none'; style-src 'self'${styles}; script-src 'self'${scripts}; connect-src 'self'${connections}; ` +
       `img-src 'self' data:${frames}; ${frames && `frame-src${frames}; `}form-action 'self'${frames}; ` +
       "base-uri 'none'; frame-ancestors 'none'"
     )
   }
 
-  function send(reply: FastifyReply, status: number, page: string, withGateway = false): FastifyReply {
+  function send(reply: FastifyReply, status: number, page: string, sources: Sources = ownSources): FastifyReply {
     return reply
       .code(status)
       .headers({
         'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': policy(withGateway),
+        'content-security-policy': policy(sources),
         'cache-control': 'no-store',
         'referrer-policy': 'same-origin',
         'x-content-type-options': 'nosniff',
@@ -56,6 +60,14 @@ export function createPresenter(api: Api, gatewayScriptUrl: string, shop: ShopIn
 
   return {
     send,
+    /** What the page that opens the payment window needs. */
+    gatewaySources: gateway,
+    /** What a page needs that has its style and its script in itself, by their hashes. */
+    inlineSources: (hashes: { style: string; script: string }): Sources => ({
+      ...ownSources,
+      scripts: ` ${hashes.script}`,
+      styles: ` ${hashes.style}`,
+    }),
     /** Without a call of the service: the balance is the last known. */
     localView,
 

@@ -48,6 +48,7 @@ export async function openShop(given: ShopOptions) {
 
   const shop = {
     dataDir,
+    url: () => running.url,
     request,
     async get(path: string, headers: Record<string, string> = {}): Promise<Page> {
       const response = await request(path, { headers })

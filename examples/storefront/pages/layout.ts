@@ -2,7 +2,7 @@
 // with only a heading and a sentence; and the formats of times and names.
 
 import { type Language, languageNames, texts } from '../texts/texts.ts'
-import { type Html, html } from './html.ts'
+import { Html, html } from './html.ts'
 
 /** Who sells, and what the pages say about it. */
 export type ShopInfo = {
@@ -34,9 +34,12 @@ export type PageOptions = {
   script?: string | undefined
   /** Without scripts the page is requested again from there, after that time. */
   refresh?: { address: string; afterMs: number } | undefined
+  /** Style and script in the page itself, instead of files of the shop. */
+  inline?: { style: string; script: string } | undefined
 }
 
-export function layout(view: View, title: string, content: Html, { script, refresh }: PageOptions = {}): string {
+export function layout(view: View, title: string, content: Html, options: PageOptions = {}): string {
+  const { script, refresh, inline } = options
   const text = texts[view.language]
   const { shop } = view
   const name = shop.name ?? text.shop
@@ -48,7 +51,7 @@ export function layout(view: View, title: string, content: Html, { script, refre
     <meta name="color-scheme" content="light dark">
     <title>${title} · ${name}</title>
     <link rel="icon" type="image/svg+xml" href="/assets/icon.svg">
-    <link rel="stylesheet" href="/assets/storefront.css">
+    ${inline === undefined ? html`<link rel="stylesheet" href="/assets/storefront.css">` : inlined(inline)}
     ${script === undefined ? null : html`<script type="module" src="/assets/${script}"></script>`}
     ${refresh === undefined ? null : html`<noscript><meta http-equiv="refresh" content="${Math.ceil(refresh.afterMs / 1_000)};url=${refresh.address}"></noscript>`}
   </head>
@@ -72,6 +75,10 @@ export function layout(view: View, title: string, content: Html, { script, refre
   </body>
 </html>
 `.text
+}
+
+function inlined({ style, script }: NonNullable<PageOptions['inline']>): Html {
+  return new Html(`<style>${style}</style>\n    <script type="module">${script}</script>`)
 }
 
 function navigation({ language, address }: View): Html[] {

@@ -3,7 +3,7 @@
 
 import type { ApiCode } from '../api.ts'
 import type { CancelAnswer, CancelReason, Order } from '../orders.ts'
-import type { Outcome } from '../outcome.ts'
+import type { Outcome, OutcomeKind } from '../outcome.ts'
 import { type Texts, texts } from '../texts/texts.ts'
 import { formatWon } from '../texts/won.ts'
 import { factList, orderFacts, outcomeHead, toneOf } from './facts.ts'
@@ -17,8 +17,20 @@ const settledAfterMs = 10 * 60_000
 /** A reason that was typed and not accepted. */
 export type Typed = { reason: string } | null
 
-export function orderPage(view: View, order: Order, outcome: Outcome, isUsed: boolean | null, typed: Typed): string {
+export type OrderPageOptions = {
+  /** Whether credits of the order are used or on hold; null: not known. */
+  isUsed: boolean | null
+  /** Whether the shop can get receipts of the log. */
+  hasReceipt: boolean
+  typed?: Typed
+}
+
+/** Outcomes of orders that have moved credits. */
+const withReceipt: OutcomeKind[] = ['confirmed', 'cancelled', 'refunded']
+
+export function orderPage(view: View, order: Order, outcome: Outcome, options: OrderPageOptions): string {
   const text = texts[view.language]
+  const { isUsed, hasReceipt, typed = null } = options
   return layout(
     view,
     text.outcome[outcome.kind].heading,
@@ -28,9 +40,21 @@ export function orderPage(view: View, order: Order, outcome: Outcome, isUsed: bo
         ${orderFacts(view, order, outcome)}
         ${nextStep(view, order, outcome)}
       </section>
+      ${hasReceipt && withReceipt.includes(outcome.kind) ? receiptPart(view, order) : null}
       ${outcome.kind === 'confirmed' && order.paymentKey !== null ? cancelPart(view, order, isUsed, typed) : null}`,
     { script: 'shop.js' },
   )
+}
+
+/** The file proves that the entries of the order are in the log of the service. */
+function receiptPart(view: View, { orderId }: Order): Html {
+  const { proof: text } = texts[view.language]
+  return html`
+      <section class="panel">
+        <h2>${text.heading}</h2>
+        <p>${text.text}</p>
+        <p><a href="/receipt?order=${orderId}">${text.link}</a> · <a href="/verify?order=${orderId}">${text.verify}</a></p>
+      </section>`
 }
 
 function nextStep(view: View, order: Order, { kind }: Outcome): Html | null {

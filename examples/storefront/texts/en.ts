@@ -179,6 +179,18 @@ export const en = {
       'refused-by-gateway': 'The card company did not accept the cancellation. Please contact us for a refund.',
     } satisfies Record<CancelReason, string>,
   },
+  /** The receipt of the transparency log. `receipt` above is the one of the card company. */
+  proof: {
+    heading: 'Proof of your order',
+    text: 'This file proves that your order is in our log, which can only grow. Keep it: with it you can show later that nothing was changed.',
+    link: 'Receipt you can verify',
+    verify: 'Verify it here',
+    soon: {
+      heading: 'Ready in a few seconds',
+      text: 'Your order is being added to the log. Try again in a few seconds.',
+    },
+    none: { heading: 'No receipt', text: 'This order has moved no credits, so there is nothing to prove.' },
+  },
   statuses: {
     PENDING: 'Not paid yet',
     CONFIRMED: 'Complete',

@@ -72,6 +72,7 @@ function pagesOf({
     'books cancels with new keys': '/books?tab=newKeyCancels',
     'books audits': '/books?tab=audits',
     'books audit': `/books/audits/${auditId}`,
+    'books transparency log': '/books?tab=log',
     'books exports': '/books?tab=exports',
     events: '/events',
     'event endpoint': `/events/${endpointId}`,
@@ -145,7 +146,7 @@ async function faultsOf({ page }: Person, checked: Combination, name: string): P
 }
 
 /** Buttons that save a file or copy. */
-const notForDialogs = /CSV|^Copy|^복사/
+const notForDialogs = /CSV|receipt|영수증|^Copy|^복사/
 
 /** Presses each button of a page that no page before had, and looks at the dialog that it opens. */
 function createDialogCheck({ page, dialog }: Person, { size }: Combination) {

@@ -1,6 +1,6 @@
 // The tasks of operators in a real Chromium, by clicks and visible texts: find the customer who paid and has no credits and
 // settle the order, refund, suspend and rotate a key, reconcile a day with the gateway and resolve its discrepancies, repair the
-// deliveries of events, issue a service token.
+// deliveries of events, issue a service token, save a receipt.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -20,6 +20,7 @@ import { startConsumer } from '../../support/events/consumer.ts'
 import { deliver, slowSettings } from '../../support/events/world.ts'
 import { clientOf, codeOf } from '../../support/service/clients.ts'
 import { assertSuccess, testPeppers } from '../../support/service/service.ts'
+import { checkReceipt, logEntries } from '../../support/spending/receipts.ts'
 import { spendingCalls } from '../../support/spending/spending.ts'
 
 const browser: Browser | undefined = await launchBrowser()
@@ -237,6 +238,38 @@ test('a key is suspended by clicks and refused within a second, activated again,
   assert.ok(!(await adminPage.content()).includes(shown), 'the key is not on the page any more')
   assert.ok(!adminPage.url().includes(shown))
   await admin.leave()
+})
+
+test('the receipt of an order and of a statement is saved by clicks once the log has the entries, and the log is shown', {
+  skip,
+}, async () => {
+  const customer = await world.newCustomer('Proof readers')
+  const orderId = await customer.client.buy('STANDARD')
+  const { page, ...support } = await newOperator('support')
+  async function saved(name: string | RegExp) {
+    const saving = page.waitForEvent('download')
+    await support.press(name)
+    return JSON.parse(readFileSync(await (await saving).path(), 'utf8'))
+  }
+  await support.open(`/orders/${orderId}`)
+  await support.press('Verifiable receipt')
+  await support.sees('Ready in a few seconds.')
+  assert.match(support.problems.splice(0).join(), /^Failed to load resource: [^,]* 503[^,]*$/)
+  await logEntries(createDatabase(world.database.pool, silentLog))
+  const receipt = await saved('Verifiable receipt')
+  checkReceipt(receipt)
+  assert.deepEqual(receipt.subject, { order: orderId })
+
+  await support.open(`/customers/${customer.customerId}`)
+  const statement = await saved('Verifiable receipt, entries 1 to 1')
+  checkReceipt(statement)
+  assert.deepEqual(statement.subject, { statement: { customer: customer.customerId, from: 1, to: 1 } })
+
+  await support.open('/books?tab=log')
+  const saving = page.waitForEvent('download')
+  await support.follow('Save the checkpoint')
+  assert.equal(readFileSync(await (await saving).path(), 'utf8').split('\n')[0], 'prepaid-credits/log')
+  await support.leave()
 })
 
 test('a reconciled day differs by a cancel made at the gateway, and its discrepancy is resolved with a note', {

@@ -1,4 +1,4 @@
-// The reconciliation page: days, runs, discrepancies, cancels with new keys, audits and exports. The tab is in the URL.
+// The reconciliation page: days, runs, discrepancies, cancels with new keys, audits, the transparency log and exports. The tab is in the URL.
 import { Tabs } from '@mantine/core'
 import { useMay } from '../../api/hooks.ts'
 import { useQueryState } from '../../parts/query-state.ts'
@@ -11,6 +11,7 @@ import { Discrepancies } from './discrepancies.tsx'
 import { Exports } from './exports.tsx'
 import { NewKeyCancels } from './new-key-cancels.tsx'
 import { Runs } from './runs/runs.tsx'
+import { TransparencyLog } from './transparency-log.tsx'
 
 const tabs = {
   days: Days,
@@ -18,6 +19,7 @@ const tabs = {
   discrepancies: Discrepancies,
   newKeyCancels: NewKeyCancels,
   audits: Audits,
+  log: TransparencyLog,
   exports: Exports,
 }
 type Tab = keyof typeof tabs

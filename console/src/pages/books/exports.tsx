@@ -2,7 +2,7 @@
 import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMay } from '../../api/hooks.ts'
-import { SaveCsv } from '../../parts/save-csv.tsx'
+import { SaveCsv } from '../../parts/files/save-csv.tsx'
 import { SpanChooser, useSpan } from '../../parts/span.tsx'
 import { useWords } from '../../words/words.tsx'
 

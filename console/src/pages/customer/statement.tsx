@@ -10,9 +10,10 @@ import { Id, InsideLink } from '../../format/id.tsx'
 import { Time } from '../../format/time.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Figure } from '../../parts/figure.tsx'
+import { SaveCsv } from '../../parts/files/save-csv.tsx'
+import { SaveReceipt } from '../../parts/files/save-receipt.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useQueryChanges, useQueryState } from '../../parts/query-state.ts'
-import { SaveCsv } from '../../parts/save-csv.tsx'
 import { useWords } from '../../words/words.tsx'
 
 type Entry = Data<'statement'>['entries'][number]
@@ -55,12 +56,30 @@ export function Statement({ customerId }: { customerId: string }) {
     <Stack gap="sm">
       <Group justify="space-between" align="flex-end">
         <Filters from={from} to={to} chosen={chosen} isBackwards={isBackwards} />
-        <SaveCsv name="statement" params={params} query={query} disabled={isBackwards} />
+        <Group gap="xs" align="flex-start">
+          <SaveCsv name="statement" params={params} query={query} disabled={isBackwards} />
+          <ReceiptOfRows customerId={customerId} rows={pages.rows} />
+        </Group>
       </Group>
       {Object.keys(span).length > 0 && <Ends customerId={customerId} span={span} />}
       <Entries pages={pages} />
     </Stack>
   )
+}
+
+/** The most that one receipt has: of a longer list the newest. */
+const receiptEntriesAtMost = 500
+
+/** Of everything between the oldest and the newest entry on the page: a receipt has no gaps. */
+function ReceiptOfRows({ customerId, rows }: { customerId: string; rows: Entry[] }) {
+  const { statement: words } = useWords().customers
+  const { number } = useFormats()
+  const to = rows.at(0)?.entryNumber
+  const oldest = rows.at(-1)?.entryNumber
+  if (to === undefined || oldest === undefined) return null
+  const from = Math.max(oldest, to - receiptEntriesAtMost + 1)
+  const input = { params: { customerId }, query: { from: `${from}`, to: `${to}` } }
+  return <SaveReceipt endpoint="statementReceipt" input={input} label={words.receipt(number(from), number(to))} />
 }
 
 type FiltersProps = { from: string; to: string; chosen: EntryKind[]; isBackwards: boolean }

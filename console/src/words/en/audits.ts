@@ -54,6 +54,7 @@ export const audits = {
     audits: 'Audits',
     budgets: 'Budgets',
     journalEntries: 'Journal entries',
+    loggedEntries: 'Entries of the transparency log',
   },
   isClean: 'Every row follows every rule.',
   isBroken:

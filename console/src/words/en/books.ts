@@ -10,6 +10,7 @@ export const books = {
     discrepancies: 'Discrepancies',
     newKeyCancels: 'Cancels with new keys',
     audits: 'Audits',
+    log: 'Transparency log',
     exports: 'Exports',
   },
 
@@ -295,4 +296,48 @@ export const books = {
     discrepanciesText: 'Open or resolved discrepancies.',
     notAllowed: 'Exports are available to finance and admins.',
   },
+}
+
+/** The tab of the transparency log. */
+export const transparency = {
+  intro:
+    'Every ledger entry is added to a log that can only grow. A checkpoint is the signed size and root of the log. Customers prove with a receipt that their entries are in it, and an entry that is changed later is found by anyone who kept an earlier receipt or checkpoint.',
+  none: 'No entry is in the log yet. The worker adds entries within seconds.',
+  size: 'Entries in the log',
+  waiting: 'Not in the log yet',
+  waitingHint: 'The worker adds them within seconds.',
+  /** When counting was stopped. */
+  atLeast: (count: string) => `${count} or more`,
+  written: 'Newest checkpoint',
+  checkpoint: 'Checkpoint',
+  root: 'Root',
+  save: 'Save the checkpoint',
+  saveHint:
+    'Keep it outside of this system: credits audit --checkpoint FILE shows later whether the log still contains it.',
+  keys: 'Public keys',
+  keysHint:
+    'Publish them where customers trust them, for example on your website. Receipts are verified with one of them.',
+  newestKey: 'signs now',
+  olderKey: 'signs, too, while its secret is in KEY_PEPPER',
+}
+
+/** The witnesses and the published checkpoints, on the same tab. */
+export const publications = {
+  witnesses: 'Witnesses',
+  witnessesHint:
+    'Witnesses of other parties cosign published checkpoints. A witness cosigns one history only, so customers who trust one need not compare checkpoints with each other.',
+  noWitnesses: 'No witness is set: LOG_WITNESSES.',
+  witness: 'Witness',
+  host: 'Host',
+  size: 'Entries',
+  never: 'Nothing yet',
+  cosigned: 'Last cosigned',
+  checkpoints: 'Published checkpoints',
+  checkpointsHint:
+    'Published when the log has grown, at most once in CHECKPOINT_SECONDS: as the event checkpoint.published, in the file of CHECKPOINT_FILE, and at /log/checkpoints.',
+  noCheckpoints: 'No checkpoint is published yet.',
+  root: 'Root',
+  published: 'Published',
+  cosigners: 'Cosigned by',
+  noCosigner: 'None',
 }

@@ -188,6 +188,7 @@ export const orders = {
     refund: 'Refund',
     resend: 'Resend events',
     note: 'Add note',
+    receipt: 'Verifiable receipt',
     /** Why an action is not possible now, by its code. */
     why: {
       role: 'Your role does not allow this.',

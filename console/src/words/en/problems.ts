@@ -98,6 +98,10 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     title: 'There are too many customers to sort by balance.',
     hint: 'It reads all accounts, up to 200,000. Sort by revenue or last purchase instead.',
   },
+  'not logged yet': {
+    title: 'Ready in a few seconds.',
+    hint: 'The worker adds entries to the transparency log within seconds. Try again; if it takes minutes, the page of the log shows how many entries wait.',
+  },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {
     title: 'A reconciliation of other days is running.',

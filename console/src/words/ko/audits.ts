@@ -55,6 +55,7 @@ export const audits: typeof english = {
     audits: '장부 감사 이력',
     budgets: '예산',
     journalEntries: '변경 기록',
+    loggedEntries: '투명성 로그 항목',
   },
   isClean: '모든 행이 모든 규칙을 지켰습니다.',
   isBroken:
@@ -112,6 +113,17 @@ export const audits: typeof english = {
     table: { 'all tables': '모든 테이블' },
   },
   ruleWords: {
+    'the tree of the transparency log is that of its leaves': '투명성 로그의 트리는 그 항목들의 트리와 같다',
+    'the checkpoint of the transparency log is that of its tree': '투명성 로그의 체크포인트는 그 트리와 같다',
+    'every entry in the transparency log is as the ledger has it': '투명성 로그의 모든 항목은 원장과 같다',
+    'every leaf of the transparency log is one entry': '투명성 로그의 각 잎은 원장 항목 하나에 해당한다',
+    'the transparency log has passed over no entry': '투명성 로그에 빠진 원장 항목이 없다',
+    'every entry is in the transparency log within ten minutes': '모든 원장 항목은 10분 안에 투명성 로그에 기록된다',
+    'every published checkpoint is of the transparency log, with cosignatures of its text':
+      '공개된 모든 체크포인트는 투명성 로그의 것이며 공동 서명은 그 내용에 대한 것이다',
+    'the transparency log contains the checkpoint that was kept': '투명성 로그는 보관된 체크포인트를 포함한다',
+    'every entry of a receipt that was kept is so in ledger and transparency log, at its place':
+      '보관된 영수증의 모든 기록은 원장과 투명성 로그의 같은 자리에 그대로 있다',
     'the account knows how much of its balance comes from adjustments, as the ledger left it':
       '계정의 조정 크레딧은 원장이 남긴 값과 같다',
     'credits of adjustments grow by adjustments alone, and are never more than the balance':

@@ -1,5 +1,9 @@
 // Texts of the reconciliation pages, in Korean.
-import type { books as english } from '../en/books.ts'
+import type {
+  books as english,
+  publications as englishPublications,
+  transparency as englishTransparency,
+} from '../en/books.ts'
 
 export const books: typeof english = {
   title: '대사',
@@ -9,6 +13,7 @@ export const books: typeof english = {
     discrepancies: '불일치',
     newKeyCancels: '새 키로 한 취소',
     audits: '장부 감사',
+    log: '투명성 로그',
     exports: '내보내기',
   },
 
@@ -289,4 +294,46 @@ export const books: typeof english = {
     discrepanciesText: '미해결 또는 해결된 불일치 목록입니다.',
     notAllowed: '내보내기는 재무·관리자 역할만 할 수 있습니다.',
   },
+}
+
+/** The tab of the transparency log. */
+export const transparency: typeof englishTransparency = {
+  intro:
+    '모든 원장 항목은 추가만 가능한 로그에 기록됩니다. 체크포인트는 로그의 크기와 루트에 서명한 것입니다. 고객은 영수증으로 자신의 항목이 로그에 있음을 증명하며, 나중에 항목이 바뀌면 이전 영수증이나 체크포인트를 보관한 누구나 알아낼 수 있습니다.',
+  none: '아직 로그에 항목이 없습니다. 워커가 몇 초 안에 항목을 추가합니다.',
+  size: '로그의 항목 수',
+  waiting: '로그 추가 대기',
+  waitingHint: '워커가 몇 초 안에 추가합니다.',
+  atLeast: (count) => `${count}개 이상`,
+  written: '최신 체크포인트',
+  checkpoint: '체크포인트',
+  root: '루트',
+  save: '체크포인트 저장',
+  saveHint:
+    '이 시스템 밖에 보관하세요. credits audit --checkpoint FILE 명령으로 로그에 그대로 있는지 나중에 확인할 수 있습니다.',
+  keys: '공개 키',
+  keysHint: '웹사이트처럼 고객이 신뢰하는 곳에 공개하세요. 영수증은 이 키로 검증합니다.',
+  newestKey: '현재 서명 키',
+  olderKey: '비밀 값이 KEY_PEPPER에 남아 있는 동안 함께 서명',
+}
+
+/** The witnesses and the published checkpoints, on the same tab. */
+export const publications: typeof englishPublications = {
+  witnesses: '증인',
+  witnessesHint:
+    '다른 기관의 증인이 공개된 체크포인트에 공동 서명합니다. 증인은 하나의 이력에만 서명하므로, 증인을 신뢰하는 고객은 서로 체크포인트를 비교하지 않아도 됩니다.',
+  noWitnesses: '설정된 증인이 없습니다: LOG_WITNESSES.',
+  witness: '증인',
+  host: '호스트',
+  size: '항목 수',
+  never: '아직 없음',
+  cosigned: '마지막 공동 서명',
+  checkpoints: '공개된 체크포인트',
+  checkpointsHint:
+    '로그가 늘어나면 CHECKPOINT_SECONDS마다 최대 한 번 공개합니다. checkpoint.published 이벤트, CHECKPOINT_FILE 파일, /log/checkpoints에서 볼 수 있습니다.',
+  noCheckpoints: '아직 공개된 체크포인트가 없습니다.',
+  root: '루트',
+  published: '공개 시각',
+  cosigners: '공동 서명',
+  noCosigner: '없음',
 }

@@ -84,6 +84,7 @@ export const customers: typeof english = {
     spanWrong: '시작일이 종료일보다 늦습니다.',
     opening: '기초 잔액',
     closing: '기말 잔액',
+    receipt: (from, to) => `검증용 영수증 (${from}–${to}번)`,
     columns: { time: '시각', kind: '구분', cause: '근거', change: '증감', held: '보류 증감', balance: '잔액' },
     heldAfter: (held) => `보류 크레딧 ${held}개 포함`,
     service: (service) => `서비스 ${service}`,

@@ -174,6 +174,7 @@ export const orders: typeof english = {
     refund: '환불',
     resend: '이벤트 재전송',
     note: '메모 추가',
+    receipt: '검증용 영수증',
     why: {
       role: '현재 역할로는 실행할 수 없습니다.',
       open: 'PG사에서 처리 중인 작업이 있습니다. 먼저 PG사와 동기화해 주세요.',

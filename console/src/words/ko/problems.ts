@@ -101,6 +101,10 @@ export const problems: typeof english = {
       title: '고객 수가 많아 잔액순으로 정렬할 수 없습니다.',
       hint: '잔액순 정렬은 고객 200,000명까지 가능합니다. 매출이나 최근 구매일로 정렬해 주세요.',
     },
+    'not logged yet': {
+      title: '몇 초 후에 준비됩니다.',
+      hint: '워커가 몇 초 안에 항목을 투명성 로그에 추가합니다. 다시 시도해 주세요. 몇 분이 지나도 안 되면 로그 화면에서 대기 중인 항목 수를 확인하세요.',
+    },
     'suspended key': { title: '이미 정지된 API 키입니다.', hint: '새 API 키를 발급해 주세요.' },
     'other days': {
       title: '다른 날짜의 대사가 진행 중입니다.',

@@ -5,6 +5,7 @@ import type { Data } from '../../../api/client.ts'
 import { useMay } from '../../../api/hooks.ts'
 import { affectedByOrderAction } from '../../../api/refreshes.ts'
 import { ActionButton } from '../../../parts/action-button.tsx'
+import { SaveReceipt } from '../../../parts/files/save-receipt.tsx'
 import { ReasonDialog } from '../../../parts/reason-dialog.tsx'
 import { useWords, type Words } from '../../../words/words.tsx'
 import type { Order } from '../headline.tsx'
@@ -62,6 +63,8 @@ export function Actions({ page: { order, open, openDiscrepancies, actions } }: {
           why={mayWriteNotes ? undefined : orders.actions.why.role}
           onClick={() => setDialog('note')}
         />
+        {/* Only an order that was confirmed has moved credits. */}
+        {order.confirmedAt && <SaveReceipt endpoint="orderReceipt" input={{ params }} label={orders.actions.receipt} />}
       </Group>
       {result && <Box mt="md">{result}</Box>}
       <SettleDialog

@@ -1,0 +1,235 @@
+// The page that verifies in a real Chromium: a file, a pasted text, a dropped file and the receipt of an order, in both languages,
+// on a phone and on a desk, and as a copy that was saved. What is not verified is never shown as verified.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import type { Language } from '../../examples/storefront/texts/texts.ts'
+import { verifyTexts } from '../../examples/storefront/texts/verify.ts'
+import { newDirectory } from '../../harness/processes.ts'
+import { openShop } from '../storefront/shop.ts'
+import { closeAll } from '../support/closing.ts'
+import { launchBrowser, takePicture } from '../support/console/browser.ts'
+import { barriersOn, overflowOf } from '../support/console/person.ts'
+import { callCli } from '../support/service/cli-call.ts'
+import { newBuyer, startShop } from '../support/service/shop.ts'
+import { corpus, log, logSigner, strangerSigner, witness, witnessTime } from '../verify/corpus.ts'
+import { customers, orderOf } from '../verify/reference-log.ts'
+
+const browser: Browser | undefined = await launchBrowser()
+const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+
+const directory = newDirectory({ after })
+let shop: Awaited<ReturnType<typeof openShop>>
+before(async () => {
+  // The page asks no service.
+  shop = await openShop({ apiUrl: 'http://127.0.0.1:1', apiKey: 'none', sandboxUrl: 'http://127.0.0.1:1' })
+})
+after(() => closeAll(browser, shop))
+
+const checkpoint = log.checkpoint(41, [witness.line(log.bodyOf(41), witnessTime)])
+const statement = {
+  ...log.receipt(
+    { statement: { customer: customers[0], from: 1, to: 10 } },
+    Array.from({ length: 10 }, (_, place) => place * 2),
+  ),
+  checkpoint,
+}
+const orderReceipt = log.receipt({ order: orderOf(0) }, [0])
+
+async function openPage(path: string, base = shop.url()): Promise<{ page: Page; close(): Promise<void> }> {
+  const context = await (browser as Browser).newContext({ locale: 'en-US', viewport: { width: 1280, height: 900 } })
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()) && !/status of (404|503)/.test(message.text()))
+      problems.push(message.text())
+  })
+  await page.goto(`${base}${path}`)
+  return {
+    page,
+    async close() {
+      await context.close()
+      assert.deepEqual(problems, [], 'errors and warnings of the page')
+    },
+  }
+}
+
+/** Pastes it and presses the button. */
+async function paste(page: Page, content: string, keys: string[] = []): Promise<string> {
+  await page.fill('#receipt', content)
+  await page.fill('#keys', keys.join('\n'))
+  await page.evaluate("document.querySelector('#result').replaceChildren()")
+  await page.click('.verify button')
+  await page.waitForSelector('#result .panel')
+  return page.innerText('#result')
+}
+
+for (const language of ['ko', 'en'] as const satisfies Language[]) {
+  test(`a receipt is shown with its entries, its key and its witness, without barriers (${language})`, {
+    skip,
+  }, async () => {
+    const { page, close } = await openPage(`/verify?lang=${language}`)
+    const text = verifyTexts[language]
+    const looks = async (name: string) => {
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 900 })
+        assert.equal(await overflowOf(page), 0, `${name} is wider than ${width}`)
+        assert.deepEqual(await barriersOn(page), [], `${name} at ${width}`)
+        await takePicture(page, `${name}-${language}-${width}`, { fullPage: true })
+      }
+    }
+    const shown = await paste(page, JSON.stringify(statement), [logSigner.vkey, witness.vkey])
+    for (const part of [
+      text.verified,
+      text.kinds.receipt,
+      customers[0],
+      '1 – 10',
+      '+18',
+      '41',
+      logSigner.vkey,
+      witness.vkey,
+    ])
+      assert.ok(shown.includes(part), `${part} in ${shown}`)
+    assert.equal(shown.includes(text.notPinned), false)
+    assert.equal(await page.locator('.entries tbody tr').count(), 10)
+    assert.match(await page.innerText('.entries tbody tr >> nth=1'), /use-2[\s\S]*−3[\s\S]*18/)
+
+    assert.ok((await paste(page, JSON.stringify(statement))).includes(text.notPinned))
+    await looks('not pinned')
+    const broken = JSON.stringify(statement).replace('delta -3', 'delta -2')
+    const refused = await paste(page, broken, [logSigner.vkey])
+    assert.ok(refused.includes(text.notVerified) && refused.includes(text.problems.proof), refused)
+    assert.equal(await page.locator('.entries, .panel.good').count(), 0)
+    await looks('refused')
+    assert.ok((await paste(page, JSON.stringify(statement), [strangerSigner.vkey])).includes(text.problems['no-key']))
+    assert.ok((await paste(page, '{')).includes(text.problems.format))
+    await close()
+  })
+}
+
+test('every file of the corpus gets the same answer as from the command', { skip }, async () => {
+  const { page, close } = await openPage('/verify?lang=en')
+  const { notVerified, problems, verified } = verifyTexts.en
+  // Several files are compared by the command alone; text fields change the ends of lines, and have no bytes that are no text.
+  const cases = corpus.flatMap(({ name, files: [file = '', ...others], keys = [], problem }) =>
+    others.length > 0 || typeof file !== 'string' || /[\r\0]/.test(file) ? [] : [{ name, file, keys, problem }],
+  )
+  const shown = (await page.evaluate(`(async () => {
+    const shown = []
+    const result = document.querySelector('#result')
+    for (const { file, keys } of ${JSON.stringify(cases)}) {
+      document.querySelector('#receipt').value = file
+      document.querySelector('#keys').value = keys.join('\\n')
+      const changed = new Promise((resolve) => new MutationObserver(resolve).observe(result, { childList: true }))
+      document.querySelector('.verify').requestSubmit()
+      await changed
+      shown.push(result.innerText)
+    }
+    return shown
+  })()`)) as string[]
+  assert.ok(cases.length > 150)
+  for (const [place, { name, problem }] of cases.entries()) {
+    const text = shown[place] ?? ''
+    assert.ok(text.startsWith(problem === null ? verified : notVerified), `${name}: ${text}`)
+    if (problem !== null && problem in problems)
+      assert.ok(text.includes(problems[problem as keyof typeof problems]), `${name}: ${text}`)
+  }
+  await close()
+})
+
+test('a file is verified when it is chosen, and when it is dropped', { skip }, async () => {
+  const { page, close } = await openPage('/verify?lang=en')
+  const file = join(directory, 'receipt.json')
+  writeFileSync(file, JSON.stringify(orderReceipt))
+  await page.setInputFiles('#file', file)
+  await page.waitForSelector('.panel.good')
+  assert.ok((await page.innerText('#result')).includes(orderOf(0)))
+  await page.evaluate(`(() => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([${JSON.stringify(log.checkpoint(40))}], 'checkpoint'))
+    document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: transfer }))
+  })()`)
+  await page.waitForSelector('.panel.bad')
+  assert.ok((await page.innerText('#result')).includes(verifyTexts.en.problems['no-key']))
+  await close()
+})
+
+test('a file is verified as it is: other ends of lines and bytes that are no text are refused', { skip }, async () => {
+  const { page, close } = await openPage('/verify?lang=en')
+  await page.fill('#keys', logSigner.vkey)
+  const { problems } = verifyTexts.en
+  const asWindows = Buffer.from(log.checkpoint().replaceAll('\n', '\r\n'))
+  for (const [buffer, problem] of [
+    [asWindows, problems.note],
+    [Buffer.of(0x7b, 0xff), problems.format],
+  ] as const) {
+    await page.setInputFiles('#file', { name: 'file', mimeType: 'text/plain', buffer })
+    await page.getByText(problem).waitFor()
+  }
+  await close()
+})
+
+test('the receipt of an order is loaded from the shop, and again while it is not in the log', { skip }, async () => {
+  const { page, close } = await openPage('/verify?lang=en')
+  let asked = 0
+  await page.route('**/receipt?order=*', (route) => {
+    asked += 1
+    if (asked === 1) return route.fulfill({ status: 503, body: 'a page' })
+    return route.fulfill({ contentType: 'application/json', body: `${JSON.stringify(orderReceipt, null, 2)}\n` })
+  })
+  await page.goto(`${shop.url()}/verify?order=${orderOf(0)}`)
+  await page.getByText(verifyTexts.en.problems['not-yet']).waitFor()
+  await page.waitForSelector('.panel.good')
+  assert.equal(asked, 2)
+  await page.unroute('**/receipt?order=*')
+  await page.goto(`${shop.url()}/verify?order=ord_unknown`)
+  await page.getByText(verifyTexts.en.problems['not-loaded']).waitFor()
+  await close()
+})
+
+test('the page runs nothing but its own script and asks no other host', { skip }, async () => {
+  const { headers, html } = await shop.get('/verify')
+  const policy = headers.get('content-security-policy') ?? ''
+  assert.match(policy, /script-src 'self' 'sha256-[\w+/]{43}='; connect-src 'self';/)
+  assert.doesNotMatch(policy, /unsafe|https?:/)
+  assert.doesNotMatch(html, /<script[^>]* src=|<link rel="stylesheet"/)
+})
+
+test('a saved copy verifies without the shop', { skip }, async () => {
+  const saved = join(directory, 'verify.html')
+  writeFileSync(saved, (await shop.get('/verify?lang=en')).html)
+  const { page, close } = await openPage('', pathToFileURL(saved).href)
+  assert.ok((await paste(page, JSON.stringify(orderReceipt), [logSigner.vkey])).startsWith(verifyTexts.en.verified))
+  await close()
+})
+
+test('a buyer verifies an order from its page, and the command verifies the file against the log', {
+  skip,
+}, async () => {
+  await using whole = new AsyncDisposableStack()
+  const sold = await startShop()
+  whole.defer(() => sold.close())
+  const buyer = await newBuyer(browser as Browser, sold, { locale: 'en-US' })
+  const { page } = buyer
+  await buyer.buy('STANDARD')
+  await buyer.outcome('good')
+  await page.goto(`${sold.url}/orders`)
+  await page.click('.orders a >> nth=0')
+  // The page waits until the order is in the log.
+  await page.click('a[href^="/verify?order="]')
+  await page.waitForSelector('#result .panel.good')
+  assert.match(await page.innerText('#result .entries'), /\+21/)
+  await page.goBack()
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('a[href^="/receipt?order="]')])
+  const file = join(directory, 'downloaded.json')
+  await download.saveAs(file)
+  const { code, stdout } = await callCli({ after }, directory, ['verify', file, '--log', `${sold.internalUrl}/log`])
+  assert.equal(code, 0, stdout)
+  assert.match(stdout, /one history: 2 checkpoints/)
+  await buyer.close()
+})
