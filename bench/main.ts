@@ -2,9 +2,11 @@
 // progress on stderr, prints tables, writes JSON and plots. Exit code 0: measured, whether or not a target is met; 1: a
 // measurement failed; 2: wrong arguments.
 import { WrongArguments } from '../harness/options.ts'
+import { runAttacks } from './attacks/run.ts'
 import { measuredOnClusters } from './cluster/results.ts'
 import { runCluster } from './cluster/run.ts'
 import { runGrowth } from './growth/run.ts'
+import { runLog } from './log/run.ts'
 import { type Options, readOptions, type Takes } from './options.ts'
 import { overloaded } from './overload/plan.ts'
 import { runOverload } from './overload/run.ts'
@@ -25,6 +27,8 @@ const runs: Record<string, Run> = {
   growth: runGrowth,
   pages: runPages,
   cluster: runCluster,
+  log: runLog,
+  attacks: runAttacks,
 }
 
 const takes: Record<string, Takes> = {
@@ -38,6 +42,8 @@ const takes: Record<string, Takes> = {
     can: measuredOnClusters,
     usually: { minutes: '8', connections: '64' },
   },
+  log: { options: ['seconds', 'rounds', 'leaves', 'entries', 'out'], usually: { seconds: '10', rounds: '7' } },
+  attacks: { options: ['entries', 'attacks', 'seed', 'out'] },
 }
 
 async function main(args: string[]): Promise<boolean> {

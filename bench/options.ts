@@ -1,10 +1,16 @@
 // The command line of the measurements. Every option has a default, so `npm run bench` alone is a whole run.
 import { fileURLToPath } from 'node:url'
-import { mostMinutes, readArguments, readList, readOneOf, readWholeNumber } from '../harness/options.ts'
+import { mostMinutes, readArguments, readList, readOneOf, readWholeNumber, seedRange } from '../harness/options.ts'
 import { type WorkloadName, workloadNames } from './load/workloads.ts'
 
 /** How many orders the big books have, or where they are already; those that commands read whole; whether they stay. */
 export type BigBooksOptions = { orders: number; linear: number; books: string | undefined; keep: boolean }
+
+/** How many entries of the ledger are logged, and how many random attacks are made on them. */
+export type AttackOptions = { entries: number; attacks: number; seed: number }
+
+/** How many leaves the tree has whose proofs are measured, and how many entries are sealed. */
+export type LogOptions = { leaves: number; entries: number }
 
 export type Options = {
   measurement: string
@@ -14,6 +20,8 @@ export type Options = {
   minutes?: number
   /** Of the growth and the pages. */
   big?: BigBooksOptions
+  attacks?: AttackOptions
+  log?: LogOptions
   connections: number[]
   workloads: WorkloadName[]
   /** The directory for JSON and plots. */
@@ -26,6 +34,9 @@ const secondsRange = { least: 1, most: 3_600 }
 const roundsRange = { least: 1, most: 100 }
 const minutesRange = { least: 1, most: mostMinutes }
 const ordersRange = { least: 20_000, most: 100_000_000 }
+const entriesRange = { least: 1_000, most: 100_000_000 }
+const attacksRange = { least: 1, most: 1_000_000 }
+const leavesRange = { least: 100_000, most: 1_000_000_000 }
 const connectionsRange = { least: 1, most: 1_024 }
 
 const defaults = {
@@ -35,6 +46,10 @@ const defaults = {
   orders: '5000000',
   linear: '200000',
   connections: '1,64,256',
+  entries: '1000000',
+  attacks: '1000',
+  seed: '1',
+  leaves: '20000000',
   out: fileURLToPath(new URL('./results', import.meta.url)),
 }
 const options = {
@@ -48,6 +63,10 @@ const options = {
   linear: { type: 'string' },
   books: { type: 'string' },
   keep: { type: 'boolean' },
+  entries: { type: 'string' },
+  attacks: { type: 'string' },
+  seed: { type: 'string' },
+  leaves: { type: 'string' },
   'no-pgbench': { type: 'boolean' },
 } as const
 
@@ -61,7 +80,7 @@ export type Takes = {
   options: readonly OptionName[]
   can?: readonly WorkloadName[]
   workloads?: readonly WorkloadName[]
-  usually?: { minutes: string; connections: string }
+  usually?: { minutes?: string; connections?: string; seconds?: string; rounds?: string }
 }
 
 const takesByDefault: Takes = {
@@ -79,7 +98,12 @@ export function readOptions(args: string[], measurements: string[], takes: Recor
     const wrong = (Object.keys(values) as OptionName[]).find((name) => !taken.options.includes(name))
     if (wrong) throw new Error(`--${wrong}: ${measurement} does not take it`)
     const { can = workloadNames, workloads: some = can, usually } = taken
-    const { seconds, rounds, minutes, orders, linear, connections, out } = { ...defaults, ...usually, ...values }
+    const { seconds, rounds, minutes, orders, linear, connections, out, ...sizes } = {
+      ...defaults,
+      ...usually,
+      ...values,
+    }
+    const entries = readWholeNumber('--entries', sizes.entries, entriesRange)
     return {
       measurement,
       seconds: readWholeNumber('--seconds', seconds, secondsRange),
@@ -92,6 +116,16 @@ export function readOptions(args: string[], measurements: string[], takes: Recor
           books: values.books,
           keep: values.keep ?? false,
         },
+      }),
+      ...(taken.options.includes('attacks') && {
+        attacks: {
+          entries,
+          attacks: readWholeNumber('--attacks', sizes.attacks, attacksRange),
+          seed: readWholeNumber('--seed', sizes.seed, seedRange),
+        },
+      }),
+      ...(taken.options.includes('leaves') && {
+        log: { entries, leaves: readWholeNumber('--leaves', sizes.leaves, leavesRange) },
       }),
       connections: readList(connections).map((each) => readWholeNumber('--connections', each, connectionsRange)),
       workloads:
@@ -111,6 +145,8 @@ function usageOf(measurements: string[]): string {
     'overload: --seconds --rounds --workloads --out; soak: --minutes 10 --out; profile: --seconds --workloads --out; ' +
     'growth: --orders 5000000 --linear 200000 --keep --books URL --seconds --rounds --out; ' +
     'pages: --orders 5000000 --keep --books URL --rounds --out; ' +
-    'cluster: --minutes 8 --seconds --connections 64 --workloads --out'
+    'cluster: --minutes 8 --seconds --connections 64 --workloads --out; ' +
+    'log: --seconds 10 --rounds 7 --leaves 20000000 --entries 1000000 --out; ' +
+    'attacks: --entries 1000000 --attacks 1000 --seed 1 --out'
   )
 }

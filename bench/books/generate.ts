@@ -30,7 +30,7 @@ const draftOrders = `
                         else (array['CAPTURED', 'RELEASED', 'EXPIRED'])[1 + d.number / 7 % 3] end end as hold_state
   from (
     select number,
-           md5('customer ' || case when number % 10 = 0 then 0 else 1 + (hashint8(number) & 2147483647) % $2 end)::uuid
+           md5('customer ' || case when number % $4 = 0 then 0 else 1 + (hashint8(number) & 2147483647) % $2 end)::uuid
              as customer_id,
            'ord_' || upper(lpad(to_hex(number), 10, '0') || left(md5('order ' || number), 26)) as order_id,
            'pay_' || md5('payment ' || number) as payment_key,
@@ -193,15 +193,26 @@ const insertMovements = `
   create index on standin.movements (payment_key);
   analyze standin.movements`
 
-/** With indexes and keys built afterwards, foreign keys checked. `onStep` is called after each step. */
-export async function generate(client: pg.Client, orders: number, onStep?: (step: string) => void): Promise<void> {
-  await inBulk(client, () => generateRows(client, orders, onStep ?? (() => undefined)))
+/** `onStep` is called after each step; every order of a number that `busiest` divides is of one customer. */
+export type GenerateOptions = { onStep?: (step: string) => void; busiest?: number }
+
+/** With indexes and keys built afterwards, foreign keys checked. */
+export async function generate(client: pg.Client, orders: number, options: GenerateOptions = {}): Promise<void> {
+  await inBulk(client, () => generateRows(client, orders, options))
 }
 
-async function generateRows(client: pg.Client, orders: number, onStep: (step: string) => void): Promise<void> {
+async function generateRows(
+  client: pg.Client,
+  orders: number,
+  { onStep = () => undefined, busiest = 10 }: GenerateOptions,
+): Promise<void> {
   const customers = Math.ceil(orders / ordersPerCustomer)
   await client.query(
-    draftOrders.replaceAll('$1', `${orders}`).replaceAll('$2', `${customers}`).replaceAll('$3', `${days}`),
+    draftOrders
+      .replaceAll('$1', `${orders}`)
+      .replaceAll('$2', `${customers}`)
+      .replaceAll('$3', `${days}`)
+      .replaceAll('$4', `${busiest}`),
   )
   await client.query(draftSteps)
   await client.query('analyze draft, draft_step')

@@ -100,7 +100,7 @@ async function generateOnce(client: pg.Client, orders: number): Promise<number |
   logLine(`Generating ${thousands.format(orders)} orders ...`)
   const startedAt = performance.now()
   const took = () => (performance.now() - startedAt) / 1_000
-  await generate(client, orders, (step) => logLine(`  ${took().toFixed(0)} s: ${step}`))
+  await generate(client, orders, { onStep: (step) => logLine(`  ${took().toFixed(0)} s: ${step}`) })
   return took()
 }
 

@@ -1,10 +1,10 @@
 // The machine of a measurement: figures mean nothing without it.
 import { availableParallelism } from 'node:os'
-import type { Stage } from './stage.ts'
+import type pg from 'pg'
 
 export type Machine = { cores: number; architecture: string; node: string; postgres: string; date: string }
 
-export async function machineOf({ books }: Stage): Promise<Machine> {
+export async function machineOf({ books }: { books: { client: pg.ClientBase } }): Promise<Machine> {
   // How it was compiled: for size, as the one from npm, it takes a fifth more of the processor than for speed.
   const { rows } = await books.client.query<{ postgres: string }>(`
     select current_setting('server_version') || coalesce(' compiled ' || substring(setting from '-O[0-9a-z]+'), '') as postgres

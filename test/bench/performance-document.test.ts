@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { tablesOf as attackTables } from '../../bench/attacks/results.ts'
 import { tablesOf as growthTables } from '../../bench/growth/results.ts'
 import { tablesOf as overloadTables } from '../../bench/overload/report.ts'
 import { tablesOf as pageTables } from '../../bench/pages/results.ts'
@@ -19,6 +20,7 @@ const reports: Record<string, (results: never) => string> = {
   growth: growthTables,
   pages: pageTables,
   soak: soakTables,
+  attacks: attackTables,
 }
 
 for (const [name, tablesOf] of Object.entries(reports)) {
