@@ -1,0 +1,127 @@
+// A simulated run: the scheduler, its processes, their network and the database, all from one seed. Several runs may follow
+// one another in one program; two at once would share the service's modules.
+import './patches.ts'
+import { newOrderId } from '../../src/core/ids.ts'
+import { openDatabase } from './database.ts'
+import { createNetwork } from './network.ts'
+import { runIn, SimulatedProcess, type World } from './processes.ts'
+import { createDraws, type Draws } from './random.ts'
+import { createScheduler } from './scheduler.ts'
+import type { Template } from './template.ts'
+
+export type SimulationOptions = {
+  seed: number
+  template: Template
+  /** The wall clock at the start. */
+  startsAt?: string
+  /** Each line of the history, with the time in microseconds. */
+  onLine?: (line: string) => void
+  /**
+   * A machine on which nothing happens: when no process has received anything for `afterMs`, timers of at least `fromMs` fire
+   * late, by up to `factor` times their delay and at most `mostMs`. Otherwise the polls of idle workers are nearly all events.
+   */
+  idle?: { afterMs: number; fromMs: number; factor: number; mostMs: number }
+}
+
+export type Simulation = Awaited<ReturnType<typeof createSimulation>>
+
+const defaultIdle = { afterMs: 3_000, fromMs: 100, factor: 200, mostMs: 120_000 }
+/** Of starved processes. */
+const starvedFromMs = 100
+/** As long as Node's timers are late on a machine with little to do. */
+const timerLatenessUs = 1_000
+
+export async function createSimulation(options: SimulationOptions) {
+  const { seed, template, onLine, idle = defaultIdle } = options
+  const epochMs = Date.parse(options.startsAt ?? '2026-03-02T00:00:00Z')
+  const scheduler = createScheduler({ onLine })
+  const processes = new Map<string, SimulatedProcess>()
+  const generators = new Map<string, Draws>()
+  let activeUs = 0
+  const network = createNetwork(scheduler, seed, () => {
+    activeUs = scheduler.now()
+  })
+  const world: World = { scheduler, epochMs, latenessUs, network }
+  const database = await openDatabase({ scheduler, network, template, seed, epochMs })
+  const itself = { name: 'simulation', isAlive: true, heldBack: undefined }
+
+  function latenessUs({ timerDraws, starvation, isPunctual }: SimulatedProcess, delayMs: number): number {
+    const isIdle = !isPunctual && delayMs >= idle.fromMs && scheduler.now() - activeUs >= idle.afterMs * 1_000
+    const most = Math.max(
+      delayMs >= starvedFromMs ? delayMs * starvation : 0,
+      isIdle ? Math.min(delayMs * idle.factor, idle.mostMs) : 0,
+    )
+    return timerDraws.integer(0, timerLatenessUs + most * 1_000)
+  }
+
+  function process(name: string): SimulatedProcess {
+    let found = processes.get(name)
+    if (!found) {
+      found = new SimulatedProcess(name, world, seed)
+      processes.set(name, found)
+    }
+    return found
+  }
+
+  // The service takes random bytes for ids from a stock of its own, which may hold bytes of an earlier run.
+  const stock = process('ids')
+  stock.run(() => {
+    let drawn = 0
+    const { bytes } = stock.draws
+    stock.draws.bytes = (count) => {
+      drawn += 1
+      return bytes(count)
+    }
+    while (drawn === 0) newOrderId()
+    stock.draws.bytes = bytes
+  })
+  await scheduler.run(0)
+
+  return {
+    seed,
+    process,
+    network,
+    database,
+    /** Milliseconds since the start of the run. */
+    now: () => scheduler.now() / 1_000,
+    /** The true time, in milliseconds since 1970. */
+    wallClock: () => epochMs + scheduler.now() / 1_000,
+    /** A generator of its own for each name. */
+    random(name: string): Draws {
+      let found = generators.get(name)
+      if (!found) {
+        found = createDraws(seed, name)
+        generators.set(name, found)
+      }
+      return found
+    },
+    /** Runs `work` at this time, outside of every process; the next event waits for what it returns. */
+    at(ms: number, work: () => unknown, what = 'step'): void {
+      scheduler.schedule(itself, ms * 1_000, what, () => runIn(undefined, work))
+    },
+    /** Until this time; returns at once after a failure. */
+    run: (untilMs: number) => scheduler.run(untilMs * 1_000),
+    /** Until the promise of a process is settled; rejects when it is not by then. */
+    async until<Value>(promise: Promise<Value>, limitMs = 60_000): Promise<Value> {
+      let isSettled = false
+      const settle = () => {
+        isSettled = true
+      }
+      promise.then(settle, settle)
+      await scheduler.run(scheduler.now() + limitMs * 1_000, () => isSettled)
+      if (!isSettled) throw new Error(`not settled within ${limitMs} simulated milliseconds`)
+      return promise
+    },
+    /** After a time in which timers were late, because nothing happened. */
+    hasten: () => scheduler.hasten(),
+    note: (line: string) => scheduler.note('note', line),
+    digest: () => scheduler.digest(),
+    figures: () => ({ events: scheduler.count(), statements: database.statements() }),
+    /** Nothing of the run is left: no process, no session, no database. */
+    async close(): Promise<void> {
+      for (const each of processes.values()) each.kill()
+      scheduler.clear()
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,107 @@
+// The checks of a run: cheap ones after every step, on the books as they are at that moment and on the answers since the last
+// time; those of the campaign at every quiet moment.
+import { checkEverything } from '../../chaos/checks/all.ts'
+import { type Check, gatherEvidence } from '../../chaos/checks/evidence.ts'
+import { createWatch, sums, type Watched } from '../../chaos/checks/money/watch.ts'
+import { readFinalPages } from '../../chaos/operators/final-pages.ts'
+import { readEverything, settleDown } from '../../chaos/settle.ts'
+import type { Failure } from './result.ts'
+import type { Stage } from './stage.ts'
+
+export type Checks = ReturnType<typeof createChecks>
+
+/** With more entries than this, the sums are read after every second step only, then every third, and so on. */
+const entriesPerTurn = 1_500
+const readers = 4
+const countText = 'select count(*)::int as count from ledger_entries'
+
+const nameOf = ({ id, title }: Pick<Check, 'id' | 'title'>) => `${id} ${title}`
+
+export function createChecks(stage: Stage, startedAt: Date) {
+  const { world, history, shop } = stage
+  const watch: Watched = createWatch(world.books, world.outside, 100)
+  const lastStatus = new Map<string, string>()
+  let judged = 0
+  let turn = 0
+  let entries = 0
+
+  const failure = (check: string, violations: string[], when: string): Failure => ({
+    check,
+    violations,
+    atMs: history.nowMs(),
+    when,
+  })
+
+  /** Of the answers that have come since. */
+  function judgeAnswers(): { check: string; violations: string[] } | undefined {
+    const broken = history.calls.slice(judged).find(({ breach }) => breach !== null)
+    judged = history.calls.length
+    if (!broken) return undefined
+    const isUnexpected = broken.breach?.startsWith('an unexpected error')
+    const check = isUnexpected
+      ? 'I-27 no unexpected error'
+      : 'I-26 every answer is the envelope, with a listed code and the status of that code'
+    return { check, violations: [`call ${broken.number}: ${broken.breach}`] }
+  }
+
+  async function readSums(): Promise<{ check: string; violations: string[] } | undefined> {
+    turn += 1
+    if (turn <= entries / entriesPerTurn) return undefined
+    turn = 0
+    const found = await world.readAll([countText, ...Object.values(sums)])
+    const [counted = [], ...broken] = found
+    entries = (counted[0] as { count: number }).count
+    const place = broken.findIndex((rows) => rows.length > 0)
+    if (place < 0) return undefined
+    const violations = (broken[place] ?? []).map((row) => JSON.stringify(row))
+    return { check: `I-1…17 ${Object.keys(sums)[place]}`, violations }
+  }
+
+  /** Reads what has changed, over HTTP. */
+  async function readAll(): Promise<void> {
+    for (const { request, outcome } of history.calls.slice(readFrom)) {
+      if (request.op === 'status' && outcome.kind === 'ok' && !Array.isArray(outcome.data))
+        lastStatus.set(request.orderId, String(outcome.data.status))
+    }
+    readFrom = history.calls.length
+    const wasRead = ({ orderId, status }: { orderId: string; status: string }) => lastStatus.get(orderId) === status
+    await readEverything({ ...stage, clients: readers }, wasRead)
+  }
+  let readFrom = 0
+
+  return {
+    /** After a step; null: nothing is wrong. */
+    async afterStep(when: string): Promise<Failure | null> {
+      const found = judgeAnswers() ?? (await readSums())
+      return found ? failure(found.check, found.violations, when) : null
+    },
+    /** When everything is settled; all that failed. */
+    async atQuietMoment(when: string): Promise<Failure[]> {
+      const settled = await settleDown({ ...stage, logLine: () => undefined })
+      await readAll()
+      const staff = { operators: stage.operators, console: stage.console }
+      const finalPages = await readFinalPages(world, staff, startedAt, stage.stopped)
+      await watch.readSnapshot()
+      await stage.gatewayFaults.collect()
+      const fired = stage.gatewayFaults.fired()
+      const lies = fired.find(({ on, kind }) => on === 'lookup' && kind === 'other-order-after')?.times ?? 0
+      const evidence = await gatherEvidence(world, shop, {
+        calls: history.calls,
+        ...stage.outside,
+        consoleCalls: stage.console.calls,
+      })
+      const all = await checkEverything({
+        world,
+        evidence,
+        watch,
+        quiet: { ...settled, finalPages },
+        lies,
+        endedWrongly: stage.endedWrongly,
+        answeredWrongly: [...stage.outside.wrong, ...stage.wrong, ...stage.siblings.wrong],
+      })
+      return all
+        .filter(({ violations }) => violations.length > 0)
+        .map((check) => failure(nameOf(check), check.violations, when))
+    },
+  }
+}

@@ -1,0 +1,193 @@
+// The faults of a simulated run, by who has them: the gateway's own and those of processes as in the campaign; those of the
+// network, of the database and of clocks by the scheduler. Each ends by itself.
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  changeBehaviour,
+  disableConsumer,
+  freezeGateway,
+  killGateway,
+  killServices,
+  pauseService,
+  redirectWebhooks,
+  type StrikeContext,
+  stopService,
+} from '../../chaos/faults/faults.ts'
+import { delayOf, kindsOn } from '../../chaos/faults/gateway-faults.ts'
+import type { GatewayFault } from '../../chaos/world/gateway.ts'
+import { limits } from '../../chaos/world/settings.ts'
+import { anyOf } from '../../chaos/world/shop.ts'
+import type { World } from '../../chaos/world/world.ts'
+import type { Random } from '../../harness/random.ts'
+import { webhookFaultKinds } from '../../sandbox/faults/faults.ts'
+import { databaseName, type Fault as NetworkFault } from '../core/network.ts'
+import type { Actor } from '../plan/steps.ts'
+import { gatewayName } from '../world/gateway.ts'
+import { clockSpreadMs, consumerName } from '../world/world.ts'
+import type { Stage } from './stage.ts'
+
+type FaultAction = (stage: Stage, random: Random) => Promise<void>
+
+export const loadName = 'load'
+const services = ['a', 'b'] as const
+
+const asInCampaign =
+  (strike: (context: StrikeContext<World>) => Promise<void>): FaultAction =>
+  (stage, random) =>
+    strike({ ...stage, random, wrong: stage.endedWrongly })
+
+/** Added to those that wait at the sandbox. */
+async function addGatewayFaults({ world, count }: Stage, added: GatewayFault[]): Promise<void> {
+  const waiting = await world.gateway.control<GatewayFault[]>('GET', '/sandbox/faults')
+  if (!waiting) return
+  await world.gateway.control('PUT', '/sandbox/faults', [...waiting, ...added])
+  for (const { on, kind } of added) count(`${on} ${kind}`)
+}
+
+function faultOn(on: 'confirm' | 'cancel' | 'lookup' | 'transactions' | 'webhook'): FaultAction {
+  const kinds = on === 'webhook' ? [...webhookFaultKinds] : kindsOn(on)
+  return async (stage, random) => {
+    const kind = anyOf(random, kinds) ?? ''
+    const delay = kind.startsWith('delay') ? { delayMs: delayOf(random, on) } : {}
+    await addGatewayFaults(stage, [{ on, kind, times: random.integer(1, 2), ...delay }])
+  }
+}
+
+const lostAnswers = ['reset-after', 'hang-after', 'error-after', 'html-after', 'truncated-after', 'empty-after']
+
+const ofGateway: Record<string, FaultAction> = {
+  'fault on confirm': faultOn('confirm'),
+  'fault on cancel': faultOn('cancel'),
+  'fault on lookup': faultOn('lookup'),
+  'fault on transactions': faultOn('transactions'),
+  'fault on webhook': faultOn('webhook'),
+  'answer to a confirm lost': (stage, random) =>
+    addGatewayFaults(stage, [{ on: 'confirm', kind: anyOf(random, lostAnswers) ?? '', times: 1 }]),
+  'notification lost': (stage) => addGatewayFaults(stage, [{ on: 'webhook', kind: 'drop', times: 1 }]),
+  'lookup lies': (stage) => addGatewayFaults(stage, [{ on: 'lookup', kind: 'other-order-after', times: 1 }]),
+  'slow confirms': (stage, random) =>
+    addGatewayFaults(stage, [{ on: 'confirm', kind: 'delay-after', times: 2, delayMs: random.integer(800, 1_400) }]),
+  'slow cancels': (stage, random) =>
+    addGatewayFaults(stage, [{ on: 'cancel', kind: 'delay-after', times: 2, delayMs: random.integer(800, 1_400) }]),
+  'behaviour changed': asInCampaign(changeBehaviour),
+  'webhooks redirected': asInCampaign(redirectWebhooks),
+  frozen: asInCampaign(freezeGateway),
+  killed: asInCampaign(killGateway),
+}
+
+/** Where messages may go wrong. */
+const pairs: [from: string, to: string][] = [
+  [loadName, 'a'],
+  [loadName, 'b'],
+  ['a', gatewayName],
+  ['b', gatewayName],
+  [gatewayName, 'a'],
+  [gatewayName, 'b'],
+  ['a', consumerName],
+  ['b', consumerName],
+]
+/** A customer's request has no name by which a second one is known, unless the customer gives it one: those are sent twice by the load. */
+const repeatable = pairs.filter(([from]) => from !== loadName)
+
+const someMs = { least: 500, most: 6_000 }
+
+/** For a while, between two of the pairs. */
+function onNetwork(
+  among: typeof pairs,
+  faultsOf: (random: Random) => Omit<NetworkFault, 'from' | 'to'>[],
+): FaultAction {
+  return async ({ simulation }, random) => {
+    const [from, to] = anyOf(random, among) ?? ['a', gatewayName]
+    const active = faultsOf(random).map((fault) => simulation.network.fault({ ...fault, from, to }))
+    await sleep(random.integer(someMs.least, someMs.most))
+    for (const fault of active) fault.remove()
+  }
+}
+
+const ofNetwork: Record<string, FaultAction> = {
+  slow: onNetwork(pairs, (random) => [
+    { kind: 'delay', ms: random.integer(50, 2_500), chance: 0.5 },
+    { kind: 'delay-answer', ms: random.integer(50, 2_500), chance: 0.5 },
+  ]),
+  cut: onNetwork(pairs, (random) => [
+    { kind: random.pick(['reset-before', 'reset-after', 'refuse']), times: random.integer(1, 6) },
+  ]),
+  doubled: onNetwork(repeatable, (random) => [{ kind: 'double', ms: random.integer(1, 3_000), chance: 0.7 }]),
+  reordered: onNetwork(pairs, (random) => [{ kind: 'delay', ms: random.integer(300, 1_500), chance: 0.5 }]),
+  'held back': onNetwork(pairs, () => [{ kind: 'hold' }]),
+}
+
+function atDatabase(faultOfRandom: (random: Random) => Omit<NetworkFault, 'from' | 'to'>): FaultAction {
+  return async ({ simulation }, random) => {
+    const from = random.pick([...services, loadName, undefined])
+    const fault = { ...faultOfRandom(random), to: databaseName, ...(from && { from }) }
+    const active = simulation.network.fault(fault)
+    await sleep(random.integer(someMs.least, someMs.most))
+    active.remove()
+  }
+}
+
+const ofDatabase: Record<string, FaultAction> = {
+  'answers lost': atDatabase((random) => ({ kind: 'reset-after', times: random.integer(1, 5) })),
+  'statements lost': atDatabase((random) => ({ kind: 'reset-before', times: random.integer(1, 5) })),
+  slow: atDatabase((random) => ({ kind: 'delay-answer', ms: random.integer(100, 2_500), chance: 0.5 })),
+  async away({ simulation }, random) {
+    const forMs = random.integer(100, 6_000)
+    simulation.database.away(forMs)
+    await sleep(forMs)
+  },
+  /** Stays where it is until the next jump. */
+  async 'clock jumps'({ simulation }, random) {
+    simulation.database.clock.skewMs = random.integer(-clockSpreadMs / 2, clockSpreadMs / 2)
+  },
+}
+
+const ofProcess: Record<string, FaultAction> = {
+  killed: asInCampaign(killServices),
+  async 'both killed'(stage, random) {
+    await Promise.all([1, 2].map(() => asInCampaign(killServices)(stage, random)))
+  },
+  stopped: asInCampaign(stopService),
+  'paused past its lease': asInCampaign(pauseService),
+  /** The one that was last asked for a confirm or cancel, for so long that another finishes what it has begun. */
+  async 'paused in its call'({ world }, random) {
+    const line = world.lines.findLast(({ type, op }) => type === 'invoke' && (op === 'confirm' || op === 'cancel'))
+    const service = world.services.find(({ name }) => name === line?.service)
+    if (!service || service.busy) return
+    service.busy = true
+    service.signal('SIGSTOP')
+    await sleep(limits.operationLeaseMs + random.integer(1_500, 4_000))
+    service.signal('SIGCONT')
+    service.busy = false
+  },
+  async paused({ simulation }, random) {
+    const process = simulation.process(random.pick([...services, gatewayName]))
+    const forMs = random.integer(1, random.pick([200, 3_000, 30_000]))
+    process.pause(forMs)
+    await sleep(forMs)
+  },
+  async 'clock jumps'({ simulation }, random) {
+    const longestMs = random.pick([2_000, 1_800_000, 90_000_000])
+    simulation.process(random.pick(services)).skewMs = random.integer(-longestMs, longestMs)
+  },
+  async starved({ simulation }, random) {
+    const process = simulation.process(random.pick(services))
+    process.starve(random.pick([3, 10, 20]))
+    await sleep(random.integer(2_000, 20_000))
+    process.starve(0)
+    simulation.hasten()
+  },
+}
+
+const ofConsumer: Record<string, FaultAction> = { unavailable: asInCampaign(disableConsumer) }
+
+const tables: Partial<Record<Actor, Record<string, FaultAction>>> = {
+  gateway: ofGateway,
+  network: ofNetwork,
+  database: ofDatabase,
+  process: ofProcess,
+  consumer: ofConsumer,
+}
+
+export function faultOf(actor: Actor, what: string): FaultAction | undefined {
+  return tables[actor]?.[what]
+}

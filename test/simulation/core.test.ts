@@ -1,0 +1,229 @@
+// The scheduler of simulated runs: a run is a function of its seed, and its faults are what they say. The services, the gateway
+// and PostgreSQL are the real ones.
+import '../../simulation/core/patches.ts'
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Fault } from '../../simulation/core/network.ts'
+import { createSimulation, type Simulation } from '../../simulation/core/simulation.ts'
+import { openTemplate, type Template } from '../../simulation/core/template.ts'
+import { type SmallWorld, startSmallWorld } from '../support/simulation/small-world.ts'
+
+let template: Template
+before(async () => {
+  template = await openTemplate()
+})
+after(() => template.close())
+
+/** A world that is closed at the end, whatever happens. */
+async function inWorld<Value>(seed: number, work: (world: SmallWorld) => Promise<Value>): Promise<Value> {
+  const world = await startSmallWorld({ seed, template })
+  try {
+    return await work(world)
+  } finally {
+    await world.close()
+  }
+}
+
+/** The same without any program. */
+async function inEmptyWorld<Value>(work: (simulation: Simulation) => Promise<Value>): Promise<Value> {
+  const simulation = await createSimulation({ seed: 1, template })
+  try {
+    return await work(simulation)
+  } finally {
+    await simulation.close()
+  }
+}
+
+/** One purchase with faults on its way, then a time in which nothing happens. */
+async function story({ simulation, gateway, services, customer, ...acts }: SmallWorld) {
+  const { network, database } = simulation
+  network.fault({ kind: 'double', to: 'service-0', ms: 50, times: 1 })
+  const order = await simulation.until(customer.run(() => acts.purchase(0, 'one')))
+  const paymentKey = await simulation.until(customer.run(() => acts.pay(order.data)))
+  // The gateway stands still while the service that has sent it the request is killed.
+  gateway.process.pause(4_000)
+  const confirming = customer.run(() => acts.confirm(0, order.data, paymentKey))
+  simulation.at(simulation.now() + 500, () => services[0].kill())
+  await assert.rejects(simulation.until(confirming), /fetch failed/)
+  services[1].process.starve(3)
+  network.fault({ kind: 'reset-after', to: 'gateway', times: 1 })
+  await simulation.until(services[0].start())
+  database.away(200)
+  await simulation.run(simulation.now() + 600_000)
+  network.fault({ kind: 'reset-after', to: 'database', chance: 0.5, times: 2 })
+  const spent = await simulation.until(customer.run(() => acts.spend(1, 'first')))
+  const [account] = await database.query<{ balance: string; orders: string; confirmed: string }>(
+    `select a.balance, (select count(*) from orders) as orders,
+       (select count(*) from orders where status = 'CONFIRMED') as confirmed from accounts a`,
+  )
+  const { earliest, latest } = await timesIn(database)
+  assert.ok(earliest >= Date.parse('2026-01-01'), 'PostgreSQL used a clock of its own')
+  assert.ok(latest <= simulation.wallClock() + longestLifeMs, 'PostgreSQL used a clock of its own')
+  return { order: order.code, spent: spent.code, ...account, digest: simulation.digest() }
+}
+
+/** Nothing that this world writes is further in the future. */
+const longestLifeMs = 2 * 24 * 3_600_000
+
+/** Of all times in all tables: what defaults, triggers and functions have written. */
+async function timesIn({ query }: Simulation['database']): Promise<{ earliest: number; latest: number }> {
+  const columns = await query<{ table_name: string; column_name: string }>(
+    `select table_name, column_name from information_schema.columns
+     join information_schema.tables using (table_schema, table_name)
+     where table_schema = 'public' and table_type = 'BASE TABLE' and data_type = 'timestamp with time zone'`,
+  )
+  assert.ok(columns.length > 40)
+  const each = columns.map(({ table_name, column_name }) => `select "${column_name}" as time from "${table_name}"`)
+  const [range] = await query<{ earliest: Date; latest: Date }>(
+    `select min(time) as earliest, max(time) as latest from (${each.join(' union all ')}) as every
+     where isfinite(time)`,
+  )
+  return { earliest: range?.earliest.getTime() ?? 0, latest: range?.latest.getTime() ?? 0 }
+}
+
+test('a run is a function of its seed: the same seed has the same history, another seed another one', async () => {
+  const runs = [await inWorld(1, story), await inWorld(2, story), await inWorld(1, story)]
+  const [first, other, again] = runs
+  assert.deepEqual(again, first)
+  assert.notEqual(other?.digest, first?.digest)
+  const expected = { order: 'SUCCESS', spent: 'SUCCESS', balance: 0, orders: 1, confirmed: 1 }
+  for (const { digest, ...run } of runs) assert.deepEqual(run, expected, digest)
+})
+
+test('a process has its own time: it can be paused, starved, killed, and its clock can jump', () =>
+  inEmptyWorld(async (simulation) => {
+    const ticks: [at: number, clock: number][] = []
+    const process = simulation.process('ticking')
+    process.isPunctual = true
+    const start = () => process.run(() => void setInterval(() => ticks.push([simulation.now(), Date.now()]), 1_000))
+    start()
+    await simulation.run(5_500)
+    const clocks = ticks.map(([, clock]) => clock - simulation.wallClock() + simulation.now())
+    assert.deepEqual(
+      clocks.map((ms) => Math.round(ms / 1_000)),
+      [1, 2, 3, 4, 5],
+    )
+    process.pause(10_000)
+    await simulation.run(15_400)
+    assert.equal(ticks.length, 5)
+    process.skewMs = -3_600_000
+    await simulation.run(15_900)
+    assert.equal(ticks.length, 6)
+    assert.ok(Number(ticks[5]?.[1]) < Number(ticks[4]?.[1]))
+    process.starve(10)
+    await simulation.run(60_000)
+    assert.ok(ticks.length < 30, `${ticks.length} ticks`)
+    process.kill()
+    const count = ticks.length
+    await simulation.run(120_000)
+    assert.equal(ticks.length, count)
+    start()
+    process.starve(0)
+    await simulation.run(122_500)
+    assert.equal(ticks.length, count + 2)
+  }))
+
+/** What a client sees and what its server has received, with one fault between them. */
+const faults: [Fault['kind'], answer: string, received: number][] = [
+  ['refuse', 'ECONNREFUSED', 0],
+  ['reset-before', 'ECONNRESET', 0],
+  ['reset-after', 'ECONNRESET', 1],
+  ['delay', '200', 1],
+  ['delay-answer', '200', 1],
+  ['double', '200', 2],
+  ['hold', 'TimeoutError', 0],
+]
+
+for (const [kind, answer, received] of faults) {
+  test(`a fault of the network: ${kind}`, () =>
+    inEmptyWorld(async (simulation) => {
+      let count = 0
+      const server = simulation.process('server')
+      const client = simulation.process('client')
+      await simulation.until(
+        server.run(async () => {
+          const listener = createServer((_request, response) => {
+            count += 1
+            response.end('text')
+          })
+          listener.listen(9_000)
+        }),
+      )
+      const call = () =>
+        client.run(() =>
+          fetch('http://127.0.0.1:9000', { signal: AbortSignal.timeout(5_000) }).then(
+            ({ status }) => `${status}`,
+            (error) => error.cause?.code ?? error.name,
+          ),
+        )
+      const fault = simulation.network.fault({ kind, to: 'server', ms: 2_000, times: 1 })
+      assert.equal(await simulation.until(call()), answer)
+      await simulation.run(simulation.now() + 3_000)
+      assert.equal(count, received)
+      assert.equal(fault.fired, 1)
+      fault.remove()
+      assert.equal(await simulation.until(call()), '200')
+    }))
+}
+
+test('a fault at the database: a statement is lost before it arrives, or its answer after the commit', () =>
+  inEmptyWorld(async (simulation) => {
+    const connectionString = simulation.database.ownerUrl
+    const caller = simulation.process('caller')
+    const outcome = (kind: Fault['kind'], number: number) =>
+      simulation.until(
+        caller.run(async () => {
+          const client = new pg.Client({ connectionString })
+          client.on('error', () => undefined)
+          await client.connect()
+          simulation.network.fault({ kind, to: 'database', times: 1 })
+          const text = `insert into customers (customer_id, name) values (gen_random_uuid(), $1) returning created_at`
+          return client.query(text, [`${number}`]).then(
+            () => 'answered',
+            (error) => error.message,
+          )
+        }),
+      )
+    assert.match(await outcome('reset-before', 1), /ECONNRESET|terminated/)
+    assert.match(await outcome('reset-after', 2), /ECONNRESET|terminated/)
+    assert.equal(await outcome('delay-answer', 3), 'answered')
+    const rows = await simulation.database.query<{ name: string; created_at: Date }>(
+      'select * from customers order by name',
+    )
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['2', '3'],
+    )
+    for (const { created_at } of rows) assert.ok(Math.abs(created_at.getTime() - simulation.wallClock()) < 1_000)
+  }))
+
+test('the end of a run leaves nothing: no session, no database, no timer; outside of it time is real', async () => {
+  await inEmptyWorld(async (simulation) => {
+    const connectionString = simulation.database.ownerUrl
+    const client = simulation.process('caller').run(async () => {
+      setInterval(() => undefined, 1_000)
+      const opened = new pg.Client({ connectionString })
+      await opened.connect()
+      return opened
+    })
+    await simulation.until(client)
+  })
+  assert.ok(Math.abs(Date.now() - performance.timeOrigin - performance.now()) < 60_000)
+  await sleep(1)
+  const admin = new pg.Client(template.owner)
+  await admin.connect()
+  const { rows } = await admin.query<{ datname: string }>(
+    'select datname from pg_stat_activity where datname is not null',
+  )
+  const databases = await admin.query(`select from pg_database where datname = 'credits_simulated'`)
+  await admin.end()
+  assert.deepEqual(
+    rows.map(({ datname }) => datname),
+    ['credits', 'credits'],
+  )
+  assert.equal(databases.rowCount, 0)
+  assert.ok(!process.getActiveResourcesInfo().includes('Timeout'))
+})

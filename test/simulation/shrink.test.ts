@@ -1,0 +1,98 @@
+// The parts of the simulation that need no run: the plan, the shrinker, the history in Jepsen's form, the sabotages.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { planSteps } from '../../simulation/plan/plan.ts'
+import { minimize, simplifyTimes, withoutGroups } from '../../simulation/plan/shrink.ts'
+import { actors, episodesOf, readSteps, writeSteps } from '../../simulation/plan/steps.ts'
+import { ednOf, type Line } from '../../simulation/report/edn.ts'
+import { changed } from '../../simulation/sabotage/apply.ts'
+import { sabotages } from '../../simulation/sabotage/sabotages.ts'
+import { actionOf } from '../../simulation/scenario/actions.ts'
+
+test('a failing list is shrunk to the items that it needs, wherever they are, in few trials', async () => {
+  const items = Array.from({ length: 60 }, (_, place) => place)
+  for (const needed of [[], [17], [0, 59], [3, 31, 32, 58]]) {
+    let trials = 0
+    const left = await minimize(items, async (candidate) => {
+      trials += 1
+      return needed.every((each) => candidate.includes(each))
+    })
+    assert.deepEqual(left, needed)
+    assert.ok(trials < 120, `${trials} trials`)
+  }
+})
+
+test('without any one item that is left the list does not fail', async () => {
+  // It fails with an even number of items from 4 on: no single removal keeps it failing.
+  const fails = async (candidate: number[]) => candidate.length >= 4 && candidate.length % 2 === 0
+  const left = await minimize([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], fails)
+  assert.equal(await fails(left), true)
+  for (const item of left) assert.equal(await fails(left.filter((each) => each !== item)), false)
+})
+
+test('groups that are not needed are left out, each with one trial', async () => {
+  const items = ['a1', 'b1', 'a2', 'c1', 'b2', 'a3']
+  let trials = 0
+  const left = await withoutGroups(
+    items,
+    ([group = '']) => group,
+    async (candidate) => {
+      trials += 1
+      return candidate.includes('b2')
+    },
+  )
+  assert.deepEqual(left, ['b1', 'b2'])
+  assert.equal(trials, 3)
+})
+
+test('times become the simplest with which the list still fails', async () => {
+  const steps = [{ atMs: 4_321 }, { atMs: 4_777 }, { atMs: 604_321 }]
+  assert.deepEqual(await simplifyTimes(steps, async () => true), [{ atMs: 0 }, { atMs: 0 }, { atMs: 1_000 }])
+  const needsFourSeconds = async (candidate: { atMs: number }[]) => (candidate[2]?.atMs ?? 0) > 4_000
+  assert.deepEqual(await simplifyTimes(steps, needsFourSeconds), [{ atMs: 0 }, { atMs: 500 }, { atMs: 5_500 }])
+  assert.deepEqual(await simplifyTimes(steps, async () => false), steps)
+})
+
+test('a plan follows from its seed, every step of it can be done, and it survives a file', () => {
+  const steps = planSteps(7, 24)
+  assert.deepEqual(planSteps(7, 24), steps)
+  assert.notDeepEqual(planSteps(8, 24), steps)
+  for (const step of steps) if (step.actor !== 'observer') assert.equal(typeof actionOf(step), 'function')
+  assert.deepEqual(new Set(steps.map(({ actor }) => actor)), new Set(actors))
+  assert.equal(episodesOf(steps).length, 24)
+  assert.deepEqual(readSteps(writeSteps(steps)), steps)
+  assert.throws(() => readSteps('[{"atMs":"soon"}]'), /not a list of steps/)
+})
+
+test('every sabotage changes the source that there is', () => {
+  for (const { changes } of Object.values(sabotages)) {
+    const sources = new Map<string, string>()
+    for (const change of changes) {
+      const before = sources.get(change.file) ?? readFileSync(change.file, 'utf8')
+      const after = changed(change, before)
+      assert.notEqual(after, before)
+      sources.set(change.file, after)
+    }
+  }
+  assert.throws(() => changed({ file: 'any', from: 'a', to: 'b' }, 'a and a'), /once/)
+})
+
+test("a history in Jepsen's form: a process does one thing at a time, and nothing after an outcome that is not known", () => {
+  const lines: Line[] = [
+    { type: 'invoke', at: 1.5, number: 1, service: 'a', op: 'purchase', customer: 3 },
+    { type: 'event', at: 1.6, event: 'step', actor: 'process', what: 'killed' },
+    { type: 'invoke', at: 2, number: 2, service: 'b', op: 'balance', customer: 3 },
+    { type: 'info', at: 3, number: 1, cause: 'ECONNRESET', dropped: false },
+    { type: 'ok', at: 4, number: 2, status: 200, data: { credits: 5, 'a b': ['x "y"', null] }, dropped: false },
+    { type: 'invoke', at: 5, number: 3, service: 'a', op: 'balance', customer: 3 },
+  ]
+  assert.deepEqual(ednOf(lines).trimEnd().split('\n'), [
+    '{:index 0, :time 1500000, :process 0, :type :invoke, :f :purchase, :value {:service "a", :customer 3}}',
+    '{:index 1, :time 1600000, :process :nemesis, :type :info, :f :step, :value {:actor "process", :what "killed"}}',
+    '{:index 2, :time 2000000, :process 1, :type :invoke, :f :balance, :value {:service "b", :customer 3}}',
+    '{:index 3, :time 3000000, :process 0, :type :info, :f :purchase, :value {:cause "ECONNRESET"}}',
+    '{:index 4, :time 4000000, :process 1, :type :ok, :f :balance, :value {:status 200, :data {:credits 5, "a b" ["x \\"y\\"" nil]}}}',
+    '{:index 5, :time 5000000, :process 1, :type :invoke, :f :balance, :value {:service "a", :customer 3}}',
+  ])
+})

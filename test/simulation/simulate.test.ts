@@ -1,0 +1,41 @@
+// A short simulation: the same seed gives the same history in two programs, without a violation; a broken guard is found, and
+// shrunk to a few steps that fail in the same check.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { planSteps } from '../../simulation/plan/plan.ts'
+import { openPrograms, type Programs } from '../../simulation/programs.ts'
+import { storyOf } from '../../simulation/report/story.ts'
+import { runOnce, shrinkRun } from '../../simulation/search.ts'
+
+let programs: Programs
+before(async () => {
+  programs = await openPrograms()
+})
+after(() => programs.close())
+
+test('a seed gives the same history twice, and every check of the campaign holds', async () => {
+  const steps = planSteps(3, 0.1)
+  const first = await runOnce(programs, { seed: 3, steps, withLines: true })
+  assert.deepEqual(first.failure, null)
+  assert.equal(first.begun, steps.length)
+  assert.ok((first.figures.calls ?? 0) > 20, 'customers have sent requests')
+  const second = await runOnce(programs, { seed: 3, steps, withLines: false })
+  assert.equal(second.digest, first.digest)
+})
+
+test('a confirm that answers a wrong total is found, and shrunk to a purchase and a confirm', async () => {
+  const [seed, sabotage] = [3, 'confirm-wrong-total']
+  // A purchase, a reversal of nothing and a confirm: each trial takes a second or two.
+  const steps = [3, 5, 6].flatMap((place) => planSteps(seed, 0.1)[place] ?? [])
+  const whole = await runOnce(programs, { seed, steps, withLines: false }, sabotage)
+  assert.equal(whole.failure?.check, 'I-22 every acknowledged confirm is true: granted once, as in the answer')
+  const { steps: few, shrunk } = await shrinkRun(programs, { seed, steps, whole, sabotage })
+  assert.deepEqual(
+    few.map(({ actor, what }) => `${actor}: ${what}`),
+    ['customer: purchase', 'customer: confirm'],
+  )
+  assert.equal(shrunk.failure?.check, whole.failure.check)
+  const story = storyOf(shrunk.lines, shrunk.failure)
+  assert.match(story, /customer: purchase\n.*→ [ab] {2}call 1: purchase/)
+  assert.match(story, /at quiet moment 1: I-22/)
+})
