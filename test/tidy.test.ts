@@ -15,7 +15,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
   .filter((file) => file !== '' && existsSync(join(root, file)))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const code = files.filter((file) =>
-  /^(src|console|sandbox|examples|client|test|chaos|bench|fuzz|harness)\/.*\.tsx?$/.test(file),
+  /^(src|console|sandbox|examples|client|test|chaos|simulation|bench|fuzz|harness)\/.*\.tsx?$/.test(file),
 )
 const source = code.filter((file) => /^(src|console|sandbox|examples|client)\//.test(file))
 const texts = files.filter((file) => /^(?!package-lock).*\.(tsx?|css|html|mjs|md|sql|json|npmrc)$|^\.ci\//.test(file))
@@ -29,14 +29,18 @@ const mayImport: Record<string, string[]> = {
   events: ['core', 'db'],
   credits: ['core', 'db', 'http', 'events'],
   customers: ['core', 'db', 'credits'],
-  payments: ['core', 'db', 'http', 'credits', 'events', 'gateway'],
-  worker: ['core', 'db', 'credits', 'events', 'payments'],
-  telemetry: ['core', 'db', 'http', 'gateway', 'payments'],
-  openapi: ['core', 'http', 'credits', 'events', 'payments'],
+  transparency: ['core', 'db', 'http', 'credits', 'events'],
+  payments: ['core', 'db', 'http', 'credits', 'events', 'gateway', 'transparency'],
+  worker: ['core', 'db', 'credits', 'events', 'payments', 'transparency'],
+  telemetry: ['core', 'db', 'http', 'gateway', 'payments', 'transparency'],
+  openapi: ['core', 'http', 'credits', 'events', 'payments', 'transparency'],
   operators: ['core', 'db'],
-  commands: ['core', 'db', 'customers', 'credits', 'events', 'payments', 'operators'],
-  console: ['core', 'db', 'http', 'customers', 'credits', 'events', 'gateway', 'payments', 'operators'],
+  commands: ['core', 'db', 'customers', 'credits', 'events', 'payments', 'operators', 'transparency'],
+  console: ['core', 'db', 'http', 'customers', 'credits', 'events', 'gateway', 'payments', 'operators', 'transparency'],
 }
+
+/** The only file of another program that src may import: `credits verify` is the verifier that customers have. */
+const shippedVerifier = 'client/src/verify/files.ts'
 
 /** The composition roots, which may import every part. */
 const composition = /^src\/([^/]+|(listeners|dev)\/[^/]+|commands\/run-command)\.ts$/
@@ -60,7 +64,12 @@ const writers: Record<string, string[]> = {
   customers: ['src/customers/customers.sql.ts'],
   api_keys: ['src/customers/customers.sql.ts'],
   service_tokens: ['src/customers/service-tokens.sql.ts'],
-  accounts: ['src/credits/ledger.sql.ts', 'src/credits/accounts.sql.ts', 'src/events/forget-events.sql.ts'],
+  accounts: [
+    'src/credits/ledger.sql.ts',
+    'src/credits/accounts.sql.ts',
+    'src/events/forget-events.sql.ts',
+    'src/transparency/publication/checkpoints.sql.ts',
+  ],
   budgets: ['src/credits/budgets/budgets.sql.ts'],
   budget_usage: ['src/credits/budgets/usage.sql.ts'],
   ledger_entries: ['src/credits/ledger.sql.ts'],
@@ -101,6 +110,11 @@ const writers: Record<string, string[]> = {
   figures_reached: ['src/payments/books/figures.sql.ts'],
   customer_figures: ['src/payments/books/figures.sql.ts'],
   sweeping_processes: ['src/db/cluster/share.ts'],
+  log_head: ['src/transparency/append.sql.ts'],
+  log_runs: ['src/transparency/append.sql.ts'],
+  log_tiles: ['src/transparency/append.sql.ts'],
+  log_checkpoints: ['src/transparency/publication/checkpoints.sql.ts'],
+  log_cosignatures: ['src/transparency/publication/checkpoints.sql.ts'],
   // Written by triggers.
   record_journal: [],
   record_journal_head: [],
@@ -187,7 +201,7 @@ test('folders of src import only what the table allows', () => {
   breaches(
     imports.flatMap(({ from, to }) => {
       const [own, other] = [folderOf(from), folderOf(to)]
-      if (!own || own === other || composition.test(from)) return []
+      if (!own || own === other || composition.test(from) || to === shippedVerifier) return []
       if (composition.test(to)) return [`${from} imports ${to}, a composition root`]
       return mayImport[own]?.includes(other ?? '')
         ? []
@@ -218,6 +232,7 @@ test('sandbox, client and examples stand alone; the examples use the client, and
   breaches(
     imports
       .filter(({ from, to }) => /^src\/(?!dev\/)/.test(from) && /^(sandbox|client|examples)\//.test(to))
+      .filter(({ to }) => to !== shippedVerifier)
       .map(({ from, to }) => `${from} imports ${to}: src/dev puts it around the service`),
   )
   breaches(
@@ -394,7 +409,7 @@ test('documents name only files that exist', () => {
     documents.flatMap((document) =>
       [
         ...read(document).matchAll(
-          /`((?:src|console|test|migrations|sandbox|examples|client|docs|chaos|bench|fuzz|harness)\/[\w./-]+\.\w+)`/g,
+          /`((?:src|console|test|migrations|sandbox|examples|client|docs|chaos|simulation|bench|fuzz|harness)\/[\w./-]+\.\w+)`/g,
         ),
       ]
         .map(([, file = '']) => file)

@@ -15,7 +15,7 @@ type Sample = {
   query?: string
   /** Besides SUCCESS and SVC001, which any route may answer. */
   codes?: string[]
-  /** Fields of its success; no other route has all of them. */
+  /** Fields of its success; no other route has all of them, but that the three receipts are alike. */
   data?: string[]
 }
 
@@ -85,6 +85,19 @@ const samples: Record<string, Sample> = {
   },
   'GET /internal/v1/customers/:customerId/lots': { query: '?limit=3', data: ['lots', 'adjusted'] },
   'GET /internal/v1/customers/:customerId/budgets': { data: ['customerId', 'budgets'] },
+  'GET /internal/v1/customers/:customerId/orders/:orderId/receipt': {
+    codes: ['NOT000'],
+    data: ['subject', 'checkpoint'],
+  },
+  'GET /internal/v1/customers/:customerId/references/:reference/receipt': {
+    codes: ['NOT000'],
+    data: ['subject', 'checkpoint'],
+  },
+  'GET /internal/v1/customers/:customerId/statement/receipt': {
+    query: '?from=1&to=3',
+    codes: ['NOT000'],
+    data: ['subject', 'checkpoint'],
+  },
   'GET /livez': {},
   'GET /readyz': {},
 }

@@ -6,6 +6,8 @@ import { webhookPath } from '../../src/listeners/webhook.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
 import { refundRoutes } from '../../src/payments/refunds/routes.ts'
 import { paymentRoutes } from '../../src/payments/routes.ts'
+import type { ReceiptContext } from '../../src/transparency/receipts/receipts.ts'
+import { receiptRoutes } from '../../src/transparency/receipts/routes.ts'
 import { standIns } from './stand-ins.ts'
 
 export type ListenerName = 'public' | 'internal' | 'webhook'
@@ -46,6 +48,7 @@ function declaredRoutes(): Route[] {
   listener = 'internal'
   spendingRoutes(app, {} as SpendingParts)
   refundRoutes(app, {} as PaymentContext, (_, refund) => refund())
+  receiptRoutes(app, {} as ReceiptContext)
   // The framework adds a HEAD to every GET, which the listeners do not.
   return routes.filter(({ method }) => method !== 'HEAD')
 }

@@ -19,6 +19,7 @@ import {
   type TestService,
   testPeppers,
 } from '../support/service/service.ts'
+import { logEntries } from '../support/spending/receipts.ts'
 import { startInternal } from '../support/spending/spending.ts'
 
 const { expect, note, unseen } = watchAnswers()
@@ -244,6 +245,41 @@ test('the answers of the spending endpoints are in the document', async () => {
   const backwards = { from: '2026-02-02T00:00:00Z', to: '2026-02-01T00:00:00Z' }
   await expect('getStatement', 'VAL003', statement(customerId, backwards))
   await expect('getStatement', 'NOT000', statement(unknownCustomer))
+})
+
+test('the answers of the receipt endpoints are in the document', async () => {
+  const buyer = await service.newCustomer()
+  const { customerId } = buyer
+  const { orderReceipt, referenceReceipt, statementReceipt, spend, hold } = internal
+  const { orderId } = await buyer.confirmedOrder('PRO')
+  await spend(customerId, 1, 'spent')
+  await expect('getOrderReceipt', 'SVC001', orderReceipt(customerId, orderId))
+  await expect('getReferenceReceipt', 'SVC001', referenceReceipt(customerId, 'spent'))
+  await expect('getStatementReceipt', 'SVC001', statementReceipt(customerId, { from: '1', to: '2' }))
+  await logEntries(own.payments.database)
+  await expect('getOrderReceipt', 'SUCCESS', orderReceipt(customerId, orderId))
+  await expect('getReferenceReceipt', 'SUCCESS', referenceReceipt(customerId, 'spent'))
+  await expect('getStatementReceipt', 'SUCCESS', statementReceipt(customerId, { from: '1', to: '2' }))
+  const unpaid = await buyer.paidOrder()
+  await expect('getOrderReceipt', 'NOT000', orderReceipt(customerId, 'ord_nothing'))
+  await expect('getOrderReceipt', 'NOT000', orderReceipt(customerId, unpaid.orderId))
+  await expect('getReferenceReceipt', 'NOT000', referenceReceipt(customerId, 'never used'))
+  await expect('getStatementReceipt', 'VAL002', statementReceipt(customerId, { to: '1' }))
+  await expect('getStatementReceipt', 'VAL003', statementReceipt(customerId, { from: '1', to: '0' }))
+  await expect('getStatementReceipt', 'VAL003', statementReceipt(customerId, { from: '2', to: '1' }))
+  await expect('getStatementReceipt', 'VAL003', statementReceipt(customerId, { from: '1', to: '501' }))
+  await expect('getStatementReceipt', 'NOT000', statementReceipt(customerId, { from: '1', to: '3' }))
+  await expect('getStatementReceipt', 'NOT000', statementReceipt(unknownCustomer, { from: '1', to: '1' }))
+  const { customerId: unused } = await service.newCustomer()
+  await expect('getStatementReceipt', 'NOT000', statementReceipt(unused, { from: '1', to: '1' }))
+
+  for (let bought = 0; bought < 4; bought += 1) await buyer.confirmedOrder('PRO')
+  const { holdId } = (await hold(customerId, 501, { reference: 'parts' })).body.data
+  const { serviceId } = internal.issued
+  for (let part = 0; part < 500; part += 1) {
+    await service.payments.credits.capturePart({ customerId, holdId, credits: 1, reference: `part-${part}`, serviceId })
+  }
+  await expect('getReferenceReceipt', 'VAL003', referenceReceipt(customerId, 'parts'))
 })
 
 const callers = operationRequests.filter(({ scheme }) => scheme !== 'open')

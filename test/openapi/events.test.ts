@@ -4,10 +4,12 @@ import { after, before, test } from 'node:test'
 import Schema from 'typebox/schema'
 import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
 import { setBudget } from '../../src/credits/budgets/budgets.sql.ts'
+import { findOrCreateCustomer } from '../../src/customers/customers.sql.ts'
 import { addEndpoint } from '../../src/events/endpoints.ts'
 import { createOutbound } from '../../src/events/outbound.ts'
-import { eventTypes } from '../../src/events/outbox.sql.ts'
+import { eventTypes, platformCustomer } from '../../src/events/outbox.sql.ts'
 import { apiDocument } from '../../src/listeners/api-document.ts'
+import { writeCheckpointEvent } from '../../src/transparency/publication/checkpoints.sql.ts'
 import { closeAll } from '../support/closing.ts'
 import { bookkeeper, writeAdjustments } from '../support/database/books.ts'
 import { silentLog } from '../support/database/database.ts'
@@ -44,6 +46,8 @@ before(async () => {
   await spend(service, customerId, 20)
   await spend(service, customerId, 1)
   await writeAdjustments(bookkeeper(service.database.pool))
+  await findOrCreateCustomer(database, platformCustomer, null)
+  assert.ok(await writeCheckpointEvent(database, { size: 3, root: Buffer.alloc(32), note: 'the note' }))
   const outbound = createOutbound({ allowPrivate: true, timeoutMs: quickSettings.timeoutMs })
   await deliver({ database, outbound, sealing: testPeppers, settings: quickSettings, log: silentLog, tallies })
   await outbound.close()

@@ -17,11 +17,15 @@ const folders = [
   'test/security',
   'test/spending',
   'test/storefront',
+  'test/transparency',
   'test/webhooks',
 ]
 
 const leftOut: Record<string, string[]> = {
-  'it damages the tables and their guards in one transaction, and audits in it': ['test/audit/audit.test.ts'],
+  'it damages the tables and their guards in one transaction, and audits in it': [
+    'test/audit/audit.test.ts',
+    'test/transparency/check.test.ts',
+  ],
   'it starts its own PostgreSQL': ['test/faults/campaign.test.ts', 'test/faults/failover.test.ts'],
 }
 
@@ -33,7 +37,13 @@ export function filesOnClusters(): string[] {
 
 /** The beginnings of titles, by the reason. */
 export const skippedOnClusters: Record<string, string[]> = {
-  'the session that it sets up leads to the coordinator alone': ['the hash of a row is the same in every session'],
+  'it waits for locks of one server': ['of two processes that wait for the account of the platform'],
+  'it audits in the transaction that has damaged the tables': ['the audit finds a published checkpoint that is not'],
+  'the session that it sets up leads to the coordinator alone': [
+    'the hash of a row is the same in every session',
+    'an entry that commits after younger ones were appended',
+    'an entry that the reads of every second have missed',
+  ],
   'it fills the tables in bulk, without indexes and keys': ['days are Korean days, and the credits outstanding'],
   'a cluster has no budget over all customers': [
     'the budget of a service over all customers counts all its tokens',

@@ -7,6 +7,7 @@ import { dirname } from 'node:path'
 export const alone: Record<string, string> = {
   'test/run.test.ts': 'it starts runs of its own',
   'test/gateway/checkout-script.test.ts': 'it puts a window and a document into the global scope',
+  'test/simulation': 'it replaces timers, clocks, randomness and sockets of its process',
   'test/faults': 'the fault table replaces the clock of its process, and each file is as long as a group',
 }
 
@@ -45,12 +46,15 @@ export const budgets: Record<string, number> = {
   'test/sandbox': 25,
   'test/sandbox/product': 35,
   'test/security': 70,
+  'test/simulation': 45,
   'test/spending': 90,
   'test/spending/budgets': 25,
   'test/spending/holds': 40,
   'test/storefront': 30,
   'test/tracing': 25,
+  'test/transparency': 35,
   'test/unit': 5,
+  'test/verify': 15,
   'test/webhooks': 15,
 }
 

@@ -232,7 +232,7 @@ const brokenEntries: BrokenRule[] = [
     invariant: 'I-3',
     rule: 'the time of an entry is not before that of the one before it',
     when: 'it is',
-    damage: () => `update ledger_entries set created_at = created_at - interval '1 hour' where reference = 'second';
+    damage: () => `update ledger_entries set created_at = created_at - interval '5 minutes' where reference = 'second';
       ${rewriteHashes}`,
   },
   {

@@ -7,7 +7,7 @@ import type { Database } from '../../../src/db/database.ts'
 import { beginAction, endAction } from '../../../src/operators/action-log.sql.ts'
 import { insertOperator, updateRole } from '../../../src/operators/operators.sql.ts'
 import { insertAudit } from '../../../src/payments/audit/record.sql.ts'
-import type { ScanName } from '../../../src/payments/audit/scans.sql.ts'
+import type { CheckedName } from '../../../src/payments/audit/scans.sql.ts'
 import { saveDiscrepancy } from '../../../src/payments/recovery/discrepancies.sql.ts'
 import { testPeppers } from '../service/service.ts'
 import type { BrokenRule } from './damage.ts'
@@ -27,7 +27,7 @@ export async function writeRecords(database: Database, keyId: string): Promise<v
   const discrepancy = { kind: 'PAYMENT_DIFFERS', subject: 'pay_other', order: null, detail: { amount: 1 } }
   await saveDiscrepancy(database, discrepancy)
   await saveDiscrepancy(database, discrepancy)
-  const nothing = { rules: 1, tookMs: 1, checked: {} as Record<ScanName, number>, violationCount: 0, findings: [] }
+  const nothing = { rules: 1, tookMs: 1, checked: {} as Record<CheckedName, number>, violationCount: 0, findings: [] }
   await insertAudit(database, { auditId: crypto.randomUUID(), cause: 'DAILY', ...nothing })
 }
 

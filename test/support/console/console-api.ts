@@ -22,9 +22,11 @@ import {
   assertEnvelope,
   assertSuccess,
   type TestService,
+  testLogKeys,
   testPeppers,
   testSecrets,
 } from '../service/service.ts'
+import { testWitness } from '../transparency/test-witness.ts'
 import { assertListedFields } from './fields.ts'
 
 type Input<Name extends EndpointName> = { params?: Params<Name>; query?: Query<Name>; body?: Body<Name> }
@@ -60,6 +62,8 @@ export async function openConsoleApi(service: TestService) {
     firstPasswordHours: 72,
     limits: { pendingOrdersPerCustomer: 1_000, requestsPerSecond: 0 },
     adjustments: { limits: { viewer: 0, support: 20, finance: 500, admin: 2_000 }, approvalAbove: 200 },
+    logKeys: testLogKeys,
+    witnesses: [testWitness],
     paymentUrlOf: paymentUrlsBy('https://gateway.example/payments/{paymentKey}?order={orderId}'),
     isHeldBack: () => false,
   }

@@ -118,6 +118,7 @@ const fields: Record<EndpointName, Fields> = {
   refundUnused: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
   resendEvents: { '': 'delivered', 'failed[].': 'endpointId type error' },
   addOrderNote: {},
+  orderReceipt: { '': 'name content' },
 
   customers: {
     '': 'nextCursor figuresUpTo',
@@ -142,6 +143,7 @@ const fields: Record<EndpointName, Fields> = {
       'entryNumber kind delta heldDelta balanceAfter heldAfter availableAfter orderId reference holdId service createdAt',
   },
   lots: { '': 'nextCursor', 'lots[].': lot },
+  statementReceipt: { '': 'name content' },
   holds: { '': 'nextCursor', 'holds[].': 'holdId credits capturedInParts reference service expiresAt' },
   adjustments: {
     '': 'nextCursor',
@@ -189,7 +191,7 @@ const fields: Record<EndpointName, Fields> = {
   audit: {
     '': auditSummary,
     'checked.':
-      'accounts entries holds adjustments orders operations events usage customers apiKeys serviceTokens operators operatorActions discrepancies audits budgets journalEntries',
+      'accounts entries holds adjustments orders operations events usage customers apiKeys serviceTokens operators operatorActions discrepancies audits budgets journalEntries loggedEntries',
     'findings[].': 'invariant rule count',
     'findings[].subjects[].': 'customerId orderId kind table name fault record recordNumber scan rows counted',
   },
@@ -211,6 +213,8 @@ const fields: Record<EndpointName, Fields> = {
   },
   resolveDiscrepancy: { '': 'discrepancyId kind resolution' },
   acceptDiscrepancy: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
+  publications: { 'witnesses[].': 'name host size cosignedAt', 'checkpoints[].': 'size root publishedAt cosigners[]' },
+  transparencyLog: { '': 'keys[] waiting waitingIsMore', 'checkpoint.': 'size root writtenAt' },
 
   eventEndpoints: { '': 'knownTypes[]', 'endpoints[].': eventEndpoint },
   eventEndpoint: {

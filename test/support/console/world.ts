@@ -18,6 +18,7 @@ import { silentLog } from '../database/database.ts'
 import { type Client, clientOf, codeOf } from '../service/clients.ts'
 import { secretKey, testPeppers } from '../service/service.ts'
 import { startWholeService } from '../service/whole-service.ts'
+import { logEntries } from '../spending/receipts.ts'
 import { spendingCalls } from '../spending/spending.ts'
 import { type Operator, signedIn } from './console.ts'
 
@@ -111,6 +112,7 @@ export async function fillWorld(world: ConsoleWorld) {
      values ($1, $2, 1, 84, 'HTTP 500')`,
     [spender.customerId, endpointId],
   )
+  await logEntries(direct)
   const budget = { value: 'analyses', period: 'MONTH', credits: 5_000, reason: 'agreed with the team' } as const
   await admin.get('setServiceBudget', { body: budget })
 
@@ -168,6 +170,7 @@ async function foundBroken({ database }: ConsoleWorld, subject: object): Promise
       audits: 0,
       budgets: 0,
       journalEntries: 10,
+      loggedEntries: 0,
     },
     findings: [
       { invariant: 'SCHEMA', rule: `the schema's guards are in place`, count: 1, subjects: [guard] },

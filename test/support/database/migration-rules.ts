@@ -8,7 +8,7 @@ export type Breach = { migration: string; rule: string; statement: string }
 
 type Rule = {
   name: string
-  breaks(statement: string, ofThisFile: Set<string>): boolean
+  breaks(statement: string, ofThisFile: Set<string>, statements: string[]): boolean
   /** For the migrations after this one. */
   after?: number
 }
@@ -61,6 +61,11 @@ export const rules: Rule[] = [
   {
     name: 'an index is created if not exists: with many rows it is created beforehand, concurrently',
     breaks: inUse(/^create (unique )?index (?!if not exists)/),
+  },
+  {
+    name: 'an index is dropped by a file of its own: with another lock before, it and a writer would wait for each other',
+    breaks: (text, _, statements) =>
+      /^drop index\b/.test(text) && statements.some((other) => !/^(drop index|do)\b/.test(other)),
   },
   { name: 'rows are not changed in one statement', breaks: inUse(/^(update|delete from)\b/) },
   { name: 'no table is locked or rewritten', breaks: (text) => /^(lock|cluster|vacuum full)\b/.test(text) },
@@ -118,7 +123,7 @@ export function breachesOf(migration: string, text: string): Breach[] {
   const version = Number.parseInt(migration, 10)
   return statements.flatMap((statement) =>
     rules
-      .filter(({ breaks, after = 0 }) => version > after && breaks(statement, ofThisFile))
+      .filter(({ breaks, after = 0 }) => version > after && breaks(statement, ofThisFile, statements))
       .map(({ name }) => ({ migration, rule: name, statement })),
   )
 }

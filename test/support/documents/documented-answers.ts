@@ -6,7 +6,7 @@ import type { Answer } from '../service/service.ts'
 
 type Body = { code?: string; message?: string | null; metadata?: { fields?: { rule: string }[] } | null }
 type Content = { example?: Body; examples?: Record<string, { value: Body }> }
-type Parameter = { name: string; in: string; example?: string }
+type Parameter = { name: string; in: string; required: boolean; example?: string }
 type Operation = {
   operationId: string
   tags: string[]
@@ -28,10 +28,12 @@ const operations = Object.entries(paths).flatMap(([path, { get, post }]) => [
 export const operationRequests: OperationRequest[] = operations.map((operation) => {
   const { operationId, method, path, security, parameters = [], requestBody } = operation
   const example = (name: string) => parameters.find((each) => each.name === name)?.example ?? ''
+  const required = parameters.filter((each) => each.in === 'query' && each.required)
+  const query = required.map(({ name }) => `${name}=${example(name)}`).join('&')
   return {
     operationId,
     method,
-    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name)),
+    path: `${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => example(name))}${query === '' ? '' : `?${query}`}`,
     scheme: Object.keys(security[0] ?? {})[0] ?? 'open',
     ...(requestBody && { body: requestBody.content['application/json'].example }),
   }

@@ -20,6 +20,7 @@ import { buildPublicListener } from '../../../src/listeners/public.ts'
 import { createPaymentContext, type PaymentContext, type PaymentSettings } from '../../../src/payments/context.ts'
 import { failUrlOf } from '../../../src/payments/fail-url.ts'
 import { type PackageType, packageOf } from '../../../src/payments/packages.ts'
+import { logKeysOf } from '../../../src/transparency/note.ts'
 import { assertInvariants, assertNoCardNumbers, type GatewayPayment } from '../audit/invariants.ts'
 import { closeNow } from '../closing.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../database/database.ts'
@@ -27,7 +28,9 @@ import { openWay, type WayName } from '../documents/prism.ts'
 import { countCalls } from '../gateway/counted-gateway.ts'
 import { createWatchedLog, type Settings } from '../leaks.ts'
 
+export const testLogOrigin = 'prepaid-credits/log'
 export const testPeppers = [{ version: 1, secret: 'a pepper for the tests only' }] as const
+export const testLogKeys = logKeysOf(testPeppers, testLogOrigin)
 export const secretKey = 'test_sk_of_the_tests'
 
 /** Secrets that the log of a test listener must not contain. */

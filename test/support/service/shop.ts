@@ -46,6 +46,7 @@ export async function startShop(more: Record<string, string> = {}) {
   const opened = opening.move()
   return {
     url: service.storefrontUrl ?? '',
+    internalUrl: service.internalUrl,
     database,
     sandbox,
     /** A service of the platform spends credits of the shop's customer. */

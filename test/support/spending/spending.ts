@@ -15,6 +15,7 @@ import type { PaymentContext } from '../../../src/payments/context.ts'
 import type { UnusedQuote } from '../../../src/payments/refunds/quote.ts'
 import type { RefundAnswer } from '../../../src/payments/refunds/refund.ts'
 import type { Metrics } from '../../../src/telemetry/metrics.ts'
+import type { Receipt } from '../../../src/transparency/receipts/receipts.ts'
 import { closeNow } from '../closing.ts'
 import { direct, openWay, type Way, type WayName } from '../documents/prism.ts'
 import { createWatchedLog } from '../leaks.ts'
@@ -26,6 +27,7 @@ import {
   startTestService,
   type TestCustomer,
   type TestServiceOptions,
+  testLogKeys,
   testPeppers,
 } from '../service/service.ts'
 
@@ -98,6 +100,12 @@ export function spendingCalls(url: string, token: string | null, way: Pick<Way, 
       const body = { amount: quote.amount, credits: quote.credits, reason }
       return call<RefundAnswer>(`/internal/v1/customers/${customerId}/orders/${orderId}/refund`, { body })
     },
+    orderReceipt: (customerId: string, orderId: string) =>
+      call<Receipt>(`/internal/v1/customers/${customerId}/orders/${orderId}/receipt`),
+    referenceReceipt: (customerId: string, reference: string) =>
+      call<Receipt>(`/internal/v1/customers/${customerId}/references/${encodeURIComponent(reference)}/receipt`),
+    statementReceipt: (customerId: string, query: Record<string, string>) =>
+      call<Receipt>(`/internal/v1/customers/${customerId}/statement/receipt?${new URLSearchParams(query)}`),
     statement: (customerId: string, query: Record<string, string> = {}) =>
       call<ShownStatement>(`/internal/v1/customers/${customerId}/statement?${new URLSearchParams(query)}`),
   }
@@ -118,6 +126,7 @@ export async function startInternal(
     gateway,
     credits,
     payments,
+    logKeys: testLogKeys,
     ...(metrics && { metrics }),
     authenticateService: createAuthenticateService(database, testPeppers),
     log,
