@@ -1,11 +1,9 @@
 // Plays the steps of a run on a world of its own, checks it on the way, and stops at the first state that is wrong.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { real } from '../core/real.ts'
 import { createSimulation } from '../core/simulation.ts'
 import type { Template } from '../core/template.ts'
+import { makeDirectory } from '../core/temporary.ts'
 import { episodesOf, type Step } from '../plan/steps.ts'
 import { perform } from './actions.ts'
 import { createChecks } from './checks.ts'
@@ -34,7 +32,7 @@ type Played = { failed: Failure[]; begun: number }
 
 export async function runSteps({ seed, steps, template, onLine }: RunOptions): Promise<RunResult> {
   const startedMs = real.performanceNow()
-  const directory = mkdtempSync(join(tmpdir(), 'credits-simulated-'))
+  const { directory, remove } = makeDirectory()
   idle.afterMs = Number.POSITIVE_INFINITY
   const simulation = await createSimulation({ seed, template, idle, ...(onLine && { onLine }) })
   let stage: Stage | undefined
@@ -66,7 +64,7 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
     }
   } finally {
     await simulation.close()
-    rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+    remove()
   }
 }
 

@@ -1,12 +1,12 @@
 // A small simulated world for the tests of the scheduler: the gateway, two services, a customer's program and a sibling
 // service, with the settings of production.
 import '../../../simulation/core/patches.ts'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockName } from '../../../sandbox/lock.ts'
 import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../../sandbox/server.ts'
 import { createSimulation, type Simulation, type SimulationOptions } from '../../../simulation/core/simulation.ts'
+import { makeDirectory } from '../../../simulation/core/temporary.ts'
 import { readConfig } from '../../../src/config.ts'
 import type { Peppers } from '../../../src/customers/api-keys.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
@@ -38,9 +38,9 @@ export type Answer = { status: number; code: string; data: Record<string, unknow
 export type SmallWorld = Awaited<ReturnType<typeof startSmallWorld>>
 
 export async function startSmallWorld(options: SimulationOptions) {
-  const directory = mkdtempSync(join(tmpdir(), 'credits-simulated-'))
+  const { directory, remove } = makeDirectory()
   await using opening = new AsyncDisposableStack()
-  opening.defer(() => rmSync(directory, { recursive: true, force: true }))
+  opening.defer(remove)
   const simulation = await createSimulation(options)
   opening.defer(() => simulation.close())
   const gateway = sandboxProgram(simulation, 'gateway', {
