@@ -64,6 +64,6 @@ test('wrong arguments are reported with exit code 2, before anything is started'
   assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
   assert.match(
     stderr,
-    /^--workloads: expected one of .*, got "sale"\nnpm run bench -- \[workloads\|overload\|soak\|profile\|growth\|pages\|cluster\] .*\n$/,
+    /^--workloads: expected one of .*, got "sale"\nnpm run bench -- \[workloads\|overload\|soak\|profile\|growth\|pages\|cluster\|log\|attacks\] .*\n$/,
   )
 })
