@@ -119,6 +119,7 @@ test('two files of two sizes need the log, which proves that they are of one his
   )
   const compared = await report(receipt, older, '--log', url)
   assert.deepEqual([compared.code, compared.history], [0, 'one history: 3 checkpoints, the largest of 41 entries'])
+  assert.equal(compared.files[0].signedBy, logSigner.vkey)
 })
 
 test('a given witness must have cosigned the entries, in a file or in a checkpoint that the log has published', async () => {
