@@ -11,6 +11,7 @@ import { type Books, fill, removeOpenOrders } from '../stage/books.ts'
 import { machineOf } from '../stage/machine.ts'
 import { measure, warmUp } from '../stage/measure.ts'
 import { customersOfStage, openStage, type Stage } from '../stage/stage.ts'
+import { takeTurns } from '../stage/turns.ts'
 import { type BigBooks, openSizes, runOn, type Sizes } from './books.ts'
 import { type Measurement, plotOf, type Results, type Side, type Size, sides, tablesOf } from './results.ts'
 import { busiestCustomer, type Reading, readStatement } from './statement.ts'
@@ -89,7 +90,7 @@ async function measureAll(
   { rounds, seconds }: Options,
   failures: string[],
 ): Promise<Measurement[]> {
-  const steps = planOf(rounds)
+  const steps = takeTurns(rounds, workloads, sides)
   const progress = createProgress(steps.length)
   const measurements: Measurement[] = []
   logLine(`Measuring: ${steps.length} times ${seconds} s, and ${warmSeconds} s to warm up each ...`)
@@ -110,18 +111,6 @@ async function measureAll(
     await removeOpenOrders(stage.books)
   }
   return measurements
-}
-
-type Step = { round: number; workload: WorkloadName; side: Side }
-
-/** One side after the other, in reverse order every other round. */
-export function planOf(rounds: number): Step[] {
-  return Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) =>
-    workloads.flatMap((workload) => {
-      const inTurn = round % 2 === 1 ? sides : sides.toReversed()
-      return inTurn.map((side) => ({ round, workload, side }))
-    }),
-  )
 }
 
 async function readAll(stage: Stage, size: Size, rounds: number, failures: string[]): Promise<Reading[]> {

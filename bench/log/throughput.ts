@@ -8,6 +8,7 @@ import { createProgress, logLine } from '../report/progress.ts'
 import { removeOpenOrders } from '../stage/books.ts'
 import { measure, warmUp } from '../stage/measure.ts'
 import { openStage, type Stage } from '../stage/stage.ts'
+import { takeTurns } from '../stage/turns.ts'
 import { type Measurement, type Side, sides } from './results.ts'
 
 export const workloads: WorkloadName[] = ['spend over many customers', 'confirm']
@@ -32,7 +33,7 @@ export async function measureSides(
   { rounds, seconds }: { rounds: number; seconds: number },
   failures: string[],
 ): Promise<Measurement[]> {
-  const steps = planOf(rounds)
+  const steps = takeTurns(rounds, workloads, sides)
   const progress = createProgress(steps.length)
   const measurements: Measurement[] = []
   logLine(`Measuring: ${steps.length} times ${seconds} s, and ${warmSeconds} s to warm up each ...`)
@@ -55,18 +56,6 @@ export async function measureSides(
     await removeOpenOrders(stage.books)
   }
   return measurements
-}
-
-type Step = { round: number; workload: WorkloadName; side: Side }
-
-/** One side after the other, in reverse order every other round. */
-export function planOf(rounds: number): Step[] {
-  return Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) =>
-    workloads.flatMap((workload) => {
-      const inTurn = round % 2 === 1 ? sides : sides.toReversed()
-      return inTurn.map((side) => ({ round, workload, side }))
-    }),
-  )
 }
 
 const behindText = `

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Line } from '../../bench/books/commands.ts'
 import { commandsOf, type Measurement, type Side, statementsOf, workloadsOf } from '../../bench/growth/results.ts'
-import { planOf } from '../../bench/growth/run.ts'
 import { readingOf } from '../../bench/growth/statement.ts'
 import { spentOf, tablesOf as tablesOfPages } from '../../bench/pages/results.ts'
+import { takeTurns } from '../../bench/stage/turns.ts'
 
 function measurement(round: number, side: Side, perSecond: number): Measurement {
   const unmeasured = { serviceCpuMicroseconds: null, databaseCpuMicroseconds: null, megabytes: null, stolen: 0 }
@@ -24,9 +24,20 @@ test('big books are compared with new ones within a round, and a round with one 
 })
 
 test('the order of the sides alternates by round', () => {
-  const sidesOf = (round: number) => planOf(2).flatMap((step) => (step.round === round ? [step.side] : []))
-  assert.deepEqual(sidesOf(1).slice(0, 2), ['empty', 'full'])
-  assert.deepEqual(sidesOf(2).slice(0, 2), ['full', 'empty'])
+  const turns = takeTurns(2, ['confirm', 'balance'], ['empty', 'full'])
+  assert.deepEqual(
+    turns.map(({ round, workload, side }) => `${round} ${workload} ${side}`),
+    [
+      '1 confirm empty',
+      '1 confirm full',
+      '1 balance empty',
+      '1 balance full',
+      '2 confirm full',
+      '2 confirm empty',
+      '2 balance full',
+      '2 balance empty',
+    ],
+  )
 })
 
 test('a command is compared with the same on smaller books by its time per row, unless it failed', () => {

@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import type { Attacked } from '../../bench/attacks/experiment.ts'
 import { summarise } from '../../bench/attacks/results.ts'
 import { comparisonsOf, type Measurement, percentilesOf, type Side } from '../../bench/log/results.ts'
-import { planOf } from '../../bench/log/throughput.ts'
 import { repository } from '../../harness/processes.ts'
 
 function measurement(round: number, side: Side, perSecond: number, cpu: number): Measurement {
@@ -25,8 +24,6 @@ test('services with the log and without it are compared within a round, and a ro
   assert.deepEqual(compared?.ratio, { median: 0.99, least: 0.98, most: 1 })
   assert.deepEqual(compared?.cpuRatio, { median: (1.05 + 1) / 2, least: 1, most: 1.05 })
   assert.deepEqual([compared?.behind?.most, more], [3, []])
-  const sidesOf = (round: number) => planOf(2).flatMap((step) => (step.round === round ? [step.side] : []))
-  assert.deepEqual(sidesOf(1).slice(0, 2), sidesOf(2).slice(0, 2).toReversed())
 })
 
 test('percentiles are values that were measured', () => {
