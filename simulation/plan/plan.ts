@@ -32,5 +32,7 @@ export function planSteps(seed: number, hours: number): Step[] {
     }
     add(atMs + 1_000, [{ atMs: 0, actor: 'observer', what: quietMoment }])
   }
+  // After the last burst a long run lasts until its end.
+  if (hours > shortHours) add(episodes * episodeMs, [{ atMs: 0, actor: 'observer', what: quietMoment }])
   return steps.sort((one, other) => one.atMs - other.atMs)
 }

@@ -1,5 +1,7 @@
 // What the sibling services and adjustments took from each customer or gave back, and when, by the answers: the other half of
 // a balance, beside the orders. The books are used only for requests that succeeded and whose answer was lost.
+
+import { defaultHoldSeconds } from '../../../src/credits/schemas.ts'
 import type { Call, Data, EndRequest, ReverseRequest, UseRequest } from '../../history.ts'
 import type { Evidence } from '../evidence.ts'
 import { type BookedUse, keyOfUse } from './booked.ts'
@@ -76,8 +78,8 @@ function endOfSpend({ credits }: Pick<BookedUse, 'credits'>): End {
   return { afterEnd: credits, ended: { fromMs: never, certainMs: never }, finally: credits }
 }
 
-/** Holds that expire after the campaign. */
-const longMs = 600_000
+/** Of holds that last as long as the service decides: whether such a hold expires that close to a moment is left to the books. */
+const aroundExpiryMs = 60_000
 
 /** By the acknowledged request, or else by expiry. */
 function endOfHold({ holds }: Evidence, use: BookedUse, opened: UseCalls, ends: EndCalls): End {
@@ -92,15 +94,21 @@ function endOfHold({ holds }: Evidence, use: BookedUse, opened: UseCalls, ends: 
     return { afterEnd: wanted + inParts, ended: spanOf(same), finally: wanted + inParts }
   }
   const { fromMs } = spanOf(opened)
-  const seconds = opened.map(({ request }) => ('expiresInSeconds' in request && request.expiresInSeconds) || never)
-  const ended = { fromMs: fromMs + Math.min(never, ...seconds) * 1_000, certainMs: never }
+  const seconds = opened.map(({ request }) => ('expiresInSeconds' in request && request.expiresInSeconds) || null)
+  const ended = {
+    fromMs:
+      fromMs + Math.min(...seconds.map((each) => (each ? each * 1_000 : defaultHoldSeconds * 1_000 - aroundExpiryMs))),
+    certainMs: never,
+  }
   const answer = opened.find(({ outcome }) => outcome.kind === 'ok')
   // From the call that opened it: the first with its reference may have been refused for lack of credits long before.
-  const isLasting =
+  const leftMs =
     answer?.outcome.kind === 'ok' && !hold?.isExtended
-      ? Date.parse(String((answer.outcome.data as Data).expiresAt)) >
-        performance.timeOrigin + answer.invokedAtMs + longMs
-      : hold?.state === 'ACTIVE'
+      ? Date.parse(String((answer.outcome.data as Data).expiresAt)) - performance.timeOrigin - performance.now()
+      : null
+  const isForShort = seconds.every((each) => each !== null)
+  const isLasting =
+    leftMs === null || (Math.abs(leftMs) < aroundExpiryMs && !isForShort) ? hold?.state === 'ACTIVE' : leftMs > 0
   return { afterEnd: inParts, ended, finally: isLasting ? use.credits : inParts }
 }
 
