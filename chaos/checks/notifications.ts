@@ -13,7 +13,7 @@ export function readReceived(journalFile: string): Received[] {
   const reported = new Map<string, { orderId: string; status: string }>()
   const payments = new Map<string, { orderId: string; status: string }>()
   const received: Received[] = []
-  for (const line of readFileSync(journalFile, 'utf8').trim().split('\n')) {
+  for (const line of readFileSync(journalFile, 'utf8').split('\n').filter(Boolean)) {
     const { changed, webhooks = [], delivery } = JSON.parse(line) as JournalEntry
     for (const { paymentKey, orderId, status } of changed) payments.set(paymentKey, { orderId, status })
     for (const { id, paymentKey } of webhooks) reported.set(id, payments.get(paymentKey) ?? { orderId: '', status: '' })

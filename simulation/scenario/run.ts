@@ -28,7 +28,7 @@ const shortGapMs = 60_000
 /** Longer than the holds that sibling services forget, and than their extensions. */
 const shortHoldsMs = 15_000
 
-type Played = { failed: Failure[]; begun: number }
+type Played = { failed: Failure[]; begun: number; error?: unknown }
 
 export async function runSteps({ seed, steps, template, onLine }: RunOptions): Promise<RunResult> {
   const startedMs = real.performanceNow()
@@ -40,12 +40,14 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
   try {
     const playing = simulation.process(loadName).run(async () => {
       stage = await openStage(simulation, directory)
-      await play(stage, steps, played)
+      await play(stage, steps, played).catch((error) => {
+        played.error = error
+        throw error
+      })
     }, 'begins')
     await simulation.until(playing, limitMs).catch((error) => {
       if (!stage) throw error
-      // An error that a process would have ended by.
-      played.failed = [outsideOfRequests(error, simulation.now())]
+      played.failed = [outsideOfRequests(error, simulation.now(), played.error === error)]
     })
     const [failure = null] = played.failed
     return {
@@ -68,8 +70,11 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
   }
 }
 
-function outsideOfRequests(error: unknown, atMs: number): Failure {
-  const check = 'C-30 no process ended by itself, and SIGTERM ends a service with 0 in time'
+/** An error that a process would have ended by, or one of the run itself. */
+function outsideOfRequests(error: unknown, atMs: number, isOfRun: boolean): Failure {
+  const check = isOfRun
+    ? 'every step and check can be carried out'
+    : 'C-30 no process ended by itself, and SIGTERM ends a service with 0 in time'
   return { check, violations: [String((error as Error).stack ?? error)], atMs, when: 'an error outside of any request' }
 }
 
