@@ -6312,6 +6312,7 @@ select h.size, h.root, u.customers, u.first_entries as "firstEntries", u.last_en
     cross join lateral (
       select coalesce((select r.last_entry from log_runs r where r.customer_id = m.customer_id
                        order by r.first_entry desc limit 1), 0) as last_entry
+      offset 0
     ) logged
     where logged.last_entry < m.last_entry
   ) u;

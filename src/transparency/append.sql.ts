@@ -143,6 +143,7 @@ export async function findMoved(
 /** Entries to append, of customers one by one, as texts of arrays. */
 export type Unlogged = { customers: string; firstEntries: string; lastEntries: string }
 
+// `offset 0`: otherwise the last run of a customer would be looked up twice.
 const findUnloggedStatement = statement(
   'transparency.findUnlogged',
   `select h.size, h.root, u.customers, u.first_entries as "firstEntries", u.last_entries as "lastEntries"
@@ -154,6 +155,7 @@ const findUnloggedStatement = statement(
     cross join lateral (
       select coalesce((select r.last_entry from log_runs r where r.customer_id = m.customer_id
                        order by r.first_entry desc limit 1), 0) as last_entry
+      offset 0
     ) logged
     where logged.last_entry < m.last_entry
   ) u`,

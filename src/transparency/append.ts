@@ -1,5 +1,5 @@
 // The worker's job that appends what the ledger has gained to the transparency log and signs the new size, within a second or two
-// of the commit. Entries from before the log are appended the same way, from the first on. Any number of processes may run it:
+// of the commit, and of a busy ledger within six. Entries from before the log are appended the same way, from the first on. Any number of processes may run it:
 // an append is one statement that succeeds for one of them, and the others leave the work to the process that has just appended.
 //
 // Entries of a customer are appended in the order of their numbers, without a gap: the time of an entry only leads to its customer.
@@ -34,15 +34,24 @@ import { checkpointTextOf, type LogKey, signCheckpoint } from './note.ts'
 import { edgeOfTree, emptyRoot, growTree, hashBytes, rootOfEdge, type TreeEdge } from './tree.ts'
 
 /** Another process that has appended so recently goes on doing it. */
-const stillAppendingMs = 5_000
+const stillAppendingMs = 8_000
 /** How often everything since the safe mark is read again. Between two such reads entries are found by their time alone. */
 const sweepMs = 300_000
-/** Entries of a batch: about a tenth of a second of the database. */
-const batchEntries = 10_000
+/** Entries of a batch: about a fifth of a second of the database. */
+const batchEntries = 20_000
+/** After so many the ledger is busy, and the next batch comes later: entries of a customer share a run, which costs most. */
+const busyEntries = 500
+const restOfBusyMs = 4_500
 
 export type LogSigner = { keys: readonly LogKey[]; origin: string }
 
-export type AppendOptions = { sweepEveryMs?: number; batch?: number; freshMs?: number }
+export type AppendOptions = {
+  sweepEveryMs?: number
+  batch?: number
+  freshMs?: number
+  busy?: number
+  restMs?: number
+}
 
 /** What was read of a group, and what is done when it is in the log. */
 type Read = { runs: Runs | null; tree: Tree | null; marks: LogMarks; more: boolean; accept(): void }
@@ -51,6 +60,7 @@ const isSame = (one: Tree, other: Tree) => one.size === other.size && one.root.e
 
 export function createAppendToLog(database: Database, signer: LogSigner, options: AppendOptions = {}) {
   const { sweepEveryMs = sweepMs, batch = batchEntries, freshMs = stillAppendingMs } = options
+  const { busy = busyEntries, restMs = restOfBusyMs } = options
   const newReaders = () => groupsOf(database).map((group) => createReader(database, group, sweepEveryMs))
   let readers = newReaders()
   /** The tree that this process has signed or checked last, with its right edge. */
@@ -60,6 +70,7 @@ export function createAppendToLog(database: Database, signer: LogSigner, options
   let checkedNote = ''
   /** Entries of the next batch: fewer after one that took too long. */
   let limit = batch
+  let restsUntilMs = 0
 
   /** Throws when the tree may not be signed. */
   async function edgeOf(tree: Tree): Promise<TreeEdge> {
@@ -146,10 +157,12 @@ export function createAppendToLog(database: Database, signer: LogSigner, options
     const more = reads.some((read) => read.more)
     // Requests come first: of a long list, such as all entries from before, a batch at a time with a pause of its length.
     if (more) await sleep(Math.min(performance.now() - startedMs, 1_000))
+    else if (own && own.size - tree.size >= busy) restsUntilMs = performance.now() + restMs
     return { more }
   }
 
   return async (): Promise<{ more: boolean }> => {
+    if (performance.now() < restsUntilMs) return { more: false }
     try {
       const appended = await appendNext()
       limit = Math.min(limit * 2, batch)

@@ -151,6 +151,24 @@ test('of two processes that append at once one succeeds, and the other writes no
   assert.deepEqual((await readCheckpoint(database))?.root, naiveRoot(leaves.map(({ leaf }) => leafHash(leaf))))
 })
 
+test('after a batch with many entries the next one waits, so that entries of a customer are appended together', async () => {
+  const customerId = await newCustomer(context)
+  await appendAll(createAppendToLog(database, signer, { freshMs: 0 }))
+  await confirmed(context, customerId)
+  await spend(context, customerId, 1)
+  const job = createAppendToLog(database, signer, { freshMs: 0, busy: 2, restMs: 500 })
+  await appendAll(job)
+  await spend(context, customerId, 1)
+  await job()
+  assert.equal(await loggedEntries(customerId), 2)
+  await sleep(500)
+  await appendAll(job)
+  assert.equal(await loggedEntries(customerId), 3)
+  await spend(context, customerId, 1)
+  await appendAll(job)
+  assert.equal(await loggedEntries(customerId), 4, 'one entry is no reason to wait')
+})
+
 test('a process leaves the log to another one that has just appended, and takes over when that one is silent', async () => {
   const customerId = await newCustomer(context)
   const [first, second] = [createAppendToLog(database, signer), createAppendToLog(database, signer, { freshMs: 300 })]
