@@ -125,7 +125,9 @@ async function spreadLeaves(
     logLine(`  ${took()}: runs`)
     leaves = await writeTree(client, signer, factor, real)
   })
-  await client.query('vacuum analyze log_runs, log_tiles')
+  // What filling the tables has left to do would otherwise be done during the proofs.
+  await client.query('vacuum analyze')
+  await client.query('checkpoint')
   logLine(`  ${took()}: ${leaves} leaves`)
   const { rows } = await client.query<{ count: number }>('select count(*) as count from log_runs')
   return { leaves, runs: rows[0]?.count ?? 0, ...(await sizesOf(client)) }
