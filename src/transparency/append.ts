@@ -1,5 +1,5 @@
 // The worker's job that appends what the ledger has gained to the transparency log and signs the new size, within a second or two
-// of the commit, and of a busy ledger within six. Entries from before the log are appended the same way, from the first on. Any number of processes may run it:
+// of the commit, and of a busy ledger within five. Entries from before the log are appended the same way, from the first on. Any number of processes may run it:
 // an append is one statement that succeeds for one of them, and the others leave the work to the process that has just appended.
 //
 // Entries of a customer are appended in the order of their numbers, without a gap: the time of an entry only leads to its customer.
@@ -41,7 +41,7 @@ const sweepMs = 300_000
 const batchEntries = 20_000
 /** After so many the ledger is busy, and the next batch comes later: entries of a customer share a run, which costs most. */
 const busyEntries = 500
-const restOfBusyMs = 4_500
+const restOfBusyMs = 3_500
 
 export type LogSigner = { keys: readonly LogKey[]; origin: string }
 
