@@ -152,7 +152,7 @@ test('a log that shows another history is found by an older receipt', async () =
   shown = { log: forked, size: 39 }
   const file = write('before.json', log.receipt({ order: orderOf(0) }, [0], 30))
   const { code, history } = await report(file, ...key, '--log', url)
-  assert.deepEqual([code, history], [1, 'two histories: the 39 entries do not begin with the 30 of before'])
+  assert.deepEqual([code, history], [1, 'two histories: the 39 entries do not begin with the earlier 30'])
 })
 
 test('a log that was cut is found by a newer receipt', async () => {

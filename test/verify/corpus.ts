@@ -41,7 +41,10 @@ const referenceReceipt = log.receipt({ customer: alice, reference: 'use-2' }, [2
 const cosigned = log.checkpoint(41, [witness.line(log.bodyOf(41), witnessTime)])
 const pinned = [logSigner.vkey]
 
-/** A hold that is captured in part and ends: one reference, three entries; then another hold and a spend. */
+/**
+ * A hold that is captured in part and ends: one reference, three entries; then another hold and a spend, and a second hold with
+ * the reference of the first, which the service refuses; at last the hold of a cancellation, which has no reference.
+ */
 const holdId = '7d1f0a52-6f0e-4b8e-9a57-0d8f3c1b2a10'
 const otherHoldId = '7d1f0a52-6f0e-4b8e-9a57-0d8f3c1b2a11'
 const heldLeaves = [
@@ -51,6 +54,8 @@ const heldLeaves = [
   { kind: 'HOLD', delta: 0, balance: 18, reference: 'job-2', hold: otherHoldId },
   { kind: 'CAPTURE', delta: -2, balance: 16, hold: holdId },
   { kind: 'SPEND', delta: -1, balance: 15, reference: 'job-3' },
+  { kind: 'HOLD', delta: 0, balance: 15, reference: 'job-1', hold: otherHoldId },
+  { kind: 'HOLD', delta: 0, balance: 15, order, hold: otherHoldId },
 ].map((fields, place) => leafOf({ customer: alice, entry: place + 1, ...fields }))
 const heldLog = newLog(origin, heldLeaves, [logSigner])
 const receiptOfHold = (reference: string, indexes: number[]) =>
@@ -70,6 +75,14 @@ const contradicting = (later: ReferenceLog) => [
 /** Entries up to 30 are under the eyes of the witness. */
 const cosignedAt30 = log.checkpoint(30, [witness.line(log.bodyOf(30), witnessTime)])
 const withWitness = [...pinned, witness.vkey]
+
+/** The last one counts, whatever the others are. */
+const doubled = [
+  ['another text', '"prepaid-credits/receipt/v2"'],
+  ['an object', '{"order":"other"}'],
+  ['a number of many digits', '9'.repeat(5_000)],
+  ['a number beyond all', '-1e999'],
+] as const
 
 const good: Case[] = [
   {
@@ -100,6 +113,18 @@ const good: Case[] = [
   },
   { name: 'a part of a hold', files: [receiptOfHold('job-1-part', [2])], keys: pinned, problem: null },
   { name: 'a statement', files: [text(statement)], keys: pinned, problem: null },
+  ...doubled.map(([name, first]) => ({
+    name: `a receipt with a member twice: ${name} comes first`,
+    files: [text(orderReceipt).replace('{', `{"format":${first},"subject":${first},`)],
+    keys: pinned,
+    problem: null,
+  })),
+  {
+    name: 'a statement with members twice',
+    files: [text(statement).replace('"from":1', '"from":2,"from":1').replace('"index":"0"', '"index":"1","index":"0"')],
+    keys: pinned,
+    problem: null,
+  },
   { name: 'a receipt with blanks between its members', files: [JSON.stringify(statement, null, 2)], problem: null },
   ...[1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 41].map((size) => ({
     name: `a tree of ${size}`,
@@ -341,6 +366,12 @@ const brokenNotes: [name: string, problem: string, note: string | Uint8Array, ke
     log.checkpoint(41, [witness.line(body, 2n ** 64n - 1n, '-1')]),
     [...pinned, witness.vkey],
   ],
+  [
+    'a cosignature of the time zero',
+    'signature',
+    log.checkpoint(41, [witness.line(body, 0n)]),
+    [...pinned, witness.vkey],
+  ],
   ['a key that is no key', 'key', note, ['prepaid-credits/log']],
   ['a key with a blank in its name', 'key', note, [`a ${logSigner.vkey}`]],
 ]
@@ -497,6 +528,7 @@ const strange: [name: string, file: string | Uint8Array][] = [
     Buffer.concat([Buffer.from('{"format":"'), Buffer.of(0xc3, 0x28), Buffer.from('"}')]),
   ],
   ['a zero byte', `${text(orderReceipt)}\0`],
+  ['the right order first, another last', text(orderReceipt).replace(/\}$/, `,"subject":{"order":"${orderOf(1)}"}}`)],
 ]
 
 export const corpus: Case[] = [
@@ -534,6 +566,13 @@ export const corpus: Case[] = [
     keys: pinned,
     problem: 'subject',
   },
+  {
+    name: 'two holds with one reference',
+    files: [receiptOfHold('job-1', [1, 6])],
+    keys: pinned,
+    problem: 'subject',
+  },
+  { name: 'a hold without a reference', files: [receiptOfHold('', [7])], keys: pinned, problem: 'subject' },
   { name: 'a hold with another hold', files: [receiptOfHold('job-1', [1, 3])], keys: pinned, problem: 'subject' },
   {
     name: 'a part of a hold with its end',

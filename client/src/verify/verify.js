@@ -48,11 +48,11 @@ async function openNote(note, keys) {
   for (const { vkey, signer, name, isWitness, bytes } of keys) {
     const signature = signatures.get(signer)
     if (!signature || (!isWitness && name !== origin)) continue
-    const isComplete = signature.length === (isWitness ? 72 : 64)
-    const time = isComplete && isWitness ? new DataView(signature.buffer).getBigInt64(0) : null
+    const time = isWitness && signature.length === 72 ? new DataView(signature.buffer).getBigInt64(0) : null
+    const isComplete = isWitness ? time > 0n : signature.length === 64
     const message = toBytes(isWitness ? `cosignature/v1\ntime ${time}\n${text}` : text)
     const key = await crypto.subtle.importKey('raw', bytes, 'Ed25519', false, ['verify'])
-    if (!isComplete || time < 0n || !(await crypto.subtle.verify('Ed25519', key, signature.slice(-64), message)))
+    if (!isComplete || !(await crypto.subtle.verify('Ed25519', key, signature.slice(-64), message)))
       refuse('signature', `the signature of ${signer} is wrong`)
     signed.push({ vkey, isWitness, time })
   }
@@ -84,7 +84,7 @@ export async function verifyConsistency(from, to, proof) {
   const start = place === 0n ? readHash(from.root) : hashes.shift()
   const { old, now } = start ? await climb(place, last, start, hashes) : {}
   if (from.size === 0n || from.size > to.size || old !== from.root || now !== to.root)
-    refuse('history', `two histories: the ${to.size} entries do not begin with the ${from.size} of before`)
+    refuse('history', `two histories: the ${to.size} entries do not begin with the earlier ${from.size}`)
 }
 
 const [uuid, number, word] = ['[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', '(?:0|-?[1-9]\\d{0,17})', '[!-~]+']
@@ -106,19 +106,19 @@ async function readEntry(member, { size, root }) {
   return { ...groups, leaf, index: place, entry, delta, balance }
 }
 
-/** They belong to the subject, are in order, and each balance follows from the one before. */
+/** All belong to the subject (a hold's reference: all of that one hold), in order; each balance follows from the one before. */
 function checkSubject(subject, entries) {
   const isStatement = hasExactly(subject, 'statement') && hasExactly(subject.statement, 'customer,from,to')
   const isKnown = isStatement || hasExactly(subject, 'order') || hasExactly(subject, 'customer,reference')
   const { from, to, ...wanted } = isStatement ? subject.statement : Object(subject)
   const isWhole = !isStatement || ([from, to].every(Number.isSafeInteger) && to === from + entries.length - 1)
   if (!isKnown || !isWhole || entries.length === 0) refuse('subject', 'not an order, a reference or a whole statement')
-  // The reference of a hold stands for all that became of the hold.
-  const { hold = null } = entries.find(({ kind, reference }) => kind === 'HOLD' && reference === wanted.reference) ?? {}
+  const isOpening = ({ kind, reference }) => kind === 'HOLD' && reference && reference === wanted.reference
+  const [{ hold = null } = {}, second] = entries.filter(isOpening)
   const has = (entry, name) => entry[name] === wanted[name] || (name === 'reference' && entry.hold === hold)
   let before = { customer: entries[0].customer, entry: 0n, index: -1n, balance: 0n }
   for (const [place, entry] of entries.entries()) {
-    const isOwn = Object.keys(wanted).every((name) => has(entry, name))
+    const isOwn = entry !== second && Object.keys(wanted).every((name) => has(entry, name))
     const isInPlace = !isStatement || `${entry.entry}` === `${from + place}`
     const isNext = entry.customer === before.customer && entry.entry > before.entry && entry.index > before.index
     if (!isOwn || !isInPlace || !isNext) refuse('subject', `entry ${entry.entry} does not belong there`)
