@@ -35,6 +35,7 @@ export type {
   CapturePartRequest,
   CaptureRequest,
   CardSlip,
+  CheckpointPublishedEvent,
   Confirmation,
   ConfirmRequest,
   CreditPackage,

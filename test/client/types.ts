@@ -3,6 +3,7 @@
 // with two versions of the compiler.
 import {
   type BudgetLowEvent,
+  type CheckpointPublishedEvent,
   type CreditsClient,
   type CreditsErrorOf,
   type CreditsEvent,
@@ -128,6 +129,7 @@ export function eventsByType(event: CreditsEvent): string | number {
       event satisfies BudgetLowEvent
       return event.data.left
     case 'checkpoint.published':
+      event satisfies CheckpointPublishedEvent
       return event.data.size
   }
 }
