@@ -5,6 +5,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject, sign, verify } f
 import fs from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
 import {
   isConsistent,
   isHash,
@@ -101,12 +102,9 @@ export async function startWitness(options: WitnessOptions): Promise<RunningWitn
   }
 
   const server = createServer(async (request, response) => {
-    const { status, text, type } = await answer(request).catch(({ message }: Error) => ({
-      status: 500,
-      text: message,
-      type: undefined,
-    }))
-    response.writeHead(status, { 'content-type': type ?? 'text/plain; charset=utf-8' }).end(`${text}\n`)
+    const failed = ({ message }: Error): Answer => ({ status: 500, text: message })
+    const { status, text, type = 'text/plain; charset=utf-8' } = await answer(request).catch(failed)
+    response.writeHead(status, { 'content-type': type }).end(`${text}\n`)
   })
   await new Promise<void>((resolve) => server.listen(port, host, resolve))
   return {
@@ -125,5 +123,9 @@ function readState(file: string): State {
 function writeState(file: string, state: State): State {
   fs.writeFileSync(`${file}.new`, JSON.stringify(state, null, 2), { mode: 0o600, flush: true })
   fs.renameSync(`${file}.new`, file)
+  // After a power failure the name may be that of the old file, until the directory is on the disk, too.
+  const directory = fs.openSync(dirname(file), 'r')
+  fs.fsyncSync(directory)
+  fs.closeSync(directory)
   return state
 }

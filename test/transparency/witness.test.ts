@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { isConsistent } from '../../examples/witness/checkpoint.ts'
 import type { RunningWitness } from '../../examples/witness/witness.ts'
@@ -172,6 +172,28 @@ test('a witness that was restarted has its key and its last checkpoint, and show
   assert.deepEqual(await askWitness(post, witnessOf(second), toSign(forked, 9), 0), otherHistory)
   assert.ok('line' in (await askWitness(post, witnessOf(second), toSign(log, 9), 0)))
   assert.equal(fs.statSync(stateFile).mode & 0o777, 0o600)
+})
+
+test('the file of a witness and its name are on the disk before a cosignature is sent', async (t) => {
+  await using stack = new AsyncDisposableStack()
+  const stateFile = join(fs.mkdtempSync(join(tmpdir(), 'witness-')), 'witness.json')
+  stack.defer(() => fs.rmSync(dirname(stateFile), { recursive: true }))
+  const running = await startTestWitness({ stateFile })
+  stack.defer(running.close)
+  const steps: string[] = []
+  const { renameSync, fsyncSync } = fs
+  t.mock.method(fs, 'renameSync', (from: string, to: string) => {
+    steps.push(`rename to ${basename(to)}`)
+    renameSync(from, to)
+  })
+  t.mock.method(fs, 'fsyncSync', (descriptor: number) => {
+    const isDirectory = fs.fstatSync(descriptor).ino === fs.statSync(dirname(stateFile)).ino
+    if (isDirectory) steps.push('synchronise the directory')
+    fsyncSync(descriptor)
+  })
+  const answer = await askWitness(post, witnessOf(running), toSign(memoryLog(leavesOf(3)), 3), 0)
+  assert.ok('line' in answer)
+  assert.deepEqual(steps, ['rename to witness.json', 'synchronise the directory'])
 })
 
 test('two histories shown to two holders are found by comparing checkpoints, and no witness cosigns both', async () => {
