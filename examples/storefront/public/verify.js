@@ -84,6 +84,13 @@ function showProblem(problem, detail) {
   result.replaceChildren(element('section', { class: 'panel outcome bad' }, ...parts))
 }
 
+/** No problem: the same panel stays until the receipt is there. */
+function showNotReady() {
+  if (result.querySelector('.waiting')) return
+  const parts = [element('h2', {}, words.notReady), element('p', {}, words.notReadyText)]
+  result.replaceChildren(element('section', { class: 'panel outcome waiting' }, ...parts))
+}
+
 /** Without a code it is an error of JSON, or of a browser that has no Ed25519, or none at an address without https. */
 function problemOf({ name, code }) {
   if (name === 'VerifyError') return code
@@ -129,9 +136,9 @@ async function loadOrder(order, triesLeft) {
     await check()
     return
   }
-  const isWaiting = answer?.status === 503 && triesLeft > 0
-  showProblem(isWaiting ? 'not-yet' : 'not-loaded')
-  if (isWaiting) setTimeout(() => loadOrder(order, triesLeft - 1), retryAfterMs)
+  if (answer?.status !== 503 || triesLeft === 0) return showProblem('not-loaded')
+  showNotReady()
+  setTimeout(() => loadOrder(order, triesLeft - 1), retryAfterMs)
 }
 
 form.addEventListener('submit', (event) => {

@@ -6,7 +6,7 @@ import type { Language } from './texts.ts'
 export type VerifyTexts = typeof en
 
 /** What may also go wrong on the page itself. */
-type PageProblem = 'witness' | 'unsupported' | 'not-loaded' | 'not-yet'
+type PageProblem = 'witness' | 'unsupported' | 'not-loaded'
 
 const en = {
   title: 'Verify a receipt',
@@ -20,6 +20,8 @@ const en = {
   needsScript: 'Verifying needs JavaScript.',
   verified: 'Verified',
   notVerified: 'Not verified',
+  notReady: 'Not ready yet',
+  notReadyText: 'The order is being added to the log. This page tries again by itself.',
   notPinned:
     'The key was taken from the receipt itself. So nothing was changed since it was signed with this key; whether it is the key of the seller you only know when you compare it with the key that you were given another way.',
   kinds: {
@@ -49,7 +51,7 @@ const en = {
     signature: 'A signature is wrong: the checkpoint was changed, or it was not made with this key.',
     'no-key': 'No key that is known here has signed the checkpoint.',
     witness:
-      'The witness whose key you gave has not signed this file. Receipts have no lines of witnesses: compare with a cosigned checkpoint, by credits verify --log.',
+      'The witness whose key you gave has not signed this file. Get the receipt again when the next checkpoint is published, or compare with a cosigned checkpoint: credits verify --log.',
     leaf: 'An entry is not as the format says.',
     proof: 'An entry is not in the log as the receipt claims: it was changed, or it was never there.',
     subject: 'The entries are not those that the receipt is about.',
@@ -57,7 +59,6 @@ const en = {
     history: 'Two histories: the newer log does not contain the older one. Keep this file.',
     unsupported: 'This browser cannot check the signature here. Use a current browser, and an address with https.',
     'not-loaded': 'The receipt could not be loaded. Open it from your order again, or choose the file.',
-    'not-yet': 'The order is being added to the log. This page tries again by itself.',
   } satisfies Record<VerifyCode | PageProblem, string>,
 }
 
@@ -73,6 +74,8 @@ const ko: VerifyTexts = {
   needsScript: '검증하려면 자바스크립트가 필요합니다.',
   verified: '검증되었습니다',
   notVerified: '검증되지 않았습니다',
+  notReady: '아직 준비 중입니다',
+  notReadyText: '주문을 기록에 추가하고 있습니다. 잠시 후 자동으로 다시 확인합니다.',
   notPinned:
     '영수증에 들어 있는 키로 확인했습니다. 이 키로 서명된 뒤 바뀐 내용이 없다는 뜻입니다. 판매자의 키가 맞는지는 다른 경로로 받은 키와 비교해야 알 수 있습니다.',
   kinds: {
@@ -102,7 +105,7 @@ const ko: VerifyTexts = {
     signature: '서명이 맞지 않습니다. 체크포인트가 바뀌었거나 이 키로 서명되지 않았습니다.',
     'no-key': '알려진 키로 서명된 체크포인트가 아닙니다.',
     witness:
-      '입력한 키의 증인이 이 파일에 서명하지 않았습니다. 영수증에는 증인의 서명이 없으니, credits verify --log로 증인이 서명한 체크포인트와 비교하세요.',
+      '입력한 키의 증인이 이 파일에 서명하지 않았습니다. 다음 체크포인트가 공개된 뒤 영수증을 다시 받거나, credits verify --log로 증인이 서명한 체크포인트와 비교하세요.',
     leaf: '내역의 형식이 올바르지 않습니다.',
     proof: '영수증의 내역이 기록에 없습니다. 내용이 바뀌었거나 처음부터 없던 내역입니다.',
     subject: '영수증이 가리키는 내역이 아닙니다.',
@@ -111,7 +114,6 @@ const ko: VerifyTexts = {
       '두 개의 기록이 있습니다. 새 기록에 이전 기록의 내용이 그대로 들어 있지 않습니다. 이 파일을 보관해 주세요.',
     unsupported: '이 브라우저에서는 서명을 확인할 수 없습니다. 최신 브라우저와 https 주소를 이용해 주세요.',
     'not-loaded': '영수증을 불러오지 못했습니다. 주문에서 다시 열거나 파일을 선택해 주세요.',
-    'not-yet': '주문을 기록에 추가하고 있습니다. 잠시 후 자동으로 다시 확인합니다.',
   },
 }
 
