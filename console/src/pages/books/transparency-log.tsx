@@ -78,11 +78,11 @@ function State({ log: { checkpoint, keys, waiting, waitingIsMore } }: { log: Log
         <Alert color="gray">{words.none}</Alert>
       )}
       <Section title={words.keys} hint={words.keysHint}>
-        {keys.map((key, place) => (
+        {keys.map((key) => (
           <Group key={key} gap="xs">
             <Id value={key} />
             <Badge variant="light" color="gray" tt="none">
-              {place === 0 ? words.newestKey : words.olderKey}
+              {words.signs}
             </Badge>
           </Group>
         ))}

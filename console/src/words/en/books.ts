@@ -301,7 +301,7 @@ export const books = {
 /** The tab of the transparency log. */
 export const transparency = {
   intro:
-    'Every ledger entry is added to a log that can only grow. A checkpoint is the signed size and root of the log. Customers prove with a receipt that their entries are in it, and an entry that is changed later is found by anyone who kept an earlier receipt or checkpoint.',
+    'Every ledger entry is added to a log that can only grow. A checkpoint is the signed size and root of the log. A receipt proves to a customer that entries are in it. With an earlier receipt or checkpoint anyone can detect that logged entries were rewritten, with an earlier receipt also that its own entries now read differently.',
   none: 'No entry is in the log yet. The worker adds entries within seconds.',
   size: 'Entries in the log',
   waiting: 'Not in the log yet',
@@ -316,9 +316,8 @@ export const transparency = {
     'Keep it outside of this system: credits audit --checkpoint FILE shows later whether the log still contains it.',
   keys: 'Public keys',
   keysHint:
-    'Publish them where customers trust them, for example on your website. Receipts are verified with one of them.',
-  newestKey: 'signs now',
-  olderKey: 'signs, too, while its secret is in KEY_PEPPER',
+    'One for each secret in KEY_PEPPER. Publish them where customers trust them, for example on your website. Receipts are verified with one of them.',
+  signs: 'signs',
 }
 
 /** The witnesses and the published checkpoints, on the same tab. */

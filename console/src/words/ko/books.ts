@@ -299,7 +299,7 @@ export const books: typeof english = {
 /** The tab of the transparency log. */
 export const transparency: typeof englishTransparency = {
   intro:
-    '모든 원장 항목은 추가만 가능한 로그에 기록됩니다. 체크포인트는 로그의 크기와 루트에 서명한 것입니다. 고객은 영수증으로 자신의 항목이 로그에 있음을 증명하며, 나중에 항목이 바뀌면 이전 영수증이나 체크포인트를 보관한 누구나 알아낼 수 있습니다.',
+    '모든 원장 항목은 추가만 가능한 로그에 기록됩니다. 체크포인트는 로그의 크기와 루트에 서명한 것입니다. 영수증은 고객의 항목이 로그에 있음을 증명합니다. 이전 영수증이나 체크포인트가 있으면 로그의 항목이 다시 쓰인 것을 알 수 있고, 이전 영수증이 있으면 그 항목의 내용이 달라진 것도 알 수 있습니다.',
   none: '아직 로그에 항목이 없습니다. 워커가 몇 초 안에 항목을 추가합니다.',
   size: '로그의 항목 수',
   waiting: '로그 추가 대기',
@@ -312,9 +312,9 @@ export const transparency: typeof englishTransparency = {
   saveHint:
     '이 시스템 밖에 보관하세요. credits audit --checkpoint FILE 명령으로 로그에 그대로 있는지 나중에 확인할 수 있습니다.',
   keys: '공개 키',
-  keysHint: '웹사이트처럼 고객이 신뢰하는 곳에 공개하세요. 영수증은 이 키로 검증합니다.',
-  newestKey: '현재 서명 키',
-  olderKey: '비밀 값이 KEY_PEPPER에 남아 있는 동안 함께 서명',
+  keysHint:
+    'KEY_PEPPER의 비밀 값마다 하나씩 있습니다. 웹사이트처럼 고객이 신뢰하는 곳에 공개하세요. 영수증은 이 가운데 한 키로 검증합니다.',
+  signs: '서명 중',
 }
 
 /** The witnesses and the published checkpoints, on the same tab. */
