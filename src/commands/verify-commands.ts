@@ -31,7 +31,7 @@ export const verifyCommands: Command[] = [
       },
       log: {
         value: 'URL',
-        description: 'the address of the log, to compare with its checkpoint of now: http://127.0.0.1:8081/log',
+        description: 'the address of the log, to compare with its current checkpoint: http://127.0.0.1:8081/log',
         expects: 'an http or https address',
         accepts: (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
       },
@@ -40,7 +40,7 @@ export const verifyCommands: Command[] = [
       { line: 'verify receipt.json', description: 'with the key in the receipt' },
       {
         line: 'verify receipt.json --key prepaid-credits/log+3f2a9c1d+ATc2...= --log http://127.0.0.1:8081/log',
-        description: 'with your key; also that the log of now still contains it',
+        description: 'with your key; also that the current log still contains it',
       },
       { line: 'verify mine.json theirs.json', description: 'whether two receipts are of one history' },
     ],

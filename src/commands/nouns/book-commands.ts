@@ -82,7 +82,7 @@ export const bookCommands: Command[] = [
     examples: [
       { line: 'audit', description: 'ok: true, or the violations' },
       { line: 'audit --json', description: 'the same for a script; exit code 1 if a rule is violated' },
-      { line: 'audit --checkpoint kept.checkpoint', description: 'also against a checkpoint of before' },
+      { line: 'audit --checkpoint kept.checkpoint', description: 'also against an earlier checkpoint' },
     ],
     failsWhen: 'a rule is violated',
     changesData: false,
