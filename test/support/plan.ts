@@ -54,7 +54,7 @@ export const budgets: Record<string, number> = {
   'test/tracing': 25,
   'test/transparency': 35,
   'test/unit': 5,
-  'test/verify': 15,
+  'test/verify': 20,
   'test/webhooks': 15,
 }
 
