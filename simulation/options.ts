@@ -1,9 +1,9 @@
 // The command line of the simulation. Every option has a default, so `npm run simulate` alone is a whole run.
-import { readArguments, readDecimal, readOneOf, readWholeNumber, seedRange } from '../harness/options.ts'
+import { readArguments, readDecimal, readList, readOneOf, readWholeNumber, seedRange } from '../harness/options.ts'
 import { sabotages } from './sabotage/sabotages.ts'
 
-/** Every sabotage, one after the other. */
-export const allSabotages = 'all'
+/** Every sabotage that a simulation can find, one after the other. */
+const allSabotages = 'all'
 
 export type Options = {
   /** The first one. */
@@ -12,20 +12,20 @@ export type Options = {
   seeds: number
   /** Of simulated time. */
   hours: number
-  /** Runs each seed twice, and compares the histories. */
+  /** Runs each seed twice, and compares the events. */
   twice: boolean
-  /** A file for the history of the last run, in the form of Jepsen. */
+  /** A file for the requests and answers of the last run, in the form of Jepsen; of a failing one also FILE.shrunk. */
   edn: string | undefined
   /** A file with the steps to run instead of a plan. */
   steps: string | undefined
-  /** A guard that is broken first; `all`: every one, in runs of its own. */
-  sabotage: string | undefined
+  /** Guards that are broken, each in runs of its own; empty: none. */
+  sabotages: string[]
   /** A file for the results as JSON. */
   json: string | undefined
   /** A file for the events of the scheduler, one a line; with --twice also FILE.2. */
   trace: string | undefined
   /** A failing run is not shrunk. */
-  whole: boolean
+  noShrink: boolean
 }
 
 const commandLine = {
@@ -39,10 +39,10 @@ const commandLine = {
     sabotage: { type: 'string' },
     json: { type: 'string' },
     trace: { type: 'string' },
-    whole: { type: 'boolean', default: false },
+    'no-shrink': { type: 'boolean', default: false },
   },
   usage:
-    ' (npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--twice] [--steps FILE] [--sabotage NAME] [--edn FILE] [--json FILE] [--trace FILE] [--whole])',
+    ' (npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--twice] [--steps FILE] [--sabotage NAME,…|all] [--edn FILE] [--json FILE] [--trace FILE] [--no-shrink])',
 } as const
 
 export function readOptions(args: string[], randomSeed: number): Options {
@@ -50,12 +50,17 @@ export function readOptions(args: string[], randomSeed: number): Options {
     seed: readWholeNumber('--seed', seed, seedRange),
     seeds: readWholeNumber('--seeds', seeds, { least: 1, most: 100_000 }),
     hours: readDecimal('--hours', hours, { least: 0.1, most: 24 * 31 }),
-    sabotage: sabotage && readOneOf('--sabotage', sabotage, [allSabotages, ...Object.keys(sabotages)]),
+    sabotages: sabotage === undefined ? [] : readSabotages(sabotage),
     edn: others.edn,
     steps: others.steps,
     json: others.json,
     trace: others.trace,
     twice: others.twice,
-    whole: others.whole,
+    noShrink: others['no-shrink'],
   }))
+}
+
+function readSabotages(list: string): string[] {
+  if (list === allSabotages) return Object.keys(sabotages).filter((name) => !sabotages[name]?.outside)
+  return readList(list).map((name) => readOneOf('--sabotage', name, Object.keys(sabotages)))
 }

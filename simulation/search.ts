@@ -4,16 +4,22 @@ import { minimize, simplifyTimes, withoutGroups } from './plan/shrink.ts'
 import { episodesOf, type Step } from './plan/steps.ts'
 import type { Programs, Runner } from './programs.ts'
 import type { RunRequest } from './runner.ts'
-import type { RunResult } from './scenario/result.ts'
+import type { Failure, RunResult } from './scenario/result.ts'
 
 export type Found = {
   seed: number
   /** Of the run that failed first. */
   whole: RunResult
   steps: Step[]
-  /** Of the shrunk steps, in a program of its own. */
+  /** Of the shrunk steps, in a fresh program. */
   shrunk: RunResult
+  /** The one that was looked for, in the shrunk run; undefined: it does not fail in that check there. */
+  failure: Failure | undefined
   trials: number
+  /** There were more trials to make: fewer steps may do. */
+  isAtLimit: boolean
+  /** Of trials that could not be carried out, and showed nothing. */
+  harnessErrors: string[]
 }
 
 /** In a fresh program. */
@@ -39,33 +45,55 @@ export async function shrinkRun(
   { seed, steps, whole, sabotage }: { seed: number; steps: Step[]; whole: RunResult; sabotage: string | undefined },
   { onTrial = () => undefined, limit = mostTrials }: { onTrial?: (line: string) => void; limit?: number } = {},
 ): Promise<Found> {
-  const { failure } = whole
-  if (!failure) throw new Error('there is nothing to shrink')
+  const [wanted] = whole.failures
+  if (!wanted || wanted.isOfHarness) throw new Error('there is nothing to shrink')
+  const { check } = wanted
+  const harnessErrors: string[] = []
+  let isAtLimit = false
   let trials = 0
   let runner: Runner = programs.openRunner(sabotage)
   async function fails(candidate: Step[]): Promise<boolean> {
-    if (trials >= limit) return false
+    if (trials >= limit) {
+      isAtLimit = true
+      return false
+    }
     trials += 1
-    const result = await runner.run({ seed, steps: candidate, withLines: false }).catch(async () => {
-      await runner.close()
-      runner = programs.openRunner(sabotage)
-      return undefined
-    })
-    const isSame = result?.failed.includes(failure?.check ?? '') ?? false
-    onTrial(`${candidate.length} steps: ${isSame ? 'fails' : 'passes'} in ${result?.tookMs} ms`)
-    return isSame
+    const tried = await runner.run({ seed, steps: candidate, withLines: false }).then(
+      (result) => judgeTrial(result, check),
+      async (error): Promise<Judged> => {
+        await runner.close()
+        runner = programs.openRunner(sabotage)
+        return { fails: false, says: `the program failed: ${error}`, isOfHarness: true }
+      },
+    )
+    if (tried.isOfHarness) harnessErrors.push(`${candidate.length} steps: ${tried.says}`)
+    onTrial(`${candidate.length} steps: ${tried.says}`)
+    return tried.fails
   }
   try {
-    const begun = steps.slice(0, whole.begun)
-    const last = await lastEpisodes(begun, fails)
+    const started = steps.slice(0, whole.startedSteps)
+    const last = await lastEpisodes(started, fails)
     const kinds = await withoutGroups(last, ({ actor }) => actor, fails)
     const few = await minimize(kinds, fails)
     const least = await simplifyTimes(few, fails)
     const shrunk = await runOnce(programs, { seed, steps: least, withLines: true }, sabotage)
-    return { seed, whole, steps: least, shrunk, trials }
+    const failure = shrunk.failures.find((each) => each.check === check)
+    return { seed, whole, steps: least, shrunk, failure, trials, isAtLimit, harnessErrors }
   } finally {
     await runner.close()
   }
+}
+
+type Judged = { fails: boolean; says: string; isOfHarness?: boolean }
+
+/** Whether it fails in this check; what else fails does not count. */
+function judgeTrial({ failures, tookMs }: RunResult, check: string): Judged {
+  const [first] = failures
+  if (first?.isOfHarness)
+    return { fails: false, says: `cannot be carried out: ${first.violations[0]}`, isOfHarness: true }
+  const fails = failures.some((each) => each.check === check)
+  const other = first && !fails ? `, and fails in ${first.check}` : ''
+  return { fails, says: `${fails ? 'fails' : 'passes'} in ${tookMs} ms${other}` }
 }
 
 /** Most failures need the last episode only: without the ones before, each trial is short. */

@@ -5,7 +5,7 @@ import type { World } from '../world/world.ts'
 import { checkActionLog } from './action-log.ts'
 import { checkAnswers } from './answers.ts'
 import { checkEvents } from './events.ts'
-import type { Check, Evidence } from './evidence.ts'
+import type { Check, CheckName, Evidence } from './evidence.ts'
 import { checkFailovers } from './failovers.ts'
 import { checkHome } from './home.ts'
 import { checkKeys } from './keys.ts'
@@ -27,6 +27,11 @@ import type { Quiet } from './quiet.ts'
 import { checkReasons } from './reasons.ts'
 import { checkSecrets } from './secrets.ts'
 import { checkSuspensions } from './suspensions.ts'
+
+export const processEndCheck: CheckName = {
+  id: 'C-30',
+  title: 'no process ended by itself, and SIGTERM ends a service with 0 in time',
+}
 
 /** What was found while everything settled. */
 export type Ended = Quiet & { ignoredNotifications: string[]; finalPages: FinalPages }
@@ -71,8 +76,7 @@ export async function checkEverything(parts: ToCheck): Promise<Check[]> {
     await checkSecrets(world),
     ...checkFailovers(world, evidence),
     {
-      id: 'C-30',
-      title: 'no process ended by itself, and SIGTERM ends a service with 0 in time',
+      ...processEndCheck,
       violations: [...world.services.flatMap(({ endedByItself }) => endedByItself), ...endedWrongly],
     },
     {

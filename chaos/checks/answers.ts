@@ -2,21 +2,25 @@
 // customer, and the right order or catalogue for reads.
 import { packages } from '../../src/payments/packages.ts'
 import type { Call } from '../history.ts'
-import { at, type Check, type Evidence } from './evidence.ts'
+import { at, type Check, type CheckName, type Evidence } from './evidence.ts'
+
+export const envelopeCheck: CheckName = {
+  id: 'I-26',
+  title: 'every answer is the envelope, with a listed code and the status of that code',
+}
+export const unexpectedErrorCheck: CheckName = { id: 'I-27', title: 'no unexpected error' }
+
+export const isUnexpectedError = ({ breach }: Pick<Call, 'breach'>) =>
+  breach?.startsWith('an unexpected error') ?? false
 
 export function checkAnswers(evidence: Evidence): Check[] {
   const { calls, callsOf } = evidence
   const breaches = calls.filter(({ breach }) => breach !== null)
-  const unexpected = breaches.filter(({ breach }) => breach?.startsWith('an unexpected error'))
+  const [unexpected, others] = [breaches.filter(isUnexpectedError), breaches.filter((call) => !isUnexpectedError(call))]
   return [
+    { ...envelopeCheck, violations: others.map((call) => `${at(call)}: ${call.breach}`) },
     {
-      id: 'I-26',
-      title: 'every answer is the envelope, with a listed code and the status of that code',
-      violations: breaches.filter((call) => !unexpected.includes(call)).map((call) => `${at(call)}: ${call.breach}`),
-    },
-    {
-      id: 'I-27',
-      title: 'no unexpected error',
+      ...unexpectedErrorCheck,
       violations: unexpected.map((call) => `${at(call)} ${call.request.op}: ${call.breach}`),
     },
     { id: 'I-25', title: 'no answer has data of another customer', violations: isolation(evidence) },

@@ -31,6 +31,11 @@ import {
 
 export type Check = { id: string; title: string; violations: string[] }
 
+/** A check that is made in more than one place. */
+export type CheckName = Pick<Check, 'id' | 'title'>
+
+export const checkName = ({ id, title }: CheckName) => `${id} ${title}`
+
 export type BookedOrder = {
   customer: number
   orderId: string

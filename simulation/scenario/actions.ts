@@ -10,7 +10,7 @@ import { beSignedIn } from '../../chaos/operators/sign-in.ts'
 import { anyOf } from '../../chaos/world/shop.ts'
 import { createRandom, type Random } from '../../harness/random.ts'
 import { may } from '../../src/operators/permissions.ts'
-import type { Step } from '../plan/steps.ts'
+import type { Actor, Step } from '../plan/steps.ts'
 import { faultOf } from './faults.ts'
 import type { Stage } from './stage.ts'
 
@@ -120,28 +120,24 @@ async function rotateSecret({ world, shop }: Stage): Promise<void> {
   }
 }
 
+/** What is in none of them is a fault. */
+const actionsOf: Partial<Record<Actor, (what: string) => Action | undefined>> = {
+  customer: ofCustomer,
+  service: ofCustomer,
+  operator: ofOperator,
+  platform: ofPlatform,
+  consumer: (what) => (what === 'secret rotated' ? rotateSecret : undefined),
+}
+
 export function actionOf({ actor, what }: Pick<Step, 'actor' | 'what'>): Action {
-  const found =
-    actor === 'customer' || actor === 'service'
-      ? ofCustomer(what)
-      : actor === 'operator'
-        ? ofOperator(what)
-        : actor === 'platform'
-          ? ofPlatform(what)
-          : actor === 'consumer' && what === 'secret rotated'
-            ? rotateSecret
-            : faultOf(actor, what)
+  const found = actionsOf[actor]?.(what) ?? faultOf(actor, what)
   if (!found) throw new Error(`there is no step "${what}" of ${actor}`)
   return found
 }
 
-/** Not awaited by the one that begins it. */
+/** Not awaited by the one that starts it. What is answered wrongly is recorded; an error means that the step could not be done. */
 export async function perform(stage: Stage, { actor, what, seed }: Step): Promise<void> {
   stage.history.note('step', { actor, what })
   stage.count(`${actor}: ${what}`)
-  try {
-    await actionOf({ actor, what })(stage, createRandom(seed))
-  } catch (error) {
-    stage.wrong.push(`${actor}: ${what}: ${(error as Error).stack}`)
-  }
+  await actionOf({ actor, what })(stage, createRandom(seed))
 }

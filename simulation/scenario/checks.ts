@@ -1,7 +1,8 @@
 // The checks of a run: cheap ones after every step, on the books as they are at that moment and on the answers since the last
 // time; those of the campaign at every quiet moment.
 import { checkEverything } from '../../chaos/checks/all.ts'
-import { type Check, gatherEvidence } from '../../chaos/checks/evidence.ts'
+import { envelopeCheck, isUnexpectedError, unexpectedErrorCheck } from '../../chaos/checks/answers.ts'
+import { checkName, gatherEvidence } from '../../chaos/checks/evidence.ts'
 import { createWatch, sums, type Watched } from '../../chaos/checks/money/watch.ts'
 import { readFinalPages } from '../../chaos/operators/final-pages.ts'
 import { readEverything, settleDown } from '../../chaos/settle.ts'
@@ -14,8 +15,6 @@ export type Checks = ReturnType<typeof createChecks>
 const entriesPerTurn = 1_500
 const readers = 4
 const countText = 'select count(*)::int as count from ledger_entries'
-
-const nameOf = ({ id, title }: Pick<Check, 'id' | 'title'>) => `${id} ${title}`
 
 export function createChecks(stage: Stage, startedAt: Date) {
   const { world, history, shop } = stage
@@ -30,6 +29,7 @@ export function createChecks(stage: Stage, startedAt: Date) {
     violations,
     atMs: history.nowMs(),
     when,
+    isOfHarness: false,
   })
 
   /** Of the answers that have come since. */
@@ -37,10 +37,7 @@ export function createChecks(stage: Stage, startedAt: Date) {
     const broken = history.calls.slice(judged).find(({ breach }) => breach !== null)
     judged = history.calls.length
     if (!broken) return undefined
-    const isUnexpected = broken.breach?.startsWith('an unexpected error')
-    const check = isUnexpected
-      ? 'I-27 no unexpected error'
-      : 'I-26 every answer is the envelope, with a listed code and the status of that code'
+    const check = checkName(isUnexpectedError(broken) ? unexpectedErrorCheck : envelopeCheck)
     return { check, violations: [`call ${broken.number}: ${broken.breach}`] }
   }
 
@@ -101,7 +98,7 @@ export function createChecks(stage: Stage, startedAt: Date) {
       })
       return all
         .filter(({ violations }) => violations.length > 0)
-        .map((check) => failure(nameOf(check), check.violations, when))
+        .map((check) => failure(checkName(check), check.violations, when))
     },
   }
 }

@@ -1,6 +1,9 @@
 // What a run of the simulation returns.
 import type { Line } from '../report/edn.ts'
 
+/** The check that every step and check of the run itself ends, without an error of its own. */
+export const harnessCheck = 'every step and check can be carried out'
+
 export type Failure = {
   /** Its id and title: the same while a run is shrunk. */
   check: string
@@ -9,17 +12,17 @@ export type Failure = {
   atMs: number
   /** At which moment it was found. */
   when: string
+  /** The run could not be carried out: this shows nothing about the product. */
+  isOfHarness: boolean
 }
 
 export type RunResult = {
   /** SHA-256 of the history. */
   digest: string
-  /** The first check that failed; null: none. */
-  failure: Failure | null
-  /** All that failed then. */
-  failed: string[]
-  /** How many steps had begun when the run ended. */
-  begun: number
+  /** All that failed at the first moment at which something did, the most telling one first; empty: the run passed. */
+  failures: Failure[]
+  /** How many steps had started when the run ended, quiet moments included. */
+  startedSteps: number
   simulatedMs: number
   tookMs: number
   figures: Record<string, number>

@@ -1,5 +1,7 @@
 // Plays the steps of a run on a world of its own, checks it on the way, and stops at the first state that is wrong.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { processEndCheck } from '../../chaos/checks/all.ts'
+import { checkName } from '../../chaos/checks/evidence.ts'
 import { real } from '../core/real.ts'
 import { createSimulation } from '../core/simulation.ts'
 import type { Template } from '../core/template.ts'
@@ -7,8 +9,9 @@ import { makeDirectory } from '../core/temporary.ts'
 import { episodesOf, type Step } from '../plan/steps.ts'
 import { perform } from './actions.ts'
 import { createChecks } from './checks.ts'
+import { watchErrors } from './errors.ts'
 import { loadName } from './faults.ts'
-import type { Failure, RunResult } from './result.ts'
+import { type Failure, harnessCheck, type RunResult } from './result.ts'
 import { openStage, type Stage } from './stage.ts'
 
 export type RunOptions = {
@@ -28,33 +31,37 @@ const shortGapMs = 60_000
 /** Longer than the holds that sibling services forget, and than their extensions. */
 const shortHoldsMs = 15_000
 
-type Played = { failed: Failure[]; begun: number; error?: unknown }
+type Played = {
+  failures: Failure[]
+  startedSteps: number
+  /** Errors of the steps themselves, each with its step. */
+  stepErrors: string[]
+}
 
 export async function runSteps({ seed, steps, template, onLine }: RunOptions): Promise<RunResult> {
   const startedMs = real.performanceNow()
   const { directory, remove } = makeDirectory()
   idle.afterMs = Number.POSITIVE_INFINITY
-  const simulation = await createSimulation({ seed, template, idle, ...(onLine && { onLine }) })
+  const errors = watchErrors(onLine)
+  const simulation = await createSimulation({ seed, template, idle, onLine: errors.onLine })
   let stage: Stage | undefined
-  const played: Played = { failed: [], begun: 0 }
+  const played: Played = { failures: [], startedSteps: 0, stepErrors: [] }
   try {
     const playing = simulation.process(loadName).run(async () => {
       stage = await openStage(simulation, directory)
       await play(stage, steps, played).catch((error) => {
-        played.error = error
+        errors.remember(error)
         throw error
       })
     }, 'begins')
     await simulation.until(playing, limitMs).catch((error) => {
       if (!stage) throw error
-      played.failed = [outsideOfRequests(error, simulation.now(), played.error === error)]
+      played.failures = [failureOf(error, errors.processOf(error), simulation.now())]
     })
-    const [failure = null] = played.failed
     return {
       digest: simulation.digest(),
-      failure,
-      failed: played.failed.map(({ check }) => check),
-      begun: played.begun,
+      failures: played.failures,
+      startedSteps: played.startedSteps,
       simulatedMs: Math.round(simulation.now()),
       tookMs: Math.round(real.performanceNow() - startedMs),
       figures: {
@@ -65,17 +72,25 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
       lines: stage?.world.lines ?? [],
     }
   } finally {
+    errors.close()
     await simulation.close()
     remove()
   }
 }
 
-/** An error that a process would have ended by, or one of the run itself. */
-function outsideOfRequests(error: unknown, atMs: number, isOfRun: boolean): Failure {
-  const check = isOfRun
-    ? 'every step and check can be carried out'
-    : 'C-30 no process ended by itself, and SIGTERM ends a service with 0 in time'
-  return { check, violations: [String((error as Error).stack ?? error)], atMs, when: 'an error outside of any request' }
+/** An error that nothing has caught: a service or the gateway would have ended by it; any other is of the run itself. */
+function failureOf(
+  error: unknown,
+  { name, isOfProduct }: { name: string; isOfProduct: boolean },
+  atMs: number,
+): Failure {
+  return {
+    check: isOfProduct ? checkName(processEndCheck) : harnessCheck,
+    violations: [String((error as Error).stack ?? error)],
+    atMs,
+    when: `an error of ${name} that nothing has caught`,
+    isOfHarness: !isOfProduct,
+  }
 }
 
 async function play(stage: Stage, steps: Step[], played: Played): Promise<void> {
@@ -84,28 +99,38 @@ async function play(stage: Stage, steps: Step[], played: Played): Promise<void> 
     const fromMs = performance.now()
     for (const step of episode.steps) {
       await waitUntil(stage, fromMs + step.atMs)
-      begin(stage, step)
-      played.begun += 1
-      const failure = await checks.afterStep(`after step ${played.begun}, ${step.actor}: ${step.what}`)
+      start(stage, step, played)
+      played.startedSteps += 1
+      const when = `after step ${played.startedSteps}, ${step.actor}: ${step.what}`
+      const failure = failureOfSteps(stage, played, when) ?? (await checks.afterStep(when))
       if (failure) {
-        played.failed = [failure]
+        played.failures = [failure]
         return
       }
     }
     await waitUntil(stage, fromMs + episode.lastsMs)
     await endFaults(stage)
-    played.begun += 1
-    played.failed = await checks.atQuietMoment(`at quiet moment ${place + 1}`)
-    if (played.failed.length > 0) return
+    played.startedSteps += 1
+    const when = `at quiet moment ${place + 1}`
+    const failure = failureOfSteps(stage, played, when)
+    played.failures = failure ? [failure] : await checks.atQuietMoment(when)
+    if (played.failures.length > 0) return
     // Sessions end when they are not used for a while.
     for (const operator of stage.operators) operator.session = null
   }
 }
 
-function begin(stage: Stage, step: Step): void {
-  const doing = perform(stage, step)
+function start(stage: Stage, step: Step, { stepErrors }: Played): void {
+  const doing = perform(stage, step).catch((error) => {
+    stepErrors.push(`${step.actor}: ${step.what}: ${String((error as Error).stack ?? error)}`)
+  })
   stage.underWay.add(doing)
   doing.finally(() => stage.underWay.delete(doing))
+}
+
+function failureOfSteps({ history }: Stage, { stepErrors }: Played, when: string): Failure | null {
+  if (stepErrors.length === 0) return null
+  return { check: harnessCheck, violations: stepErrors, atMs: history.nowMs(), when, isOfHarness: true }
 }
 
 async function waitUntil({ simulation }: Stage, ms: number): Promise<void> {

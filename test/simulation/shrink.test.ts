@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { type Life, runIn } from '../../simulation/core/processes.ts'
 import { planSteps } from '../../simulation/plan/plan.ts'
 import { minimize, simplifyTimes, withoutGroups } from '../../simulation/plan/shrink.ts'
 import { actors, episodesOf, readSteps, writeSteps } from '../../simulation/plan/steps.ts'
@@ -9,6 +10,7 @@ import { ednOf, type Line } from '../../simulation/report/edn.ts'
 import { changed } from '../../simulation/sabotage/apply.ts'
 import { sabotages } from '../../simulation/sabotage/sabotages.ts'
 import { actionOf } from '../../simulation/scenario/actions.ts'
+import { watchErrors } from '../../simulation/scenario/errors.ts'
 
 test('a failing list is shrunk to the items that it needs, wherever they are, in few trials', async () => {
   const items = Array.from({ length: 60 }, (_, place) => place)
@@ -60,7 +62,8 @@ test('a plan follows from its seed, every step of it can be done, and it survive
   assert.notDeepEqual(planSteps(8, 24), steps)
   for (const step of steps) if (step.actor !== 'observer') assert.equal(typeof actionOf(step), 'function')
   assert.deepEqual(new Set(steps.map(({ actor }) => actor)), new Set(actors))
-  assert.equal(episodesOf(steps).length, 24)
+  // The bursts of 24 hours, and what is left of the last hour.
+  assert.equal(episodesOf(steps).length, 25)
   assert.deepEqual(readSteps(writeSteps(steps)), steps)
   assert.throws(() => readSteps('[{"atMs":"soon"}]'), /not a list of steps/)
 })
@@ -95,4 +98,24 @@ test("a history in Jepsen's form: a process does one thing at a time, and nothin
     '{:index 4, :time 4000000, :process 1, :type :ok, :f :balance, :value {:status 200, :data {:credits 5, "a b" ["x \\"y\\"" nil]}}}',
     '{:index 5, :time 5000000, :process 1, :type :invoke, :f :balance, :value {:service "a", :customer 3}}',
   ])
+})
+
+test('an error that nothing caught belongs to the process of its code, and only a service or the gateway ends by it', () => {
+  const errors = watchErrors()
+  const life = (name: string) => ({ name }) as unknown as Life
+  try {
+    const [ofService, ofLoad, thrown] = [new Error('one'), new Error('two'), new Error('three')]
+    runIn(life('a'), () => errors.remember(ofService))
+    errors.onLine('12 a timer 5')
+    runIn(life('load'), () => errors.remember(ofLoad))
+    assert.deepEqual(errors.processOf(ofService), { name: 'a', isOfProduct: true })
+    assert.deepEqual(errors.processOf(ofLoad), { name: 'load', isOfProduct: false })
+    errors.onLine('13 gateway timer 5')
+    errors.onLine('13 note {"type":"event"}')
+    assert.deepEqual(errors.processOf(thrown), { name: 'gateway', isOfProduct: true })
+    errors.onLine('14 network sends 5')
+    assert.deepEqual(errors.processOf(thrown), { name: 'network', isOfProduct: false })
+  } finally {
+    errors.close()
+  }
 })
