@@ -1,5 +1,5 @@
-// The checks of a run: cheap ones after every step, on the books as they are at that moment and on the answers since the last
-// time; those of the campaign at every quiet moment.
+// The checks of a run: cheap ones before every step and between steps that are far apart, on the books as they are at that
+// moment and on the answers since the last time; those of the campaign at every quiet moment.
 import { checkEverything } from '../../chaos/checks/all.ts'
 import { envelopeCheck, isUnexpectedError, unexpectedErrorCheck } from '../../chaos/checks/answers.ts'
 import { checkName, gatherEvidence } from '../../chaos/checks/evidence.ts'
@@ -11,7 +11,7 @@ import type { Stage } from './stage.ts'
 
 export type Checks = ReturnType<typeof createChecks>
 
-/** With more entries than this, the sums are read after every second step only, then every third, and so on. */
+/** With more entries than this, the sums are read every second time only, then every third, and so on. */
 const entriesPerTurn = 1_500
 const readers = 4
 const countText = 'select count(*)::int as count from ledger_entries'
@@ -67,8 +67,8 @@ export function createChecks(stage: Stage, startedAt: Date) {
   let readFrom = 0
 
   return {
-    /** After a step; null: nothing is wrong. */
-    async afterStep(when: string): Promise<Failure | null> {
+    /** As it is now, with steps under way; null: nothing is wrong. */
+    async betweenSteps(when: string): Promise<Failure | null> {
       const found = judgeAnswers() ?? (await readSums())
       return found ? failure(found.check, found.violations, when) : null
     },

@@ -22,19 +22,23 @@ export type RunOptions = {
   onLine?: (line: string) => void
 }
 
-/** Longer than any run. */
-const limitMs = 400 * 86_400_000
+/** After the last step, for the start and for each quiet moment: hundreds of times as long as one takes. */
+const spareMs = 3_600_000
 /** Between bursts the polls of idle workers come late, because nothing waits for them. */
 const idle = { afterMs: Number.POSITIVE_INFINITY, fromMs: 100, factor: 200, mostMs: 120_000 }
 const idleAfterMs = 3_000
 const shortGapMs = 60_000
+/** Between steps that are far apart: soon, past the limits of a call, past a lease and its recovery. */
+const lookAfterMs = [500, 3_000, 15_000]
 /** Longer than the holds that sibling services forget, and than their extensions. */
 const shortHoldsMs = 15_000
 
 type Played = {
   failures: Failure[]
   startedSteps: number
-  /** Errors of the steps themselves, each with its step. */
+  /** Of steps that have not ended. */
+  underWay: Set<string>
+  /** Of steps that could not be done. */
   stepErrors: string[]
 }
 
@@ -45,7 +49,7 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
   const errors = watchErrors(onLine)
   const simulation = await createSimulation({ seed, template, idle, onLine: errors.onLine })
   let stage: Stage | undefined
-  const played: Played = { failures: [], startedSteps: 0, stepErrors: [] }
+  const played: Played = { failures: [], startedSteps: 0, underWay: new Set(), stepErrors: [] }
   try {
     const playing = simulation.process(loadName).run(async () => {
       stage = await openStage(simulation, directory)
@@ -54,9 +58,11 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
         throw error
       })
     }, 'begins')
+    const limitMs = limitOf(steps)
     await simulation.until(playing, limitMs).catch((error) => {
       if (!stage) throw error
-      played.failures = [failureOf(error, errors.processOf(error), simulation.now())]
+      const atMs = simulation.now()
+      played.failures = [atMs >= limitMs ? endless(played, atMs) : failureOf(error, errors.processOf(error), atMs)]
     })
     return {
       digest: simulation.digest(),
@@ -78,6 +84,21 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
   }
 }
 
+function limitOf(steps: Step[]): number {
+  return Math.max(0, ...steps.map(({ atMs }) => atMs)) + spareMs * (episodesOf(steps).length + 1)
+}
+
+function endless({ underWay }: Played, atMs: number): Failure {
+  const names = underWay.size > 0 ? [...underWay].join(', ') : 'no step: a check waits'
+  return {
+    check: harnessCheck,
+    violations: [`not over after ${(atMs / 3_600_000).toFixed(1)} simulated hours; under way: ${names}`],
+    atMs,
+    when: 'at the limit of the run',
+    isOfHarness: true,
+  }
+}
+
 /** An error that nothing has caught: a service or the gateway would have ended by it; any other is of the run itself. */
 function failureOf(
   error: unknown,
@@ -93,39 +114,69 @@ function failureOf(
   }
 }
 
+/** Returns at the first moment at which something is wrong, with all that is wrong then. */
 async function play(stage: Stage, steps: Step[], played: Played): Promise<void> {
   const checks = createChecks(stage, new Date())
+  /** Whether something is wrong now. */
+  const isWrong = async (when: string): Promise<boolean> => {
+    const failure = failureOfSteps(stage, played, when) ?? (await checks.betweenSteps(when))
+    if (failure) played.failures = [failure]
+    return failure !== null
+  }
+  let last = 'the start'
   for (const [place, episode] of episodesOf(steps).entries()) {
+    const quiet = `quiet moment ${place + 1}`
     const fromMs = performance.now()
-    for (const step of episode.steps) {
-      await waitUntil(stage, fromMs + step.atMs)
-      start(stage, step, played)
-      played.startedSteps += 1
-      const when = `after step ${played.startedSteps}, ${step.actor}: ${step.what}`
-      const failure = failureOfSteps(stage, played, when) ?? (await checks.afterStep(when))
-      if (failure) {
-        played.failures = [failure]
-        return
-      }
+    for (const [number, step] of episode.steps.entries()) {
+      const next = `step ${played.startedSteps + 1} (${step.actor}: ${step.what})`
+      // After a quiet moment nothing is under way, and everything was checked.
+      if (number === 0) await waitUntil(stage, fromMs + step.atMs)
+      else if (await isWrongUntil(stage, fromMs + step.atMs, last, isWrong)) return
+      if (await isWrong(`before ${next}, after ${last}`)) return
+      start(stage, step, next, played)
+      last = next
     }
-    await waitUntil(stage, fromMs + episode.lastsMs)
+    if (await isWrongUntil(stage, fromMs + episode.lastsMs, last, isWrong)) return
+    if (await isWrong(`before ${quiet}, after ${last}`)) return
     await endFaults(stage)
-    played.startedSteps += 1
-    const when = `at quiet moment ${place + 1}`
-    const failure = failureOfSteps(stage, played, when)
-    played.failures = failure ? [failure] : await checks.atQuietMoment(when)
+    if (await isWrong(`before ${quiet}, when every step had ended`)) return
+    played.startedSteps = Math.min(played.startedSteps + 1, steps.length)
+    played.failures = await checks.atQuietMoment(`at ${quiet}`)
     if (played.failures.length > 0) return
+    last = quiet
     // Sessions end when they are not used for a while.
     for (const operator of stage.operators) operator.session = null
   }
 }
 
-function start(stage: Stage, step: Step, { stepErrors }: Played): void {
+/** A wait in which the state is looked at some times: what a step has done is there a moment later, or when a lease is over. */
+async function isWrongUntil(
+  stage: Stage,
+  untilMs: number,
+  last: string,
+  isWrong: (when: string) => Promise<boolean>,
+): Promise<boolean> {
+  const sinceMs = performance.now()
+  for (const afterMs of lookAfterMs.filter((each) => sinceMs + each < untilMs)) {
+    await waitUntil(stage, sinceMs + afterMs)
+    if (await isWrong(`${afterMs / 1_000} s after ${last}`)) return true
+  }
+  await waitUntil(stage, untilMs)
+  return false
+}
+
+/** Not awaited: the next step may come before its end. */
+function start(stage: Stage, step: Step, name: string, played: Played): void {
   const doing = perform(stage, step).catch((error) => {
-    stepErrors.push(`${step.actor}: ${step.what}: ${String((error as Error).stack ?? error)}`)
+    played.stepErrors.push(`${name}: ${String((error as Error).stack ?? error)}`)
   })
+  played.startedSteps += 1
+  played.underWay.add(name)
   stage.underWay.add(doing)
-  doing.finally(() => stage.underWay.delete(doing))
+  doing.finally(() => {
+    played.underWay.delete(name)
+    stage.underWay.delete(doing)
+  })
 }
 
 function failureOfSteps({ history }: Stage, { stepErrors }: Played, when: string): Failure | null {
