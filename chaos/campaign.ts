@@ -158,13 +158,12 @@ async function conclude(
     consoleCalls: staff.console.calls,
   })
   const firedAtGateway = gatewayFaults.fired()
-  const lies = firedAtGateway.find(({ on, kind }) => on === 'lookup' && kind === 'other-order-after')?.times ?? 0
   const checks = await checkEverything({
     world,
     evidence,
     watch,
     quiet,
-    lies,
+    lies: gatewayFaults.lies(),
     endedWrongly: nemesis.wrong,
     answeredWrongly: [...outside.wrong, ...staff.wrong, ...wrong, ...driver.failures],
   })

@@ -1,5 +1,6 @@
 // All checks, for a moment when everything is settled.
 
+import type { Lies } from '../faults/gateway-faults.ts'
 import type { FinalPages } from '../operators/final-pages.ts'
 import type { World } from '../world/world.ts'
 import { checkActionLog } from './action-log.ts'
@@ -41,8 +42,8 @@ export type ToCheck = {
   evidence: Evidence
   watch: Watched
   quiet: Ended
-  /** How often the gateway has reported another order for a payment. */
-  lies: number
+  /** Lookups for which the gateway has reported another order. */
+  lies: Lies
   /** Processes that did not end as they must. */
   endedWrongly: string[]
   /** Answers that must not occur. */

@@ -1,41 +1,49 @@
 // Ends that are consistent and still wrong: an order that failed although its payment was good, one that expired too
 // early, a discrepancy without a reason.
 
+import type { Lies } from '../faults/gateway-faults.ts'
 import { limits } from '../world/settings.ts'
 import type { World } from '../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
 
-export async function checkReasons(world: World, evidence: Evidence, liesAboutOrders: number): Promise<Check[]> {
+export async function checkReasons(world: World, evidence: Evidence, lies: Lies): Promise<Check[]> {
   return [
     {
       id: 'C-17',
       title: 'no good payment was refused',
-      violations: await refusedGoodPayments(world, evidence, liesAboutOrders),
+      violations: await refusedGoodPayments(world, evidence, lies),
     },
     { id: 'E-7', title: 'no order failed before its time was over', violations: await earlyExpiries(world) },
     { id: 'R-6', title: 'every open discrepancy has a reason', violations: groundless(evidence) },
   ]
 }
 
+/** With which a confirm is refused after such a lookup. */
+const codeOfLie = 'PAYMENT_OF_ANOTHER_ORDER'
+
 type Refusal = { orderId: string; paymentKey: string; code: string | null }
 
 /**
  * Good: the buyer paid for this order with a card that works, and the payment was not cancelled. A lookup that reports
- * another order for the payment costs the order, and its money is returned: as many may be refused as there were such
- * lies.
+ * another order for the payment costs the order, and its money is returned: such a payment may be refused.
  */
-async function refusedGoodPayments({ books }: World, evidence: Evidence, lies: number): Promise<string[]> {
+export async function refusedGoodPayments(
+  { books }: Pick<World, 'books'>,
+  evidence: Pick<Evidence, 'reversals' | 'shop'>,
+  lies: Lies,
+): Promise<string[]> {
   const rows = await books.query<Refusal>(
     `select order_id as "orderId", payment_key as "paymentKey", gateway_code as "code"
     from payment_operations where kind = 'CONFIRM' and state = 'REJECTED'`,
   )
   const takenBack = new Set(evidence.reversals.map(({ paymentKey }) => paymentKey))
-  const refused = rows.filter(({ orderId, paymentKey }) => {
+  const refused = rows.filter(({ orderId, paymentKey, code }) => {
     const checkout = evidence.shop.orders.get(orderId)?.checkouts.find((each) => each.paymentKey === paymentKey)
-    return checkout !== undefined && ['approve', 'hang'].includes(checkout.result) && !takenBack.has(paymentKey)
+    const isGood = checkout !== undefined && ['approve', 'hang'].includes(checkout.result) && !takenBack.has(paymentKey)
+    const isLost = !lies.isComplete && code === codeOfLie
+    return isGood && !isLost && !lies.about.has(paymentKey) && !lies.about.has(orderId)
   })
-  if (refused.length <= lies) return []
-  return refused.map(({ orderId, code }) => `${orderId} was refused with ${code}; ${lies} lookups lied`)
+  return refused.map(({ orderId, paymentKey, code }) => `${orderId}: ${paymentKey} was refused with ${code}`)
 }
 
 async function earlyExpiries({ books }: World): Promise<string[]> {

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import { faultKinds, webhookFaultKinds } from '../../sandbox/faults/faults.ts'
+import type { LoggedRequest } from '../../sandbox/protocol/request-log.ts'
 import type { Fired, Gateway, GatewayFault } from '../world/gateway.ts'
 
 type Target = { on: string; kinds: string[]; share: number; atMost: number }
@@ -31,6 +32,12 @@ export const gatewayFaultNames: string[] = [
 
 const refillMs = 400
 
+/** A lookup that reports another order for a payment costs the order: its confirm is refused, and its money returned. */
+const lie = { on: 'lookup', kind: 'other-order-after' }
+/** `about`: payment keys, or ids of orders where the lookup named none. Not complete: a sandbox was killed without an answer. */
+export type Lies = { readonly about: ReadonlySet<string>; readonly isComplete: boolean }
+const liesIn = (fired: Fired[]) => fired.find(({ on, kind }) => on === lie.on && kind === lie.kind)?.times ?? 0
+
 export type GatewayFaults = ReturnType<typeof createGatewayFaults>
 
 export function createGatewayFaults(gateway: Gateway, seed: number, stopped: AbortSignal) {
@@ -40,6 +47,7 @@ export function createGatewayFaults(gateway: Gateway, seed: number, stopped: Abo
   /** Counts of the sandboxes that were killed, and of the one that runs. */
   const before = new Map<string, number>()
   let now: Fired[] = []
+  const lies = { about: new Set<string>(), isComplete: true }
 
   function next({ target, left }: (typeof queues)[number]): GatewayFault {
     if (left.length === 0) left.push(...random.shuffled(target.kinds))
@@ -58,8 +66,19 @@ export function createGatewayFaults(gateway: Gateway, seed: number, stopped: Abo
     if (injecting && added.length > 0) await gateway.control('PUT', '/sandbox/faults', [...remaining, ...added])
   }
 
-  async function collect(): Promise<void> {
-    now = (await gateway.fired()) ?? now
+  /** Whether the sandbox has answered. */
+  async function collect(): Promise<boolean> {
+    const fired = await gateway.fired()
+    if (!fired) return false
+    // The sandbox keeps its last thousand requests: they are read when there is another one of interest.
+    if (liesIn(fired) !== liesIn(now)) {
+      const log = await gateway.control<{ requests: LoggedRequest[] }>('GET', '/sandbox/requests')
+      if (!log) return false
+      for (const { operation, fault, paymentKey, orderId } of log.requests)
+        if (operation === lie.on && fault === lie.kind) lies.about.add(paymentKey ?? orderId ?? '')
+    }
+    now = fired
+    return true
   }
 
   return {
@@ -78,9 +97,10 @@ export function createGatewayFaults(gateway: Gateway, seed: number, stopped: Abo
       await collect()
     },
     collect,
+    lies: (): Lies => lies,
     /** Before the sandbox is killed, and its counts with it. */
     async remember(): Promise<void> {
-      await collect()
+      if (!(await collect())) lies.isComplete = false
       for (const { on, kind, times } of now) before.set(`${on} ${kind}`, (before.get(`${on} ${kind}`) ?? 0) + times)
       now = []
     },

@@ -3,7 +3,14 @@
 import { checkEverything } from '../../chaos/checks/all.ts'
 import { envelopeCheck, isUnexpectedError, unexpectedErrorCheck } from '../../chaos/checks/answers.ts'
 import { checkName, gatherEvidence } from '../../chaos/checks/evidence.ts'
-import { createWatch, sums, type Watched } from '../../chaos/checks/money/watch.ts'
+import {
+  appendOnlyCheck,
+  createWatch,
+  type EntryDigest,
+  entryDigestsText,
+  sums,
+  type Watched,
+} from '../../chaos/checks/money/watch.ts'
 import { readFinalPages } from '../../chaos/operators/final-pages.ts'
 import { readEverything, settleDown } from '../../chaos/settle.ts'
 import type { Failure } from './result.ts'
@@ -14,11 +21,10 @@ export type Checks = ReturnType<typeof createChecks>
 /** With more entries than this, the sums are read every second time only, then every third, and so on. */
 const entriesPerTurn = 1_500
 const readers = 4
-const countText = 'select count(*)::int as count from ledger_entries'
 
 export function createChecks(stage: Stage, startedAt: Date) {
   const { world, history, shop } = stage
-  const watch: Watched = createWatch(world.books, world.outside, 100)
+  const watch: Watched = createWatch(world.books, world.outside)
   const lastStatus = new Map<string, string>()
   let judged = 0
   let turn = 0
@@ -45,9 +51,12 @@ export function createChecks(stage: Stage, startedAt: Date) {
     turn += 1
     if (turn <= entries / entriesPerTurn) return undefined
     turn = 0
-    const found = await world.readAll([countText, ...Object.values(sums)])
-    const [counted = [], ...broken] = found
-    entries = (counted[0] as { count: number }).count
+    const [read = [], ...broken] = await world.readAll([entryDigestsText, ...Object.values(sums)])
+    const digests = read as EntryDigest[]
+    entries = digests.length
+    const changed = watch.findChanged(digests)
+    if (changed.length > 0) return { check: checkName(appendOnlyCheck), violations: changed }
+    watch.noteEntries(digests)
     const place = broken.findIndex((rows) => rows.length > 0)
     if (place < 0) return undefined
     const violations = (broken[place] ?? []).map((row) => JSON.stringify(row))
@@ -80,8 +89,6 @@ export function createChecks(stage: Stage, startedAt: Date) {
       const finalPages = await readFinalPages(world, staff, startedAt, stage.stopped)
       await watch.readSnapshot()
       await stage.gatewayFaults.collect()
-      const fired = stage.gatewayFaults.fired()
-      const lies = fired.find(({ on, kind }) => on === 'lookup' && kind === 'other-order-after')?.times ?? 0
       const evidence = await gatherEvidence(world, shop, {
         calls: history.calls,
         ...stage.outside,
@@ -92,7 +99,7 @@ export function createChecks(stage: Stage, startedAt: Date) {
         evidence,
         watch,
         quiet: { ...settled, finalPages },
-        lies,
+        lies: stage.gatewayFaults.lies(),
         endedWrongly: stage.endedWrongly,
         answeredWrongly: [...stage.outside.wrong, ...stage.wrong, ...stage.siblings.wrong],
       })

@@ -4,8 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../../src/db/database.ts'
 import { audit } from '../../../src/payments/audit/audit.ts'
 import type { Books } from '../../world/postgres.ts'
+import type { CheckName } from '../evidence.ts'
 
 const intervalMs = 2_000
+/** Of the ledger entries, in each snapshot of a campaign. */
+const sampledPercent = 5
 const keptViolations = 20
 
 /** Each selects the rows that break it. Where the audit follows a chain, these add up. */
@@ -66,14 +69,28 @@ export const sums: Record<string, string> = {
     where c.count is distinct from a.count or c.total is distinct from a.total`,
 }
 
+export const appendOnlyCheck: CheckName = {
+  id: 'I-15',
+  title: 'no ledger entry has changed since it was first read',
+}
+
+export type EntryDigest = { entry: string; digest: string }
+
+/** Of every ledger entry. */
+export const entryDigestsText = `
+  select customer_id || '/' || entry_number as entry, md5(e::text) as digest from ledger_entries e`
+
+/** Of some percent of them, and of at most so many: the watch of a campaign reads them every two seconds. */
+const sampledText = (percent: number) => `${entryDigestsText} tablesample bernoulli (${percent}) limit 300`
+
 export const auditTitle = 'the audit finds no rule broken'
 
 export type Watch = ReturnType<typeof startWatch>
 
 export type Watched = ReturnType<typeof createWatch>
 
-/** `sampledPercent`: of the ledger entries that are read for the check that none changes. */
-export function createWatch(books: Books, database: Database, sampledPercent = 5) {
+/** `sampledPercent`: of the ledger entries that are read for the check that none changes; undefined: all of them. */
+export function createWatch(books: Books, database: Database, sampledPercent?: number) {
   /** By rule; the first ones only. */
   const violations = new Map<string, string[]>([auditTitle, ...Object.keys(sums)].map((name) => [name, []]))
   const digests = new Map<string, string>()
@@ -83,12 +100,21 @@ export function createWatch(books: Books, database: Database, sampledPercent = 5
     const { violations: broken } = await audit(database)
     note(auditTitle, broken)
     for (const [name, text] of Object.entries(sums)) note(name, await books.queryEach(text))
-    const entries = await books.query<{ entry: string; digest: string }>(
-      `select customer_id || '/' || entry_number as entry, md5(e::text) as digest
-      from ledger_entries e tablesample bernoulli (${sampledPercent}) limit 300`,
-    )
-    for (const { entry, digest } of entries) if (!digests.has(entry)) digests.set(entry, digest)
+    const text = sampledPercent === undefined ? entryDigestsText : sampledText(sampledPercent)
+    noteEntries(await books.query<EntryDigest>(text))
     counts.snapshots += 1
+  }
+
+  /** Keeps the first digest of each entry. */
+  function noteEntries(entries: EntryDigest[]): void {
+    for (const { entry, digest } of entries) if (!digests.has(entry)) digests.set(entry, digest)
+  }
+
+  /** `entries`: all that there are. */
+  function findChanged(entries: EntryDigest[]): string[] {
+    const now = new Map(entries.map(({ entry, digest }) => [entry, digest]))
+    const changed = [...digests].filter(([entry, digest]) => now.get(entry) !== digest)
+    return changed.map(([entry]) => `${entry} ${now.has(entry) ? 'has changed' : 'is gone'}`)
   }
 
   function note(name: string, rows: object[]): void {
@@ -97,11 +123,11 @@ export function createWatch(books: Books, database: Database, sampledPercent = 5
     for (const row of rows) if (known.length < keptViolations) known.push(`at ${when}: ${JSON.stringify(row)}`)
   }
 
-  return { counts, violations, digests, readSnapshot }
+  return { counts, violations, noteEntries, findChanged, readSnapshot }
 }
 
 export function startWatch(books: Books, database: Database, stopped: AbortSignal) {
-  const watch = createWatch(books, database)
+  const watch = createWatch(books, database, sampledPercent)
   const { counts, readSnapshot } = watch
   let over = false
 

@@ -1,0 +1,52 @@
+// Checks that compare what was read at two moments, or what happened with its excuse: each notices what it is for.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createWatch, type EntryDigest } from '../../chaos/checks/money/watch.ts'
+import { refusedGoodPayments } from '../../chaos/checks/reasons.ts'
+import type { Books } from '../../chaos/world/postgres.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { silentLog } from '../support/database/database.ts'
+
+/** Books that answer every statement with these rows. */
+function booksOf(rows: () => object[]): Books {
+  const query = async <Row extends object>() => rows() as Row[]
+  return { query, queryEach: () => query() }
+}
+
+test('I-15: a ledger entry that changes after it was read is noticed, the last of many too, and one that is gone', () => {
+  const entries: EntryDigest[] = Array.from({ length: 1_000 }, (_, place) => ({ entry: `c/${place}`, digest: 'first' }))
+  const watch = createWatch(
+    booksOf(() => []),
+    createDatabase({ query: async () => ({ rows: [] }) }, silentLog),
+  )
+  watch.noteEntries(entries)
+  assert.deepEqual(watch.findChanged(entries), [])
+  const changed = entries.with(999, { entry: 'c/999', digest: 'second' })
+  watch.noteEntries(changed)
+  assert.deepEqual(watch.findChanged(changed), ['c/999 has changed'])
+  assert.deepEqual(watch.findChanged(entries.slice(1)), ['c/0 is gone'])
+})
+
+test('C-17: a refusal of a good payment is excused by a lie about that payment only', async () => {
+  const rows = ['one', 'two', 'three'].map((name) => ({
+    orderId: `order ${name}`,
+    paymentKey: `payment ${name}`,
+    code: name === 'three' ? 'PAYMENT_OF_ANOTHER_ORDER' : 'UNKNOWN',
+  }))
+  const world = { books: booksOf(() => rows) }
+  const orders = new Map(
+    rows.map(({ orderId, paymentKey }) => [orderId, { checkouts: [{ paymentKey, result: 'approve' }] }]),
+  )
+  const evidence = { reversals: [], shop: { orders } } as never
+  const refused = (about: string[], isComplete = true) =>
+    refusedGoodPayments(world, evidence, { about: new Set(about), isComplete })
+  const [one, two, three] = [
+    'order one: payment one was refused with UNKNOWN',
+    'order two: payment two was refused with UNKNOWN',
+    'order three: payment three was refused with PAYMENT_OF_ANOTHER_ORDER',
+  ]
+  assert.deepEqual(await refused(['payment of another', 'a fourth', 'a fifth']), [one, two, three])
+  assert.deepEqual(await refused(['payment two', 'order three']), [one])
+  // The sandbox was killed before its log was read.
+  assert.deepEqual(await refused([], false), [one, two])
+})
