@@ -5,7 +5,7 @@ const holds = 'src/credits/holds/holds.sql.ts'
 const reverse = 'src/credits/adjustments/reverse.sql.ts'
 const adjust = 'src/credits/adjustments/adjust.sql.ts'
 
-export const newSabotages: Record<string, Sabotage> = {
+export const sabotagesBeyondCampaign: Record<string, Sabotage> = {
   'extension-shortens': {
     what: 'A later, shorter extension of a hold makes its expiry earlier.',
     changes: [
