@@ -1,5 +1,9 @@
 // A history as Jepsen writes one, in EDN: an operation is invoked by a process and ends :ok, :fail or :info. A process does
-// one thing at a time, and one whose operation ended :info does nothing any more, because that operation may still happen.
+// one thing at a time, and one whose operation ended :info does nothing any more, because that operation may still happen. As
+// Knossos and Elle expect, the value of :invoke, :fail and :info is the request; :ok adds the response to it, and the cause of
+// the others is their :error. Faults are of the :nemesis. Steps of customers and others are no operations: their calls are.
+
+import type { Actor } from '../plan/steps.ts'
 
 /** A line of a history (chaos/history.ts). */
 export type Line = { type: string; at: number; number?: number; event?: string } & Record<string, unknown>
@@ -10,17 +14,22 @@ type Operation = {
   type: 'invoke' | 'ok' | 'fail' | 'info'
   f: string
   value: unknown
+  error?: unknown
 }
+
+/** Whose steps are faults, except for those of people. */
+const faultActors: string[] = ['gateway', 'network', 'database', 'process', 'consumer'] satisfies Actor[]
 
 const ends = ['ok', 'fail', 'info']
 
 export function ednOf(lines: Line[]): string {
   const operations = operationsOf(lines)
   return operations
-    .map(({ at, process, type, f, value }, index) => {
+    .map(({ at, process, type, f, value, error }, index) => {
       const who = typeof process === 'number' ? `${process}` : `:${process}`
       const fields = [`:index ${index}`, `:time ${Math.round(at * 1_000_000)}`, `:process ${who}`, `:type :${type}`]
-      return `{${[...fields, `:f :${keywordOf(f)}`, `:value ${ednValue(value)}`].join(', ')}}\n`
+      const cause = error === undefined ? [] : [`:error ${ednValue(error)}`]
+      return `{${[...fields, `:f :${keywordOf(f)}`, `:value ${ednValue(value)}`, ...cause].join(', ')}}\n`
     })
     .join('')
 }
@@ -28,17 +37,17 @@ export function ednOf(lines: Line[]): string {
 function operationsOf(lines: Line[]): Operation[] {
   const free: number[] = []
   let processes = 0
-  const underWay = new Map<string, { process: number; f: string }>()
+  const underWay = new Map<string, { process: number; f: string; value: object }>()
   const take = () => {
     const [process = processes++] = free.splice(0, 1)
     return process
   }
-  function begin(key: string, at: number, f: string, value: unknown): Operation {
+  function begin(key: string, at: number, f: string, value: object): Operation {
     const process = take()
-    underWay.set(key, { process, f })
+    underWay.set(key, { process, f, value })
     return { at, process, type: 'invoke', f, value }
   }
-  function end(key: string, at: number, type: 'ok' | 'fail' | 'info', value: unknown): Operation[] {
+  function end(key: string, at: number, type: 'ok' | 'fail' | 'info', answer: object): Operation[] {
     const own = underWay.get(key)
     if (!own) return []
     underWay.delete(key)
@@ -46,7 +55,8 @@ function operationsOf(lines: Line[]): Operation[] {
       free.push(own.process)
       free.sort((one, other) => one - other)
     }
-    return [{ at, ...own, type, value }]
+    if (type === 'ok') return [{ at, ...own, type, value: { ...own.value, response: answer } }]
+    return [{ at, ...own, type, error: answer }]
   }
   return lines.flatMap((line): Operation[] => {
     const { type, at, number, event, ...rest } = line
@@ -60,9 +70,13 @@ function operationsOf(lines: Line[]): Operation[] {
       const { kind, ...answer } = rest.outcome as { kind: 'ok' | 'fail' | 'info' }
       return end(`operator ${number}`, at, kind, answer)
     }
-    return [{ at, process: 'nemesis', type: 'info', f: event ?? type, value: rest }]
+    const isFault = event === 'step' && faultActors.includes(String(rest.actor)) && !isOfPeople(rest)
+    return isFault ? [{ at, process: 'nemesis', type: 'info', f: `${rest.actor} ${rest.what}`, value: null }] : []
   })
 }
+
+/** The consumer rotates its secret on purpose. */
+const isOfPeople = ({ actor, what }: Record<string, unknown>) => actor === 'consumer' && what === 'secret rotated'
 
 function withoutBookkeeping({ dropped: _, ...value }: Record<string, unknown>): object {
   return value

@@ -6,18 +6,27 @@ import type { Line } from './edn.ts'
 const shownCharacters = 160
 
 export function storyOf(lines: Line[], { check, violations, atMs, when }: Failure): string {
-  const shownLines = withoutReads(lines.filter(({ at }) => at <= atMs)).map(lineOf)
+  const shownLines = withoutReads(
+    lines.filter(({ at }) => at <= atMs),
+    callsIn(violations),
+  ).map(lineOf)
   const wrong = violations.slice(0, 3).map((each) => `             ${shortened(each, 1_000)}`)
   return [...shownLines, '', `${timeOf(atMs)}  ${when}: ${check}`, ...wrong, ''].join('\n')
 }
 
-/** From a quiet moment to the next step everything is read once more, for the checks only. */
-function withoutReads(lines: Line[]): Line[] {
+/** The calls that a violation cites: its text has "call 12". */
+function callsIn(violations: string[]): Set<number> {
+  const cited = violations.flatMap((each) => [...each.matchAll(/\bcall (\d+)/g)])
+  return new Set(cited.map(([, number]) => Number(number)))
+}
+
+/** From a quiet moment to the next step everything is read once more, for the checks only; a violation may be about that. */
+function withoutReads(lines: Line[], cited: Set<number>): Line[] {
   let isQuiet = false
-  return lines.filter(({ event }) => {
+  return lines.filter(({ event, number }) => {
     if (event === 'quiet') isQuiet = true
     if (event === 'step') isQuiet = false
-    return !isQuiet
+    return !isQuiet || (event === undefined && number !== undefined && cited.has(number))
   })
 }
 

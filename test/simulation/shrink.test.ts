@@ -7,6 +7,7 @@ import { planSteps } from '../../simulation/plan/plan.ts'
 import { minimize, simplifyTimes, withoutGroups } from '../../simulation/plan/shrink.ts'
 import { actors, episodesOf, readSteps, writeSteps } from '../../simulation/plan/steps.ts'
 import { ednOf, type Line } from '../../simulation/report/edn.ts'
+import { storyOf } from '../../simulation/report/story.ts'
 import { changed } from '../../simulation/sabotage/apply.ts'
 import { sabotages } from '../../simulation/sabotage/sabotages.ts'
 import { actionOf } from '../../simulation/scenario/actions.ts'
@@ -81,22 +82,54 @@ test('every sabotage changes the source that there is', () => {
   assert.throws(() => changed({ file: 'any', from: 'a', to: 'b' }, 'a and a'), /once/)
 })
 
+test('a story leaves out what was read for the checks, except for the calls that a violation cites', () => {
+  const lines: Line[] = [
+    { type: 'event', at: 1, event: 'step', actor: 'customer', what: 'purchase' },
+    { type: 'invoke', at: 2, number: 1, service: 'a', op: 'purchase' },
+    { type: 'ok', at: 3, number: 1, status: 201 },
+    { type: 'event', at: 4, event: 'quiet' },
+    { type: 'invoke', at: 5, number: 2, service: 'a', op: 'status' },
+    { type: 'ok', at: 6, number: 2, status: 200 },
+    { type: 'invoke', at: 7, number: 12, service: 'a', op: 'balance' },
+    { type: 'ok', at: 8, number: 12, status: 200 },
+  ]
+  const failure = {
+    check: 'C',
+    violations: ['call 12: too much'],
+    atMs: 9,
+    when: 'at quiet moment 1',
+    isOfHarness: false,
+  }
+  const story = storyOf(lines, failure)
+  assert.match(story, /call 12: balance/)
+  assert.match(story, /← ok {2}call 12/)
+  assert.doesNotMatch(story, /call 2:|status 200,|quiet {2}/)
+})
+
 test("a history in Jepsen's form: a process does one thing at a time, and nothing after an outcome that is not known", () => {
   const lines: Line[] = [
     { type: 'invoke', at: 1.5, number: 1, service: 'a', op: 'purchase', customer: 3 },
-    { type: 'event', at: 1.6, event: 'step', actor: 'process', what: 'killed' },
+    { type: 'event', at: 1.6, event: 'step', actor: 'process', what: 'both killed' },
+    { type: 'event', at: 1.7, event: 'step', actor: 'customer', what: 'purchase' },
+    { type: 'event', at: 1.8, event: 'quiet', tookMs: 5 },
     { type: 'invoke', at: 2, number: 2, service: 'b', op: 'balance', customer: 3 },
     { type: 'info', at: 3, number: 1, cause: 'ECONNRESET', dropped: false },
     { type: 'ok', at: 4, number: 2, status: 200, data: { credits: 5, 'a b': ['x "y"', null] }, dropped: false },
-    { type: 'invoke', at: 5, number: 3, service: 'a', op: 'balance', customer: 3 },
+    { type: 'invoke', at: 5, number: 3, service: 'a', op: 'cancel', customer: 3 },
+    { type: 'fail', at: 6, number: 3, status: 409, code: 'CON001', dropped: false },
+    { type: 'event', at: 7, event: 'operator request', number: 1, endpoint: 'refunds', operator: 'o' },
+    { type: 'event', at: 8, event: 'operator answer', number: 1, outcome: { kind: 'fail', code: 'NOT000' } },
   ]
   assert.deepEqual(ednOf(lines).trimEnd().split('\n'), [
     '{:index 0, :time 1500000, :process 0, :type :invoke, :f :purchase, :value {:service "a", :customer 3}}',
-    '{:index 1, :time 1600000, :process :nemesis, :type :info, :f :step, :value {:actor "process", :what "killed"}}',
+    '{:index 1, :time 1600000, :process :nemesis, :type :info, :f :process-both-killed, :value nil}',
     '{:index 2, :time 2000000, :process 1, :type :invoke, :f :balance, :value {:service "b", :customer 3}}',
-    '{:index 3, :time 3000000, :process 0, :type :info, :f :purchase, :value {:cause "ECONNRESET"}}',
-    '{:index 4, :time 4000000, :process 1, :type :ok, :f :balance, :value {:status 200, :data {:credits 5, "a b" ["x \\"y\\"" nil]}}}',
-    '{:index 5, :time 5000000, :process 1, :type :invoke, :f :balance, :value {:service "a", :customer 3}}',
+    '{:index 3, :time 3000000, :process 0, :type :info, :f :purchase, :value {:service "a", :customer 3}, :error {:cause "ECONNRESET"}}',
+    '{:index 4, :time 4000000, :process 1, :type :ok, :f :balance, :value {:service "b", :customer 3, :response {:status 200, :data {:credits 5, "a b" ["x \\"y\\"" nil]}}}}',
+    '{:index 5, :time 5000000, :process 1, :type :invoke, :f :cancel, :value {:service "a", :customer 3}}',
+    '{:index 6, :time 6000000, :process 1, :type :fail, :f :cancel, :value {:service "a", :customer 3}, :error {:status 409, :code "CON001"}}',
+    '{:index 7, :time 7000000, :process 1, :type :invoke, :f :console-refunds, :value {:endpoint "refunds", :operator "o"}}',
+    '{:index 8, :time 8000000, :process 1, :type :fail, :f :console-refunds, :value {:endpoint "refunds", :operator "o"}, :error {:code "NOT000"}}',
   ])
 })
 
