@@ -1,5 +1,6 @@
 // Runs one seed after the other until one fails, and prints what happened: a line for each, the story of what failed.
 import { readFileSync, writeFileSync } from 'node:fs'
+import { explainDifference } from './compare.ts'
 import { remarksOf } from './find-sabotages.ts'
 import type { Options } from './options.ts'
 import { planSteps } from './plan/plan.ts'
@@ -62,6 +63,7 @@ async function runSeed(
   const again = await run({ withLines: false, trace: trace && `${trace}.2` })
   const isRepeated = again.digest === result.digest
   print(`seed ${seed}: ${again.digest}  the second time${isRepeated ? '' : ': NOT THE SAME'}`)
+  if (!isRepeated) print(await explainDifference((file) => run({ withLines: false, trace: file })))
   return { result, isRepeated }
 }
 

@@ -1,7 +1,7 @@
 // A program that runs simulations for simulation/main.ts, one after the other: a run in a fresh one depends on nothing but
 // its seed and steps. A sabotage is applied before anything of the service is loaded.
 import './core/patches.ts'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import type { Step } from './plan/steps.ts'
 import { applySabotage } from './sabotage/apply.ts'
 import { sabotages } from './sabotage/sabotages.ts'
@@ -33,6 +33,7 @@ async function prepare({ sabotage }: RunRequest): Promise<(request: RunRequest) 
   return async ({ place, seed, steps, withLines, trace }) => {
     const template = await attachTemplate(place)
     try {
+      if (trace !== undefined) writeFileSync(trace, '')
       const onLine = trace === undefined ? undefined : (line: string) => appendFileSync(trace, `${line}\n`)
       const result = await runSteps({ seed, steps, template, ...(onLine && { onLine }) })
       return withLines ? result : { ...result, lines: [] }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { firstDifference } from '../../simulation/compare.ts'
 import { type Life, runIn } from '../../simulation/core/processes.ts'
 import { planSteps } from '../../simulation/plan/plan.ts'
 import { minimize, simplifyTimes, withoutGroups } from '../../simulation/plan/shrink.ts'
@@ -80,6 +81,16 @@ test('every sabotage changes the source that there is', () => {
     }
   }
   assert.throws(() => changed({ file: 'any', from: 'a', to: 'b' }, 'a and a'), /once/)
+})
+
+test('two traces that differ are compared at their first difference, with what came before', () => {
+  const lines = ['1 a', '2 b', '3 c', '4 d', '5 e', '6 f', '7 g']
+  const text = `${lines.join('\n')}\n`
+  assert.equal(firstDifference(text, text), null)
+  const found = 'event 7 differs:\n    2 b\n    3 c\n    4 d\n    5 e\n    6 f\n  1 7 g\n'
+  assert.equal(firstDifference(text, text.replace('7 g', '7 h')), `${found}  2 7 h`)
+  assert.equal(firstDifference(text, text.replace('7 g\n', '')), `${found}  2 no event`)
+  assert.match(firstDifference(text, `${text}8 h\n`) ?? '', /^ {2}1 no event\n {2}2 8 h$/m)
 })
 
 test('a story leaves out what was read for the checks, except for the calls that a violation cites', () => {
