@@ -8,6 +8,7 @@ import { readSteps, type Step, writeSteps } from './plan/steps.ts'
 import type { Programs } from './programs.ts'
 import { ednOf } from './report/edn.ts'
 import { storyOf } from './report/story.ts'
+import { countStruck, enoughSeeds, findNeverStruck, linesOfStruck } from './report/struck.ts'
 import type { RunRequest } from './runner.ts'
 import type { RunResult } from './scenario/result.ts'
 import { runOnce, shrinkRun } from './search.ts'
@@ -24,15 +25,17 @@ type Seed = { seed: number; steps: Step[] }
 
 /** Returns the exit code. */
 export async function runSeeds(programs: Programs, options: SeedOptions): Promise<number> {
-  const { seed: first, seeds, hours, json } = options
+  const { seed: first, seeds, hours, json, print } = options
   const startedMs = performance.now()
   const results: object[] = []
+  const figuresOfSeeds: Record<string, number>[] = []
   let code = 0
   for (let seed = first; seed < first + seeds && code === 0; seed += 1) {
     const steps = options.steps ? readSteps(readFileSync(options.steps, 'utf8')) : planSteps(seed, hours)
     const { result, isRepeated } = await runSeed(programs, { seed, steps }, options)
     const { digest, simulatedMs, tookMs, startedSteps, figures } = result
     const [failure] = result.failures
+    figuresOfSeeds.push(figures)
     const row = { seed, digest, isRepeated, simulatedMs, tookMs, startedSteps, figures }
     if (failure) {
       const foundMs = Math.round(performance.now() - startedMs)
@@ -44,6 +47,15 @@ export async function runSeeds(programs: Programs, options: SeedOptions): Promis
     }
   }
   if (json) writeFileSync(json, `${JSON.stringify(results, null, 2)}\n`)
+  if (seeds > 1) {
+    const struck = countStruck(figuresOfSeeds)
+    print(`\nFaults that struck in ${figuresOfSeeds.length} seeds:\n${linesOfStruck(struck).join('\n')}`)
+    const missing = findNeverStruck(struck)
+    if (code === 0 && seeds >= enoughSeeds && missing.length > 0) {
+      print(`\nNEVER STRUCK: ${missing.join(', ')}`)
+      code = 1
+    }
+  }
   return code
 }
 

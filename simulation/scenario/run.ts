@@ -7,6 +7,7 @@ import { createSimulation } from '../core/simulation.ts'
 import type { Template } from '../core/template.ts'
 import { makeDirectory } from '../core/temporary.ts'
 import { episodesOf, type Step } from '../plan/steps.ts'
+import { struckPrefix } from '../report/struck.ts'
 import { perform } from './actions.ts'
 import { createChecks } from './checks.ts'
 import { watchErrors } from './errors.ts'
@@ -74,6 +75,7 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
         ...simulation.figures(),
         calls: stage?.history.calls.length ?? 0,
         ...Object.fromEntries(stage?.counts ?? []),
+        ...(stage && struckAtGateway(stage)),
       },
       lines: stage?.world.lines ?? [],
     }
@@ -82,6 +84,16 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
     await simulation.close()
     remove()
   }
+}
+
+/** By kind, on whatever call. */
+function struckAtGateway({ gatewayFaults }: Stage): Record<string, number> {
+  const struck: Record<string, number> = {}
+  for (const { on, kind, times } of gatewayFaults.fired()) {
+    const name = `${struckPrefix}${on === 'webhook' ? 'webhook' : 'gateway'} ${kind}`
+    struck[name] = (struck[name] ?? 0) + times
+  }
+  return struck
 }
 
 function limitOf(steps: Step[]): number {

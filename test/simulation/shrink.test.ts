@@ -6,9 +6,10 @@ import { firstDifference } from '../../simulation/compare.ts'
 import { type Life, runIn } from '../../simulation/core/processes.ts'
 import { planSteps } from '../../simulation/plan/plan.ts'
 import { minimize, simplifyTimes, withoutGroups } from '../../simulation/plan/shrink.ts'
-import { actors, episodesOf, readSteps, writeSteps } from '../../simulation/plan/steps.ts'
+import { type Actor, actors, episodesOf, readSteps, writeSteps } from '../../simulation/plan/steps.ts'
 import { ednOf, type Line } from '../../simulation/report/edn.ts'
 import { storyOf } from '../../simulation/report/story.ts'
+import { countStruck, findNeverStruck, knownKinds } from '../../simulation/report/struck.ts'
 import { changed } from '../../simulation/sabotage/apply.ts'
 import { sabotages } from '../../simulation/sabotage/sabotages.ts'
 import { actionOf } from '../../simulation/scenario/actions.ts'
@@ -91,6 +92,25 @@ test('two traces that differ are compared at their first difference, with what c
   assert.equal(firstDifference(text, text.replace('7 g', '7 h')), `${found}  2 7 h`)
   assert.equal(firstDifference(text, text.replace('7 g\n', '')), `${found}  2 no event`)
   assert.match(firstDifference(text, `${text}8 h\n`) ?? '', /^ {2}1 no event\n {2}2 8 h$/m)
+})
+
+test('faults that struck are added up by their kind, and a known kind that never did is named', () => {
+  const struck = countStruck([
+    { events: 5, 'struck: a>gateway hold': 2, 'struck: a>database reset-after': 1, 'process: killed': 1 },
+    { 'struck: load>b hold': 3, 'struck: gateway hang-after': 4, 'customer: confirm': 9 },
+  ])
+  assert.equal(struck.get('network hold'), 5)
+  assert.equal(struck.get('database reset-after'), 1)
+  assert.equal(struck.get('gateway hang-after'), 4)
+  assert.equal(struck.get('process: killed'), 1)
+  assert.equal(struck.has('customer: confirm'), false)
+  const never = findNeverStruck(struck)
+  assert.ok(never.includes('network double') && !never.includes('network hold') && !never.includes('process: killed'))
+})
+
+test('every known kind of fault that is a step can be planned', () => {
+  for (const [actor = '', what] of knownKinds.map((kind) => kind.split(': ')))
+    if (what !== undefined) assert.equal(typeof actionOf({ actor: actor as Actor, what }), 'function')
 })
 
 test('a story leaves out what was read for the checks, except for the calls that a violation cites', () => {

@@ -1,0 +1,60 @@
+// How often each kind of fault struck in a run of several seeds. A kind that never does shows nothing, and in many seeds it is a
+// mistake of the plan: then the run fails.
+import { gatewayFaultNames } from '../../chaos/faults/gateway-faults.ts'
+
+/** A figure of a run whose name begins with it counts a fault that had an effect. */
+export const struckPrefix = 'struck: '
+
+/** From so many seeds on each known kind has to strike. */
+export const enoughSeeds = 20
+
+const ofProcess = [
+  'killed',
+  'both killed',
+  'stopped',
+  'paused',
+  'paused past its lease',
+  'paused in its call',
+  'starved',
+]
+const ofNetwork = ['refuse', 'reset-before', 'reset-after', 'delay', 'delay-answer', 'double', 'hold']
+const ofDatabase = ['reset-before', 'reset-after', 'delay-answer']
+
+/** Those that have to strike. */
+export const knownKinds: string[] = [
+  ...gatewayFaultNames,
+  ...ofNetwork.map((kind) => `network ${kind}`),
+  ...ofDatabase.map((kind) => `database ${kind}`),
+  ...['away', 'clock jumps'].map((what) => `database: ${what}`),
+  ...[...ofProcess, 'clock jumps'].map((what) => `process: ${what}`),
+  ...['frozen', 'killed', 'behaviour changed', 'webhooks redirected'].map((what) => `gateway: ${what}`),
+  'consumer: unavailable',
+]
+
+/** The kind that a figure counts: "a>gateway hold" is "network hold"; undefined where it counts no fault. */
+function kindOf(name: string): string | undefined {
+  if (!name.startsWith(struckPrefix)) return knownKinds.includes(name) ? name : undefined
+  const struck = name.slice(struckPrefix.length)
+  const sent = /^[^>]+>(?<to>\S+) (?<kind>.+)$/.exec(struck)?.groups
+  return sent ? `${sent.to === 'database' ? 'database' : 'network'} ${sent.kind}` : struck
+}
+
+export type Struck = Map<string, number>
+
+/** Of all runs together, with the known kinds that never struck. */
+export function countStruck(figures: Record<string, number>[]): Struck {
+  const struck: Struck = new Map(knownKinds.map((kind) => [kind, 0]))
+  for (const [name, times] of figures.flatMap((each) => Object.entries(each))) {
+    const kind = kindOf(name)
+    if (kind !== undefined) struck.set(kind, (struck.get(kind) ?? 0) + times)
+  }
+  return struck
+}
+
+export function findNeverStruck(struck: Struck): string[] {
+  return knownKinds.filter((kind) => struck.get(kind) === 0)
+}
+
+export function linesOfStruck(struck: Struck): string[] {
+  return [...struck].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([kind, times]) => `  ${kind}: ${times}`)
+}
