@@ -1,5 +1,5 @@
-// The steps of a run: who does what, and when. A step has a seed of its own, from which everything else about it follows, so
-// that leaving one out changes no other.
+// The steps of a run: who does what, and when. A step has a seed of its own, so that leaving one out does not change the random
+// numbers of another; what that one finds to choose from may change.
 
 export const actors = [
   'customer',

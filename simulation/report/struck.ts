@@ -17,15 +17,15 @@ const ofProcess = [
   'paused in its call',
   'starved',
 ]
-const ofNetwork = ['refuse', 'reset-before', 'reset-after', 'delay', 'delay-answer', 'double', 'hold']
-const ofDatabase = ['reset-before', 'reset-after', 'delay-answer']
+const ofNetwork = ['refuse', 'reset-before', 'reset-after', 'delay', 'delay-answer', 'double', 'hold', 'hold-answer']
+const ofDatabase = ['reset-before', 'reset-after', 'delay-answer', 'away', 'ended', 'locked']
 
 /** Those that have to strike. */
 export const knownKinds: string[] = [
   ...gatewayFaultNames,
   ...ofNetwork.map((kind) => `network ${kind}`),
   ...ofDatabase.map((kind) => `database ${kind}`),
-  ...['away', 'clock jumps'].map((what) => `database: ${what}`),
+  'database: clock jumps',
   ...[...ofProcess, 'clock jumps'].map((what) => `process: ${what}`),
   ...['frozen', 'killed', 'behaviour changed', 'webhooks redirected'].map((what) => `gateway: ${what}`),
   'consumer: unavailable',

@@ -4,9 +4,12 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { firstDifference } from '../../simulation/compare.ts'
 import { type Life, runIn } from '../../simulation/core/processes.ts'
+import { exitCodeOf, remarksOf, type SabotageResult } from '../../simulation/find-sabotages.ts'
+import { readOptions } from '../../simulation/options.ts'
 import { planSteps } from '../../simulation/plan/plan.ts'
 import { minimize, simplifyTimes, withoutGroups } from '../../simulation/plan/shrink.ts'
-import { type Actor, actors, episodesOf, readSteps, writeSteps } from '../../simulation/plan/steps.ts'
+import { type Actor, actors, episodesOf, readSteps, type Step, writeSteps } from '../../simulation/plan/steps.ts'
+import type { Programs, Runner } from '../../simulation/programs.ts'
 import { ednOf, type Line } from '../../simulation/report/edn.ts'
 import { storyOf } from '../../simulation/report/story.ts'
 import { countStruck, findNeverStruck, knownKinds } from '../../simulation/report/struck.ts'
@@ -14,6 +17,8 @@ import { changed } from '../../simulation/sabotage/apply.ts'
 import { sabotages } from '../../simulation/sabotage/sabotages.ts'
 import { actionOf } from '../../simulation/scenario/actions.ts'
 import { watchErrors } from '../../simulation/scenario/errors.ts'
+import type { Failure, RunResult } from '../../simulation/scenario/result.ts'
+import { shrinkRun } from '../../simulation/search.ts'
 
 test('a failing list is shrunk to the items that it needs, wherever they are, in few trials', async () => {
   const items = Array.from({ length: 60 }, (_, place) => place)
@@ -82,6 +87,91 @@ test('every sabotage changes the source that there is', () => {
     }
   }
   assert.throws(() => changed({ file: 'any', from: 'a', to: 'b' }, 'a and a'), /once/)
+})
+
+/** Programs whose runs fail in the check "wanted", behind another one, while the step "b" is there. */
+function programsOf(onRun: (steps: Step[], isLast: boolean) => void = () => undefined): Programs {
+  const failureIn = (check: string): Failure => ({ check, violations: [], atMs: 1, when: 'now', isOfHarness: false })
+  const run = async ({ steps, withLines }: Parameters<Runner['run']>[0]): Promise<RunResult> => {
+    onRun(steps, withLines)
+    const failures = steps.some(({ what }) => what === 'b') ? ['other', 'wanted'].map(failureIn) : []
+    return { digest: '', failures, startedSteps: steps.length, simulatedMs: 1, tookMs: 1, figures: {}, lines: [] }
+  }
+  return { openRunner: () => ({ run, close: async () => undefined }), close: async () => undefined }
+}
+
+const stepsToShrink = ['a', 'b', 'c'].map((what, place): Step => ({ atMs: place, actor: 'customer', what, seed: 1 }))
+const wantedFailure: Failure = { check: 'wanted', violations: [], atMs: 1, when: 'now', isOfHarness: false }
+const toShrink = {
+  seed: 1,
+  steps: stepsToShrink,
+  sabotage: undefined,
+  whole: {
+    digest: '',
+    failures: [wantedFailure],
+    startedSteps: 3,
+    simulatedMs: 1,
+    tookMs: 1,
+    figures: {},
+    lines: [],
+  } satisfies RunResult,
+}
+
+test('a run is shrunk by the check that was looked for, and that failure is returned, whatever else fails', async () => {
+  const found = await shrinkRun(programsOf(), toShrink)
+  assert.deepEqual(
+    found.steps.map(({ what }) => what),
+    ['b'],
+  )
+  assert.equal(found.failure?.check, 'wanted')
+  assert.deepEqual(remarksOf(found), [])
+})
+
+test('a shrunk run says what it does not show: more trials, a fresh program that passes, trials that ended by an error', async () => {
+  const limited = await shrinkRun(programsOf(), toShrink, { limit: 1 })
+  assert.deepEqual(remarksOf(limited), ['stopped at the limit of 1 trials: fewer steps may do'])
+  const lines: string[] = []
+  const failing = programsOf((steps, isLast) => {
+    if (steps.length === 1) throw new Error(isLast ? 'last' : 'the program ended with 1')
+  })
+  const found = await shrinkRun(failing, toShrink, { onTrial: (line) => lines.push(line) })
+  assert.equal(found.steps.length, 2)
+  assert.ok(lines.includes('1 steps: the program failed: Error: the program ended with 1'))
+  assert.match(remarksOf(found)[0] ?? '', /^\d trials could not be carried out, the first: 1 steps: the program failed/)
+  const gone = { ...limited, failure: undefined, isAtLimit: false }
+  assert.deepEqual(remarksOf(gone), ['the 2 steps do not fail in a fresh program'])
+  const harness = { ...toShrink, whole: { ...toShrink.whole, failures: [{ ...wantedFailure, isOfHarness: true }] } }
+  await assert.rejects(shrinkRun(programsOf(), harness), /nothing to shrink/)
+})
+
+test('sabotages are found only if each is shrunk to a short story; seeds that cannot be carried out are another code', () => {
+  const found: SabotageResult = {
+    name: 'one',
+    seed: 1,
+    check: 'C',
+    foundMs: 1,
+    stepsOfRun: 50,
+    steps: 20,
+    trials: 9,
+    shrunkMs: 1,
+    story: '',
+    remarks: [],
+    harnessErrors: [],
+  }
+  const codeOf = (...others: Partial<SabotageResult>[]) =>
+    exitCodeOf([found, ...others.map((other) => ({ ...found, ...other }))], { noShrink: false })
+  assert.equal(codeOf(), 0)
+  for (const other of [{ seed: null }, { steps: null }, { steps: 21 }]) assert.equal(codeOf(other), 1)
+  assert.equal(codeOf({ harnessErrors: ['seed 1: an error'] }), 3)
+  assert.equal(exitCodeOf([{ ...found, steps: null }], { noShrink: true }), 0)
+})
+
+test('--sabotage takes one name, several, or all that a simulation can find', () => {
+  const named = (list: string) => readOptions(['--sabotage', list], 1).sabotages
+  assert.deepEqual(readOptions([], 1).sabotages, [])
+  assert.deepEqual(named('no-recovery,silence-refuses'), ['no-recovery', 'silence-refuses'])
+  assert.ok(named('all').length > 20 && named('all').every((name) => !sabotages[name]?.outside))
+  for (const wrong of ['nothing', 'no-recovery,all']) assert.throws(() => named(wrong), /--sabotage: expected one of/)
 })
 
 test('two traces that differ are compared at their first difference, with what came before', () => {
