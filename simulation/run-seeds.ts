@@ -4,11 +4,11 @@ import { explainDifference } from './compare.ts'
 import { remarksOf } from './find-sabotages.ts'
 import type { Options } from './options.ts'
 import { planSteps } from './plan/plan.ts'
-import { readSteps, type Step, writeSteps } from './plan/steps.ts'
+import { episodesOf, readSteps, type Step, writeSteps } from './plan/steps.ts'
 import type { Programs } from './programs.ts'
 import { ednOf } from './report/edn.ts'
 import { storyOf } from './report/story.ts'
-import { countStruck, enoughSeeds, findNeverStruck, linesOfStruck } from './report/struck.ts'
+import { countStruck, findNeverStruck, linesOfStruck } from './report/struck.ts'
 import type { RunRequest } from './runner.ts'
 import type { RunResult } from './scenario/result.ts'
 import { runOnce, shrinkRun } from './search.ts'
@@ -29,6 +29,7 @@ export async function runSeeds(programs: Programs, options: SeedOptions): Promis
   const startedMs = performance.now()
   const results: object[] = []
   const figuresOfSeeds: Record<string, number>[] = []
+  let episodes = 0
   let code = 0
   for (let seed = first; seed < first + seeds && code === 0; seed += 1) {
     const steps = options.steps ? readSteps(readFileSync(options.steps, 'utf8')) : planSteps(seed, hours)
@@ -36,6 +37,7 @@ export async function runSeeds(programs: Programs, options: SeedOptions): Promis
     const { digest, simulatedMs, tookMs, startedSteps, figures } = result
     const [failure] = result.failures
     figuresOfSeeds.push(figures)
+    episodes += episodesOf(steps).length
     const row = { seed, digest, isRepeated, simulatedMs, tookMs, startedSteps, figures }
     if (failure) {
       const foundMs = Math.round(performance.now() - startedMs)
@@ -50,8 +52,8 @@ export async function runSeeds(programs: Programs, options: SeedOptions): Promis
   if (seeds > 1) {
     const struck = countStruck(figuresOfSeeds)
     print(`\nFaults that struck in ${figuresOfSeeds.length} seeds:\n${linesOfStruck(struck).join('\n')}`)
-    const missing = findNeverStruck(struck)
-    if (code === 0 && seeds >= enoughSeeds && missing.length > 0) {
+    const missing = findNeverStruck(struck, { seeds, episodes })
+    if (code === 0 && missing.length > 0) {
       print(`\nNEVER STRUCK: ${missing.join(', ')}`)
       code = 1
     }

@@ -5,8 +5,8 @@ import { gatewayFaultNames } from '../../chaos/faults/gateway-faults.ts'
 /** A figure of a run whose name begins with it counts a fault that had an effect. */
 export const struckPrefix = 'struck: '
 
-/** From so many seeds on each known kind has to strike. */
-export const enoughSeeds = 20
+/** With fewer seeds no kind has to strike. */
+const enoughSeeds = 20
 
 const ofProcess = [
   'killed',
@@ -20,9 +20,7 @@ const ofProcess = [
 const ofNetwork = ['refuse', 'reset-before', 'reset-after', 'delay', 'delay-answer', 'double', 'hold', 'hold-answer']
 const ofDatabase = ['reset-before', 'reset-after', 'delay-answer', 'away', 'ended', 'locked']
 
-/** Those that have to strike. */
-export const knownKinds: string[] = [
-  ...gatewayFaultNames,
+const steps = [
   ...ofNetwork.map((kind) => `network ${kind}`),
   ...ofDatabase.map((kind) => `database ${kind}`),
   'database: clock jumps',
@@ -30,6 +28,14 @@ export const knownKinds: string[] = [
   ...['frozen', 'killed', 'behaviour changed', 'webhooks redirected'].map((what) => `gateway: ${what}`),
   'consumer: unavailable',
 ]
+
+/** From so many episodes on each has to strike: with these numbers the rarest kind is to be expected ten times. */
+const known: { kinds: string[]; fromEpisodes: number }[] = [
+  { kinds: steps, fromEpisodes: 400 },
+  // One of many is drawn, and it waits for a call to which it applies.
+  { kinds: gatewayFaultNames, fromEpisodes: 2_000 },
+]
+export const knownKinds: string[] = known.flatMap(({ kinds }) => kinds)
 
 /** The kind that a figure counts: "a>gateway hold" is "network hold"; undefined where it counts no fault. */
 function kindOf(name: string): string | undefined {
@@ -51,8 +57,11 @@ export function countStruck(figures: Record<string, number>[]): Struck {
   return struck
 }
 
-export function findNeverStruck(struck: Struck): string[] {
-  return knownKinds.filter((kind) => struck.get(kind) === 0)
+/** Of those that had to strike in a run of that size. */
+export function findNeverStruck(struck: Struck, { seeds, episodes }: { seeds: number; episodes: number }): string[] {
+  if (seeds < enoughSeeds) return []
+  const expected = known.filter(({ fromEpisodes }) => episodes >= fromEpisodes).flatMap(({ kinds }) => kinds)
+  return expected.filter((kind) => struck.get(kind) === 0)
 }
 
 export function linesOfStruck(struck: Struck): string[] {

@@ -194,8 +194,11 @@ test('faults that struck are added up by their kind, and a known kind that never
   assert.equal(struck.get('gateway hang-after'), 4)
   assert.equal(struck.get('process: killed'), 1)
   assert.equal(struck.has('customer: confirm'), false)
-  const never = findNeverStruck(struck)
+  const never = findNeverStruck(struck, { seeds: 20, episodes: 400 })
   assert.ok(never.includes('network double') && !never.includes('network hold') && !never.includes('process: killed'))
+  assert.ok(!never.includes('gateway too-fast'))
+  assert.ok(findNeverStruck(struck, { seeds: 20, episodes: 2_000 }).includes('gateway too-fast'))
+  assert.deepEqual(findNeverStruck(struck, { seeds: 19, episodes: 2_000 }), [])
 })
 
 test('every known kind of fault that is a step can be planned', () => {
