@@ -3361,6 +3361,9 @@ select version from schema_migrations;
 -- db.probeRoom
 select pg_export_snapshot();
 
+-- db.readTime
+select now() as "now";
+
 -- events.advanceQueue
 with step as (
     update event_queues
@@ -3703,9 +3706,6 @@ select event_number as "eventNumber", event_id as "eventId", type, data, created
 
 -- events.markEndpointRemoved
 update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1 returning endpoint_id;
-
--- events.readDatabaseTime
-select now() as "now";
 
 -- events.replaceSecrets
 update event_endpoints set secrets = $3::jsonb

@@ -319,3 +319,12 @@ export function createPool(settings: PoolSettings): pg.Pool {
   })
   return pool
 }
+
+const readTimeStatement = statement('db.readTime', 'select now() as "now"')
+
+/** The clock of the database decides: that of a process may be wrong. */
+export async function readDatabaseTime(database: Database): Promise<Date> {
+  const [row] = await database.run<{ now: Date }>(readTimeStatement)
+  assert(row, 'the statement has one row')
+  return row.now
+}

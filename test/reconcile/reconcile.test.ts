@@ -55,6 +55,19 @@ test('R1: a capture for a PENDING order without an operation of ours: CONFIRMED,
   assert.deepEqual(await discrepanciesOf(service, orderId), [])
 })
 
+test('a run ends at the present of the database: a process whose clock is slow leaves nothing out', async (t) => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  const now = Date.now()
+  const span = { from: new Date(now - hourMs), to: new Date(now + hourMs) }
+  t.mock.method(Date, 'now', () => now - hourMs / 2)
+  const { reviewed } = await reconcile(service.payments, span)
+  t.mock.restoreAll()
+  assert.equal(reviewed.repaired, 1)
+  assert.equal(await customer.status(orderId), 'CONFIRMED')
+})
+
 test('R1: a capture with another amount for a PENDING order: a discrepancy, and no grant', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.paidOrder()

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { refuse, refuseFields } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { addDays, dayMs, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
+import { readDatabaseTime } from '../../db/database.ts'
 import { type ActionLog, recordAction } from '../../operators/action-log.ts'
 import type { Run, TimeSpan } from '../../payments/books/reconcile.sql.ts'
 import { abandonRun, beginRun, executeRun, isDoubtful } from '../../payments/books/reconcile.ts'
@@ -40,7 +41,7 @@ export function bookHandlers(context: BookContext, actionLog: ActionLog, app: Fa
     async reconcile({ body, request }) {
       const { from, to } = spanOf(body)
       const begins = dayStartOf('from', from)
-      if (begins.getTime() >= Date.now()) throw faultOf('from', 'must not be in the future')
+      if (begins >= (await readDatabaseTime(database))) throw faultOf('from', 'must not be in the future')
       const ends = new Date(dayStartOf('to', to).getTime() + dayMs)
       return { reconciliationId: await startRun({ from: begins, to: ends }, request, body.reason.trim()) }
     },

@@ -1,7 +1,6 @@
 // The attempts to deliver events, for operators, until they are deleted. The statements of queues.sql.ts write an attempt together
 // with the step that it leads to; one that was sent outside a queue is written by itself. The key has the time of the attempt,
 // which the caller gives: a statement that is repeated after a lost connection writes no second row.
-import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 
 export type Attempt = {
@@ -111,13 +110,4 @@ const deleteAttemptsStatement = statement(
 /** Returns how many attempts it deleted, at most the limit in each group of customers. */
 export async function deleteAttempts(database: Database, keptDays: number, limit: number): Promise<number> {
   return (await database.run(deleteAttemptsStatement, [keptDays, limit])).length
-}
-
-const readDatabaseTimeStatement = statement('events.readDatabaseTime', 'select now() as "now"')
-
-/** The clock of the database: the signature of an event has its time. */
-export async function readDatabaseTime(database: Database): Promise<Date> {
-  const [row] = await database.run<{ now: Date }>(readDatabaseTimeStatement)
-  assert(row, 'the statement has one row')
-  return row.now
 }

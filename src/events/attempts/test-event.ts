@@ -1,8 +1,9 @@
 // Sends a test event to an endpoint for an operator: signed, checked and limited like every other event, and not stored. A disabled
 // endpoint gets it too: that is how it is tried before it is enabled.
+
+import { readDatabaseTime } from '../../db/database.ts'
 import { type DeliveryContext, type Sent, send } from '../deliver.ts'
 import type { Endpoint } from '../endpoints.sql.ts'
-import { readDatabaseTime } from './attempts.sql.ts'
 
 export const testEventType = 'endpoint.test'
 

@@ -6,6 +6,7 @@
 // two are on different days. So that every won of a difference can be traced, an operation counts on the day of its
 // movement, and an operation without a movement in its span is looked up at the gateway.
 import { newOperationId, orderIdPattern } from '../../core/ids.ts'
+import { readDatabaseTime } from '../../db/database.ts'
 import type { Movement } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
 import { operationKinds } from '../kinds.ts'
@@ -94,7 +95,8 @@ export async function reconcile(
 /** A run on request. The process that begins it executes it. */
 export async function beginRun({ database }: PaymentContext, span: TimeSpan, requestedBy: string | null): Promise<Run> {
   // There are no movements in the future.
-  const begun = { from: span.from, to: new Date(Math.min(span.to.getTime(), Date.now())) }
+  const present = await readDatabaseTime(database)
+  const begun = { from: span.from, to: span.to < present ? span.to : present }
   if (lastMomentOf(begun) <= span.from) throw new Error('There is nothing to reconcile in a span that has not begun.')
   return insertRun(database, newOperationId(), begun, leaseMs, requestedBy)
 }
