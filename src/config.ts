@@ -227,6 +227,13 @@ export function readConfig(environment: Environment = process.env): Config {
 function readPublication(read: Reader): PublicationSettings {
   const witnesses = readWitnesses(read.raw('LOG_WITNESSES') ?? '')
   if (!witnesses) read.fault('LOG_WITNESSES', '"URL VKEY" of each witness, separated by commas, each of them once')
+  // The default is the name of every log: a witness would take those of two installations for one history.
+  if (witnesses?.length && !read.raw('LOG_ORIGIN')) {
+    read.fault(
+      'LOG_ORIGIN',
+      'a name such as credits.example.com/log by which the witnesses of LOG_WITNESSES distinguish this log from others',
+    )
+  }
   const file = read.raw('CHECKPOINT_FILE')
   return {
     witnesses: witnesses ?? [],

@@ -319,6 +319,10 @@ const oneFault: [environment: Environment, fault: string][] = [
     { LOG_WITNESSES: 'https://witness.example' },
     'LOG_WITNESSES: expected "URL VKEY" of each witness, separated by commas, each of them once',
   ],
+  [
+    { LOG_WITNESSES: witness },
+    'LOG_ORIGIN is not set: a name such as credits.example.com/log by which the witnesses of LOG_WITNESSES distinguish this log from others is needed',
+  ],
   [{ WORKER: 'no' }, 'WORKER: expected one of on, off, got "no"'],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"'],
   [
