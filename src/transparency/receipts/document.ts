@@ -61,7 +61,7 @@ const answersWith = (subject: ReceiptSubject, entries: Receipt['entries']) => ({
 })
 
 const notLogged: Refused = refused(
-  'an entry is not in the log yet: repeat the request in a second',
+  'an entry is not in the log yet: repeat the request in two seconds',
   receiptRefusals.notLoggedYet(),
 )
 

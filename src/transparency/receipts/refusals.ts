@@ -23,9 +23,10 @@ export const receiptRefusals = {
   endsBeforeItBegins: () => refuseFields('VAL003', [{ field: 'to', rule: 'must not be before from' }]),
   tooLong: () =>
     refuseFields('VAL003', [{ field: 'to', rule: `must be at most ${receiptEntriesAtMost - 1} after from` }]),
+  // Entries of a busy ledger are in the log within five seconds, which three repeats cover.
   notLoggedYet: () =>
     refuse('SVC001', {
-      message: 'An entry of the receipt is not in the log yet. Retry in a second.',
-      retryAfterSeconds: 1,
+      message: 'An entry of the receipt is not in the log yet. Retry in two seconds.',
+      retryAfterSeconds: 2,
     }),
 }
