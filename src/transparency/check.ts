@@ -29,7 +29,7 @@ export const logRules = {
 } satisfies Record<string, LogRule>
 
 const dueMs = 600_000
-/** Leaves of a piece: half a second at most. */
+/** Tiles of leaves that are compared at once: half a second at most. */
 const pieceTiles = 40
 const pageCustomers = 5_000
 

@@ -1,7 +1,6 @@
 // What was kept of the log elsewhere: checkpoints, alone or in receipts, and the entries of receipts. The log of today has to
 // contain them, and a log that only grew may still contain a second, other leaf of an entry: so an entry of a receipt is
 // compared with the ledger and with its place, not with the tree alone. Signatures are checked before, by the caller.
-import { AssertionFailed } from '../core/assert.ts'
 import type { Database } from '../db/database.ts'
 import { findPlaces, listLeaves } from './log.sql.ts'
 import { readTile, rootAtSize } from './log.ts'
@@ -55,7 +54,7 @@ export async function checkKept(
   found: KeptFindings,
 ): Promise<void> {
   for (const { from, size, root, entries } of kept) {
-    const now = await ifComplete(rootAtSize(database, size))
+    const now = await rootAtSize(database, size)
     if (!now?.equals(root)) {
       const hasNow = now ? { rootNow: now.toString('base64') } : { sizeNow }
       found.checkpoint({ checkpoint: from, size, root: root.toString('base64'), ...hasNow })
@@ -82,14 +81,4 @@ async function differenceOf(
   const indexNow = places?.indexes.get(entryNumber) ?? null
   const isSame = keptHash === loggedHash && keptHash === ledgerHash && index === indexNow
   return isSame ? null : { index, indexNow, keptHash, loggedHash, ledgerHash }
-}
-
-/** Null: the log is not that large, or hashes of it are missing. */
-async function ifComplete(root: Promise<Buffer | null>): Promise<Buffer | null> {
-  try {
-    return await root
-  } catch (error) {
-    if (error instanceof AssertionFailed) return null
-    throw error
-  }
 }
