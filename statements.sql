@@ -6159,8 +6159,8 @@ insert into log_cosignatures (size, vkey, line) values ($1, $2, $3) on conflict 
 -- transparency.append
 with head as (
     update log_head
-    set size = $2::bigint, root = $3::bytea, note = $4::text, marks = marks || $5::jsonb, appended_at = now()
-    where size = $1::bigint and root = $13::bytea
+    set size = $3::bigint, root = $4::bytea, note = $5::text, marks = marks || $6::jsonb, appended_at = now()
+    where size = $1::bigint and root = $2::bytea
     returning size
   ),
   run as (
@@ -6169,11 +6169,11 @@ with head as (
            ($1::bigint + sum(r.last_entry - r.first_entry + 1) over (order by r.place)
             - (r.last_entry - r.first_entry + 1))::bigint
     from head
-    cross join unnest($6::text::uuid[], $7::text::bigint[], $8::text::bigint[]) with ordinality
+    cross join unnest($7::text::uuid[], $8::text::bigint[], $9::text::bigint[]) with ordinality
       as r (customer_id, first_entry, last_entry, place)
   ),
   growth as (
-    select g.* from head cross join unnest($9::int[], $10::bigint[], $11::boolean[], $12::bytea[])
+    select g.* from head cross join unnest($10::int[], $11::bigint[], $12::boolean[], $13::bytea[])
       as g (level, tile, is_new, hashes)
   ),
   new_tile as (
@@ -6211,7 +6211,7 @@ select size, marks, appended_at::text as "appendedAt",
   from log_head;
 
 -- transparency.findCheckpoint
-select size, root, note from log_head where note is not null;
+select size, root, note from log_head;
 
 -- transparency.findHead
 select size, root, note, marks, appended_at > now() - $1::int * interval '1 ms' and appended_at <= now() as "isFresh"
@@ -6263,8 +6263,7 @@ select h.size, h.root, h.note, p.entry_numbers as "entryNumbers", p.indexes
                         where r.customer_id = $1::uuid and r.first_entry <= n.entry_number
                         order by r.first_entry desc limit 1) r
     where r.last_entry >= n.entry_number
-  ) p
-  where h.note is not null;
+  ) p;
 
 -- transparency.findPublished
 select p.size, p.root, p.note, p.published_at as "publishedAt",
@@ -6327,10 +6326,10 @@ select greatest(extract(epoch from now() - min(e.created_at)), 0)::float8 as "se
 select u.customer_id as "customerId", u.first_entry as "firstEntry"
   from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bytea[]) as u (customer_id, first_entry, last_entry, logged_hashes)
   cross join lateral (
-    select string_agg(sha256('\x00'::bytea || convert_to(
-      ledger_leaf(e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta,
-                  e.held_after, e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id), 'UTF8')),
-      ''::bytea order by e.entry_number) as hashes
+    select string_agg(sha256('\x00'::bytea || convert_to(ledger_leaf(
+    e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta, e.held_after,
+    e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id), 'UTF8')),
+    ''::bytea order by e.entry_number) as hashes
     from ledger_entries e
     where e.customer_id = u.customer_id and e.entry_number between u.first_entry and u.last_entry
   ) l
@@ -6352,9 +6351,9 @@ select p.customer_id as "customerId", logged.last_entry + 1 as "entryNumber", p.
   where greatest(p.passed, p.due) > logged.last_entry;
 
 -- transparency.listLeaves
-select e.entry_number as "entryNumber",
-          ledger_leaf(e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta,
-                      e.held_after, e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id) as "leaf"
+select e.entry_number as "entryNumber", ledger_leaf(
+    e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta, e.held_after,
+    e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id) as "leaf"
   from ledger_entries e
   where e.customer_id = $1 and e.entry_number = any ($2::bigint[]);
 
@@ -6426,11 +6425,10 @@ select array_agg(r.customer_id order by r.place)::text as "customers",
     from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[]) with ordinality
       as u (customer_id, first_entry, last_entry, place)
     cross join lateral (
-      select count(*) as entries,
-        string_agg(sha256('\x00'::bytea || convert_to(
-          ledger_leaf(e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta,
-                      e.held_after, e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id), 'UTF8')),
-          ''::bytea order by e.entry_number) as hashes
+      select count(*) as entries, string_agg(sha256('\x00'::bytea || convert_to(ledger_leaf(
+    e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta, e.held_after,
+    e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id), 'UTF8')),
+    ''::bytea order by e.entry_number) as hashes
       from ledger_entries e
       where e.customer_id = u.customer_id and e.entry_number between u.first_entry and u.last_entry
     ) l

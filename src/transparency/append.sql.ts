@@ -3,6 +3,7 @@
 // here.
 import { anchorOf, groupsOf } from '../db/cluster/groups.ts'
 import { type Database, statement } from '../db/database.ts'
+import { quotedLeafHashes } from './log.sql.ts'
 import type { TileGrowth } from './tree.ts'
 
 /** By `markKeyOf` of each group of customers: entries up to this time, as text, are in the log. */
@@ -188,11 +189,7 @@ const readRunsStatement = statement(
     from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[]) with ordinality
       as u (customer_id, first_entry, last_entry, place)
     cross join lateral (
-      select count(*) as entries,
-        string_agg(sha256('\\x00'::bytea || convert_to(
-          ledger_leaf(e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta,
-                      e.held_after, e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id), 'UTF8')),
-          ''::bytea order by e.entry_number) as hashes
+      select count(*) as entries, ${quotedLeafHashes} as hashes
       from ledger_entries e
       where e.customer_id = u.customer_id and e.entry_number between u.first_entry and u.last_entry
     ) l
@@ -213,8 +210,8 @@ const appendStatement = statement(
   'transparency.append',
   `with head as (
     update log_head
-    set size = $2::bigint, root = $3::bytea, note = $4::text, marks = marks || $5::jsonb, appended_at = now()
-    where size = $1::bigint and root = $13::bytea
+    set size = $3::bigint, root = $4::bytea, note = $5::text, marks = marks || $6::jsonb, appended_at = now()
+    where size = $1::bigint and root = $2::bytea
     returning size
   ),
   run as (
@@ -223,11 +220,11 @@ const appendStatement = statement(
            ($1::bigint + sum(r.last_entry - r.first_entry + 1) over (order by r.place)
             - (r.last_entry - r.first_entry + 1))::bigint
     from head
-    cross join unnest($6::text::uuid[], $7::text::bigint[], $8::text::bigint[]) with ordinality
+    cross join unnest($7::text::uuid[], $8::text::bigint[], $9::text::bigint[]) with ordinality
       as r (customer_id, first_entry, last_entry, place)
   ),
   growth as (
-    select g.* from head cross join unnest($9::int[], $10::bigint[], $11::boolean[], $12::bytea[])
+    select g.* from head cross join unnest($10::int[], $11::bigint[], $12::boolean[], $13::bytea[])
       as g (level, tile, is_new, hashes)
   ),
   new_tile as (
@@ -254,6 +251,7 @@ export type Append = {
 export async function append(database: Database, { from, to, note, marks, runs, growth }: Append) {
   const rows = await database.run(appendStatement, [
     from.size,
+    from.root,
     to.size,
     to.root,
     note,
@@ -265,7 +263,6 @@ export async function append(database: Database, { from, to, note, marks, runs, 
     growth.map(({ tile }) => tile),
     growth.map(({ isNew }) => isNew),
     growth.map(({ added }) => added),
-    from.root,
   ])
   return rows.length > 0
 }

@@ -2,6 +2,7 @@
 // logged, and customers with entries that the log has passed.
 import { type Database, statement } from '../db/database.ts'
 import { inputs } from '../db/inputs.ts'
+import { quotedLeafHashes } from './log.sql.ts'
 
 /** A run, or the part of it within the leaves that were asked for. */
 export type RunPart = {
@@ -47,10 +48,7 @@ const listChangedRunsStatement = statement(
   `select u.customer_id as "customerId", u.first_entry as "firstEntry"
   from unnest(${loggedRuns.arrays}) as u (${loggedRuns.columns})
   cross join lateral (
-    select string_agg(sha256('\\x00'::bytea || convert_to(
-      ledger_leaf(e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta,
-                  e.held_after, e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id), 'UTF8')),
-      ''::bytea order by e.entry_number) as hashes
+    select ${quotedLeafHashes} as hashes
     from ledger_entries e
     where e.customer_id = u.customer_id and e.entry_number between u.first_entry and u.last_entry
   ) l

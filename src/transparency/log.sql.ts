@@ -5,12 +5,9 @@ import type { TileId } from './tree.ts'
 
 export type Checkpoint = { size: number; root: Buffer; note: string }
 
-const findCheckpointStatement = statement(
-  'transparency.findCheckpoint',
-  'select size, root, note from log_head where note is not null',
-)
+const findCheckpointStatement = statement('transparency.findCheckpoint', 'select size, root, note from log_head')
 
-/** The newest; null: nothing is signed yet. */
+/** The newest; null: no log has been begun. */
 export async function readCheckpoint(database: Database): Promise<Checkpoint | null> {
   return (await database.run<Checkpoint>(findCheckpointStatement))[0] ?? null
 }
@@ -28,8 +25,7 @@ const findPlacesStatement = statement(
                         where r.customer_id = $1::uuid and r.first_entry <= n.entry_number
                         order by r.first_entry desc limit 1) r
     where r.last_entry >= n.entry_number
-  ) p
-  where h.note is not null`,
+  ) p`,
 )
 
 /** Where entries of a customer are in the log, by their numbers; those that are not in it are missing. */
@@ -47,11 +43,18 @@ export async function findPlaces(
   return { checkpoint, indexes: new Map(found.map((number, at) => [Number(number), Number(indexes[at])])) }
 }
 
+/** The leaf of an entry, where `e` is its row of ledger_entries. */
+const quotedLeaf = `ledger_leaf(
+    e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta, e.held_after,
+    e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id)`
+
+/** The hashes of the leaves of rows `e`, one after the other in the order of their numbers. */
+export const quotedLeafHashes = `string_agg(sha256('\\x00'::bytea || convert_to(${quotedLeaf}, 'UTF8')),
+    ''::bytea order by e.entry_number)`
+
 const listLeavesStatement = statement(
   'transparency.listLeaves',
-  `select e.entry_number as "entryNumber",
-          ledger_leaf(e.customer_id, e.entry_number, e.created_at, e.kind, e.delta, e.balance_after, e.held_delta,
-                      e.held_after, e.adjusted_after, e.order_id, e.reference, e.hold_id, e.service_id) as "leaf"
+  `select e.entry_number as "entryNumber", ${quotedLeaf} as "leaf"
   from ledger_entries e
   where e.customer_id = $1 and e.entry_number = any ($2::bigint[])`,
   'customer',
