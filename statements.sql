@@ -6166,10 +6166,12 @@ with head as (
   run as (
     insert into log_runs (customer_id, first_entry, last_entry, first_leaf)
     select r.customer_id, r.first_entry, r.last_entry,
-           ($1::bigint + sum(r.last_entry - r.first_entry + 1) over (order by r.place)
+           ($1::bigint + sum(r.last_entry - r.first_entry + 1) over (order by g.place, r.place)
             - (r.last_entry - r.first_entry + 1))::bigint
     from head
-    cross join unnest($7::text::uuid[], $8::text::bigint[], $9::text::bigint[]) with ordinality
+    cross join unnest($7::text[], $8::text[], $9::text[]) with ordinality
+      as g (customers, first_entries, last_entries, place)
+    cross join unnest(g.customers::uuid[], g.first_entries::bigint[], g.last_entries::bigint[]) with ordinality
       as r (customer_id, first_entry, last_entry, place)
   ),
   growth as (
@@ -6302,11 +6304,11 @@ select t.almost_safe::text as "almostSafe", t.safe::text as "safe", now()::text 
   ) t;
 
 -- transparency.findUnlogged
-select h.size, h.root, u.customers, u.first_entries as "firstEntries", u.last_entries as "lastEntries"
-  from log_head h
-  cross join lateral (
+select h.size, h.root, u.customers, u.first_entries as "firstEntries", u.last_entries as "lastEntries", u.count
+  from (
     select array_agg(m.customer_id)::text as customers, array_agg(logged.last_entry + 1)::text as first_entries,
-           array_agg(m.last_entry)::text as last_entries
+           array_agg(m.last_entry)::text as last_entries,
+           coalesce(sum(m.last_entry - logged.last_entry), 0)::bigint as count
     from unnest($1::text::uuid[], $2::text::bigint[]) as m (customer_id, last_entry)
     cross join lateral (
       select coalesce((select r.last_entry from log_runs r where r.customer_id = m.customer_id
@@ -6314,7 +6316,8 @@ select h.size, h.root, u.customers, u.first_entries as "firstEntries", u.last_en
       offset 0
     ) logged
     where logged.last_entry < m.last_entry
-  ) u;
+  ) u
+  left join log_head h on true;
 
 -- transparency.findUnloggedAge
 select greatest(extract(epoch from now() - min(e.created_at)), 0)::float8 as "seconds"

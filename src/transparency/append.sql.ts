@@ -147,11 +147,11 @@ export type Unlogged = { customers: string; firstEntries: string; lastEntries: s
 // `offset 0`: otherwise the last run of a customer would be looked up twice.
 const findUnloggedStatement = statement(
   'transparency.findUnlogged',
-  `select h.size, h.root, u.customers, u.first_entries as "firstEntries", u.last_entries as "lastEntries"
-  from log_head h
-  cross join lateral (
+  `select h.size, h.root, u.customers, u.first_entries as "firstEntries", u.last_entries as "lastEntries", u.count
+  from (
     select array_agg(m.customer_id)::text as customers, array_agg(logged.last_entry + 1)::text as first_entries,
-           array_agg(m.last_entry)::text as last_entries
+           array_agg(m.last_entry)::text as last_entries,
+           coalesce(sum(m.last_entry - logged.last_entry), 0)::bigint as count
     from unnest($1::text::uuid[], $2::text::bigint[]) as m (customer_id, last_entry)
     cross join lateral (
       select coalesce((select r.last_entry from log_runs r where r.customer_id = m.customer_id
@@ -159,19 +159,24 @@ const findUnloggedStatement = statement(
       offset 0
     ) logged
     where logged.last_entry < m.last_entry
-  ) u`,
+  ) u
+  left join log_head h on true`,
 )
 
-/** What of these is not in the log, which has this tree. */
+/** What of these is not in the log, which has this tree; null: no log has been begun. */
 export async function findUnlogged(
   database: Database,
   customers: string,
   lastEntries: string,
-): Promise<{ tree: Tree; unlogged: Unlogged | null }> {
-  type Row = Unlogged & Tree
+): Promise<{ tree: Tree | null; unlogged: Unlogged | null; count: number }> {
+  type Row = { [Name in keyof (Tree & Unlogged)]: (Tree & Unlogged)[Name] | null } & { count: number }
   const [row] = await database.run<Row>(findUnloggedStatement, [customers, lastEntries])
-  const { size, root, ...unlogged } = row as Row
-  return { tree: { size, root }, unlogged: unlogged.customers === null ? null : unlogged }
+  const { size, root, count, ...unlogged } = row as Row
+  return {
+    tree: size === null || root === null ? null : { size, root },
+    unlogged: unlogged.customers === null ? null : (unlogged as Unlogged),
+    count,
+  }
 }
 
 /** Whole runs of entries, with the hashes of all their leaves one after the other. */
@@ -217,10 +222,12 @@ const appendStatement = statement(
   run as (
     insert into log_runs (customer_id, first_entry, last_entry, first_leaf)
     select r.customer_id, r.first_entry, r.last_entry,
-           ($1::bigint + sum(r.last_entry - r.first_entry + 1) over (order by r.place)
+           ($1::bigint + sum(r.last_entry - r.first_entry + 1) over (order by g.place, r.place)
             - (r.last_entry - r.first_entry + 1))::bigint
     from head
-    cross join unnest($7::text::uuid[], $8::text::bigint[], $9::text::bigint[]) with ordinality
+    cross join unnest($7::text[], $8::text[], $9::text[]) with ordinality
+      as g (customers, first_entries, last_entries, place)
+    cross join unnest(g.customers::uuid[], g.first_entries::bigint[], g.last_entries::bigint[]) with ordinality
       as r (customer_id, first_entry, last_entry, place)
   ),
   growth as (
@@ -243,7 +250,8 @@ export type Append = {
   to: Tree
   note: string
   marks: LogMarks
-  runs: Unlogged
+  /** Of each group. */
+  runs: Unlogged[]
   growth: TileGrowth[]
 }
 
@@ -256,9 +264,9 @@ export async function append(database: Database, { from, to, note, marks, runs, 
     to.root,
     note,
     JSON.stringify(marks),
-    runs.customers,
-    runs.firstEntries,
-    runs.lastEntries,
+    runs.map(({ customers }) => customers),
+    runs.map(({ firstEntries }) => firstEntries),
+    runs.map(({ lastEntries }) => lastEntries),
     growth.map(({ level }) => level),
     growth.map(({ tile }) => tile),
     growth.map(({ isNew }) => isNew),

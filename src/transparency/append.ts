@@ -26,7 +26,6 @@ import {
   readRuns,
   replaceNote,
   type Tree,
-  type Unlogged,
 } from './append.sql.ts'
 import { listTiles } from './log.sql.ts'
 import { rootAtSize } from './log.ts'
@@ -124,7 +123,7 @@ export function createAppendToLog(database: Database, signer: LogSigner, options
     const { edge, growth } = growTree(await edgeOf(from), Buffer.concat(parts.map(({ hashes }) => hashes)))
     const to = { size: edge.size, root: rootOfEdge(edge) }
     const note = signCheckpoint(signer.keys, { origin: signer.origin, ...to })
-    if (!(await append(database, { from, to, note, marks, runs: joined(parts), growth }))) return false
+    if (!(await append(database, { from, to, note, marks, runs: parts, growth }))) return false
     known = { ...to, edge }
     own = to
     checkedNote = note
@@ -234,14 +233,5 @@ function createReader(database: Database, group: Database, sweepEveryMs: number)
         if (isSweep) sweptMs = performance.now()
       },
     }
-  }
-}
-
-function joined(parts: Unlogged[]): Unlogged {
-  const join = (texts: string[]) => `{${texts.map((text) => text.slice(1, -1)).join(',')}}`
-  return {
-    customers: join(parts.map(({ customers }) => customers)),
-    firstEntries: join(parts.map(({ firstEntries }) => firstEntries)),
-    lastEntries: join(parts.map(({ lastEntries }) => lastEntries)),
   }
 }

@@ -1,17 +1,21 @@
-// How large the log is and how far behind the ledger, for the metrics. From the mark on, as the worker sweeps, so that a late
-// commit or an entry that the log does not get past counts; where the sweep is long, from the last append on as well.
+// How large the log is and how far behind the ledger, for metrics and console. From the mark on, as the worker sweeps, so that a
+// late commit or an entry that the log does not get past counts. The mark moves with a sweep alone: where more came since then
+// than is read at once, and that is in the log, from the last append on as well.
 import { groupsOf } from '../db/cluster/groups.ts'
 import { type Database, statement } from '../db/database.ts'
 import { findMoved, findUnlogged, type LogMarks, markKeyOf, type Unlogged } from './append.sql.ts'
 
 export type LogBacklog = {
   logSize: number
+  unloggedEntries: number
+  /** There are more than were read, as after the upgrade from a version without the log. */
+  hasMoreUnlogged: boolean
   /** Null: every entry is in the log. */
   oldestUnloggedSeconds: number | null
 }
 
-/** Entries that are read at once, of each group of customers. */
-const readAtMost = 5_000
+/** Entries that are read at once, of each group of customers; usually those of the last half minute. */
+const readAtMost = 10_000
 
 const findAppendedStatement = statement(
   'transparency.findAppended',
@@ -31,35 +35,42 @@ const findUnloggedAgeStatement = statement(
   'groups',
 )
 
-/** One after the other: the metrics have one connection, of a cluster to the coordinator alone. */
-export async function readLogBacklog(database: Database): Promise<LogBacklog> {
+/** The connection of the metrics leads to the coordinator of a cluster alone, where the mark is the least of all groups. */
+export async function readLogBacklog(database: Database, atMost = readAtMost): Promise<LogBacklog> {
   type Appended = { size: number; marks: LogMarks; leastMark: string | null; appendedAt: string }
   const [head] = await database.run<Appended>(findAppendedStatement)
-  const ages: number[] = []
-  for (const group of groupsOf(database)) {
-    const mark = head?.marks[markKeyOf(database, group)] ?? head?.leastMark ?? '-infinity'
-    const unlogged = await findFirstUnlogged(database, group, mark, head?.appendedAt ?? null)
-    if (!unlogged) continue
-    const { customers, firstEntries, lastEntries } = unlogged
-    const rows = await group.run<{ seconds: number }>(findUnloggedAgeStatement, [customers, firstEntries, lastEntries])
-    ages.push(...rows.map(({ seconds }) => seconds))
+  const groups = await Promise.all(
+    groupsOf(database).map((group) => {
+      const mark = head?.marks[markKeyOf(database, group)] ?? head?.leastMark ?? '-infinity'
+      return readGroup(database, group, [mark, head?.appendedAt ?? mark], atMost)
+    }),
+  )
+  const ages = groups.flatMap(({ seconds }) => seconds ?? [])
+  return {
+    logSize: head?.size ?? 0,
+    unloggedEntries: groups.reduce((sum, { count }) => sum + count, 0),
+    hasMoreUnlogged: groups.some(({ isMore }) => isMore),
+    oldestUnloggedSeconds: ages.length > 0 ? Math.max(...ages) : null,
   }
-  return { logSize: head?.size ?? 0, oldestUnloggedSeconds: ages.length > 0 ? Math.max(...ages) : null }
 }
 
-/** `appendedAt` null: no log has been begun. */
-async function findFirstUnlogged(
-  database: Database,
-  group: Database,
-  mark: string,
-  appendedAt: string | null,
-): Promise<Unlogged | null> {
-  for (const after of new Set([mark, appendedAt ?? mark])) {
-    const { customers, lastEntries, isFull } = await findMoved(group, { after, limit: readAtMost, bound: after })
-    if (!customers || !lastEntries) return null
-    if (appendedAt === null) return { customers, firstEntries: lastEntries.replaceAll(/\d+/g, '1'), lastEntries }
-    const { unlogged } = await findUnlogged(database, customers, lastEntries)
-    if (unlogged || !isFull) return unlogged
+type GroupBacklog = { count: number; isMore: boolean; seconds: number | null }
+
+/** After the first of these times that leads to an entry which is not in the log. */
+async function readGroup(database: Database, group: Database, times: string[], atMost: number): Promise<GroupBacklog> {
+  for (const after of new Set(times)) {
+    const { customers, lastEntries, isFull } = await findMoved(group, { after, limit: atMost, bound: after })
+    if (!customers || !lastEntries) break
+    const { unlogged, count } = await findUnlogged(database, customers, lastEntries)
+    if (unlogged) return { count, isMore: isFull, seconds: await findAge(group, unlogged) }
+    if (!isFull) break
   }
-  return null
+  return { count: 0, isMore: false, seconds: null }
+}
+
+/** Of the oldest entry; null: the ledger has none of them. */
+async function findAge(group: Database, { customers, firstEntries, lastEntries }: Unlogged): Promise<number | null> {
+  const values = [customers, firstEntries, lastEntries]
+  const [row] = await group.run<{ seconds: number }>(findUnloggedAgeStatement, values)
+  return row?.seconds ?? null
 }

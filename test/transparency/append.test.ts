@@ -378,6 +378,27 @@ test('a batch that takes too long is read again with fewer entries', async (t) =
   assert.deepEqual(sizes, [2, 6, 10])
 })
 
+test('entries of several groups are appended at once, each at the place that its run names', async (t) => {
+  const { other, database, customerId, newJob, sizeOf } = await newLog(t)
+  const books = bookkeeper(other.pool)
+  const whole = createDatabase(other.ownerPool, silentLog)
+  const neighbour = await newCustomer(books)
+  await confirmed(books, neighbour)
+  const groupWith = (...own: string[]) => ({
+    ...wrapDatabase(whole, async <Row>({ name }: { name: string }, send: () => Promise<Row[]>) => {
+      if (name !== 'transparency.findMoved') return send()
+      const lastEntries = { [customerId]: 3, [neighbour]: 1 }
+      const moved = { customers: `{${own}}`, lastEntries: `{${own.map((id) => lastEntries[id])}}` }
+      return (await send()).map((row) => ({ ...row, ...moved }))
+    }),
+    anchor: own[0] ?? leastUuid,
+  })
+  await appendAll(newJob({}, { ...database, groups: [groupWith(customerId), groupWith(neighbour)] }))
+  assert.equal(await sizeOf(), 4)
+  const leaves = await leavesInOrder(other.ownerPool)
+  assert.deepEqual((await readCheckpoint(database))?.root, naiveRoot(leaves.map(({ leaf }) => leafHash(leaf))))
+})
+
 test('a group that fails is reported when the others are appended', async (t) => {
   const { database, newJob, sizeOf } = await newLog(t)
   await newJob()()
@@ -398,4 +419,40 @@ test('the backlog has an entry that is older than the last append and not in the
   await spendOne()
   await other.query('update log_head set appended_at = now()')
   assert.deepEqual(await isBehind(), [true, true])
+})
+
+test('the backlog counts what is not in the log, however many entries came since the last sweep', async (t) => {
+  const { other, database, newJob, spendOne } = await newLog(t)
+  const backlogOf = async (atMost?: number) => {
+    const { unloggedEntries, hasMoreUnlogged, oldestUnloggedSeconds } = await readLogBacklog(database, atMost)
+    return [unloggedEntries, hasMoreUnlogged, oldestUnloggedSeconds !== null]
+  }
+  assert.deepEqual(
+    [await backlogOf(), await backlogOf(2)],
+    [
+      [3, false, true],
+      [2, true, true],
+    ],
+  )
+  const job = newJob()
+  await appendAll(job)
+  await other.query(`update log_head set marks = '{}'`)
+  for (let round = 0; round < 2; round += 1) {
+    assert.deepEqual(
+      [await backlogOf(), await backlogOf(2)],
+      [
+        [0, false, false],
+        [0, false, false],
+      ],
+    )
+    await spendOne()
+    assert.deepEqual(
+      [await backlogOf(), await backlogOf(2)],
+      [
+        [1, false, true],
+        [1, false, true],
+      ],
+    )
+    await appendAll(job)
+  }
 })

@@ -2,8 +2,8 @@
 
 import { findOrderKeys } from '../../payments/orders.sql.ts'
 import { orderNotFound } from '../../payments/refusals.ts'
+import { readLogBacklog } from '../../transparency/backlog.sql.ts'
 import { type NewReceipt, receiptOfOrder, receiptOfStatement } from '../../transparency/receipts/receipts.ts'
-import { countWaiting } from '../../transparency/waiting.ts'
 import type { ConsoleContext } from '../context.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
@@ -26,12 +26,12 @@ export function transparencyHandlers(context: LogContext): Handlers<LogEndpoint>
       return fileOf(`receipt-${customerId}-${from}-${to}`, await receiptOfStatement(context, { customerId, from, to }))
     },
     async transparencyLog() {
-      const [checkpoint, waiting] = await Promise.all([
+      const [checkpoint, { unloggedEntries: waiting, hasMoreUnlogged: waitingIsMore }] = await Promise.all([
         findLogState(database),
-        countWaiting(context.background.database),
+        readLogBacklog(context.background.database),
       ])
       const keys = logKeys.map(({ vkey }) => vkey)
-      return { checkpoint, keys, waiting: waiting.count, waitingIsMore: waiting.isMore }
+      return { checkpoint, keys, waiting, waitingIsMore }
     },
   }
 }
