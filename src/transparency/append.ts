@@ -29,7 +29,7 @@ import {
 } from './append.sql.ts'
 import { listTiles } from './log.sql.ts'
 import { rootAtSize } from './log.ts'
-import { checkpointTextOf, type LogKey, signCheckpoint } from './note.ts'
+import { checkpointTextOf, type LogKey, signCheckpoint, signedTextOf, signersOf } from './note.ts'
 import { edgeOfTree, emptyRoot, growTree, hashBytes, rootOfEdge, type TreeEdge } from './tree.ts'
 
 /** Another process that has appended so recently goes on doing it. */
@@ -108,7 +108,7 @@ export function createAppendToLog(database: Database, signer: LogSigner, options
     if (note === checkedNote) return
     known = { size, root, edge: await edgeOf({ size, root }) }
     const text = checkpointTextOf({ origin: signer.origin, size, root })
-    const isSigned = note.startsWith(text) && signer.keys.every((key) => note.includes(key.signatureOf(text)))
+    const isSigned = signedTextOf(note) === text && signersOf(note, signer.keys).length === signer.keys.length
     if (!isSigned)
       await replaceNote(
         database,

@@ -1,7 +1,8 @@
 // Checkpoints of the log: C2SP tlog-checkpoint in a C2SP signed note, with Ed25519. The keys are derived from the secrets of
 // KEY_PEPPER, so none is stored and there is no further secret to keep: who has a copy of the database cannot sign. While
 // two peppers are configured every checkpoint has a signature under each, so verifiers have time to learn the newer key.
-import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto'
+import { createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto'
+import { keyIdOf, keyTypes } from './verifier-key.ts'
 
 /** One of KEY_PEPPER, newest first. */
 type Secret = { secret: string }
@@ -13,8 +14,6 @@ export type LogKey = {
   signatureOf(text: string): string
 }
 
-/** The type byte of Ed25519 in signed notes. */
-const ed25519 = Buffer.of(1)
 const keyInfo = 'prepaid-credits transparency log'
 const seedBytes = 32
 /** RFC 8410: what precedes the seed of an Ed25519 key in PKCS #8; a public key ends with its 32 bytes. */
@@ -28,8 +27,8 @@ export function logKeysOf(peppers: readonly Secret[], origin: string): LogKey[] 
 export function logKeyOf(seed: Buffer, origin: string): LogKey {
   const key = createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: 'der', type: 'pkcs8' })
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' })
-  const encoded = Buffer.concat([ed25519, spki.subarray(-seedBytes)])
-  const id = createHash('sha256').update(`${origin}\n`).update(encoded).digest().subarray(0, 4)
+  const encoded = Buffer.concat([Buffer.of(keyTypes.ed25519), spki.subarray(-seedBytes)])
+  const id = keyIdOf(origin, encoded)
   return {
     vkey: `${origin}+${id.toString('hex')}+${encoded.toString('base64')}`,
     signatureOf: (text) => {
@@ -60,8 +59,13 @@ export function readCheckpointNote(note: string): CheckpointText | null {
   return { origin, size: Number(size), root: Buffer.from(root, 'base64') }
 }
 
+/** What the signatures of a note are about: everything before the empty line. */
+export function signedTextOf(note: string): string {
+  return note.slice(0, note.indexOf('\n\n') + 1)
+}
+
 /** Those of the keys whose signature a note has. Signatures of Ed25519 are the same every time. */
 export function signersOf(note: string, keys: readonly LogKey[]): LogKey[] {
-  const text = note.slice(0, note.indexOf('\n\n') + 1)
+  const text = signedTextOf(note)
   return keys.filter((key) => note.includes(`\n${key.signatureOf(text)}`))
 }

@@ -17,15 +17,15 @@ import { audit } from '../../src/payments/audit/audit.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
 import { createAppendToLog } from '../../src/transparency/append.ts'
 import { readCheckpoint } from '../../src/transparency/log.sql.ts'
-import { logKeysOf } from '../../src/transparency/note.ts'
+import { logKeysOf, signedTextOf } from '../../src/transparency/note.ts'
 import {
   addCosignature,
   beginPublication,
   listPublished,
   writeCheckpointEvent,
 } from '../../src/transparency/publication/checkpoints.sql.ts'
-import { cosignedNote, findCosignature, signedTextOf } from '../../src/transparency/publication/cosignature.ts'
-import { signKeyList } from '../../src/transparency/publication/key-list.ts'
+import { cosignedNote, findCosignature } from '../../src/transparency/publication/cosignature.ts'
+import { readKeyList, signKeyList } from '../../src/transparency/publication/key-list.ts'
 import { createPublish, type PublicationContext } from '../../src/transparency/publication/publish.ts'
 import { knownKeys } from '../../src/transparency/publication/published.ts'
 import { askWitness, readWitnesses, type Witness } from '../../src/transparency/publication/witnesses.ts'
@@ -355,6 +355,12 @@ test('a key is listed when a known key has signed the list that names it, whatev
   const [newKey = '', oldKey = '', foreign = ''] = vkeysOf([newPepper, oldPepper, { secret: 'of an intruder' }])
   const intruder = logKeysOf([{ secret: 'of an intruder' }], origin)
   const planted = signKeyList(intruder, [foreign, newKey])
+  const otherwise = foreign.replace(/[0-9a-f]{8}(?=\+)/, '00000000')
+  assert.deepEqual(
+    [foreign, otherwise, `${foreign}=`].map((vkey) => readKeyList(planted, [vkey]).length),
+    [2, 0, 0],
+    'a text that is not exactly a key is none',
+  )
   await grow([newPepper])
   const head = (await readCheckpoint(database)) ?? assert.fail('there is no checkpoint')
   assert.ok(await beginPublication(database, { note: head.note, keys: planted }, 0))

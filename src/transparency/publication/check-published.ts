@@ -2,9 +2,9 @@
 // the log again has to write these again too, and cannot make the cosignatures.
 import type { Database } from '../../db/database.ts'
 import { rootAtSize } from '../log.ts'
-import { checkpointTextOf, readCheckpointNote } from '../note.ts'
+import { checkpointTextOf, readCheckpointNote, signedTextOf } from '../note.ts'
 import { listPublished, type StoredCheckpoint } from './checkpoints.sql.ts'
-import { findCosignature, signedTextOf, witnessKeyOf } from './cosignature.ts'
+import { isCosignature } from './cosignature.ts'
 
 const pageCheckpoints = 100
 
@@ -35,9 +35,6 @@ async function faultOf(
   const origin = readCheckpointNote(note)?.origin ?? ''
   const text = signedTextOf(note)
   if (text !== checkpointTextOf({ origin, size, root })) return { note }
-  const wrong = cosignatures.find(({ vkey, line }) => {
-    const key = witnessKeyOf(vkey)
-    return !key || findCosignature(line, text, key) !== line
-  })
+  const wrong = cosignatures.find(({ vkey, line }) => !isCosignature(vkey, line, text))
   return wrong && { cosignature: wrong.line, witness: wrong.vkey }
 }

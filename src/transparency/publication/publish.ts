@@ -7,7 +7,7 @@ import type { Tallies } from '../../core/tallies.ts'
 import type { Database, Log } from '../../db/database.ts'
 import { readCheckpoint } from '../log.sql.ts'
 import { consistencyProof } from '../log.ts'
-import type { LogKey } from '../note.ts'
+import { type LogKey, signersOf } from '../note.ts'
 import {
   addCosignature,
   beginPublication,
@@ -18,7 +18,7 @@ import {
   type StoredCheckpoint,
   writeCheckpointEvent,
 } from './checkpoints.sql.ts'
-import { cosignedNote, signedTextOf } from './cosignature.ts'
+import { cosignedNote } from './cosignature.ts'
 import { signKeyList } from './key-list.ts'
 import { askWitness, type Witness, type WitnessAnswer } from './witnesses.ts'
 
@@ -79,7 +79,7 @@ async function begin({ database, keys, settings }: PublicationContext): Promise<
   const head = await readCheckpoint(database)
   if (!head) return undefined
   // Another process with another list of secrets may have signed it.
-  const signing = keys.filter((key) => head.note.includes(key.signatureOf(signedTextOf(head.note))))
+  const signing = signersOf(head.note, keys)
   // It will sign it again, or another one will publish it, whose keys are in it.
   if (signing.length === 0) return undefined
   const list = signKeyList(

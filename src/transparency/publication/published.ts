@@ -1,9 +1,9 @@
 // What is known of the log besides its newest tree: published checkpoints with their cosignatures, and the keys of their time.
 import type { Database } from '../../db/database.ts'
 import { readCheckpoint } from '../log.sql.ts'
-import type { LogKey } from '../note.ts'
+import { type LogKey, signedTextOf } from '../note.ts'
 import { findPublished, listKeyLists, listPublished } from './checkpoints.sql.ts'
-import { cosignedNote, signedTextOf } from './cosignature.ts'
+import { cosignedNote } from './cosignature.ts'
 import { readKeyList } from './key-list.ts'
 
 const mostAtOnce = 100

@@ -1,9 +1,11 @@
 // The client of C2SP tlog-witness: gives a witness a checkpoint with the proof that it continues the last one of that witness, and
 // takes its cosignature. A witness that is away, refuses or answers otherwise costs its cosignature and nothing else.
-import { findCosignature, signedTextOf, type WitnessKey, witnessKeyOf } from './cosignature.ts'
+import { signedTextOf } from '../note.ts'
+import type { VerifierKey } from '../verifier-key.ts'
+import { findCosignature, witnessKeyOf } from './cosignature.ts'
 
 /** `url`: without a slash at its end. */
-export type Witness = { url: string; key: WitnessKey }
+export type Witness = { url: string; key: VerifierKey }
 
 /** The setting LOG_WITNESSES: `URL VKEY`, separated by commas. Undefined: it is not of that form. */
 export function readWitnesses(text: string): Witness[] | undefined {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, sign } from 'node:crypto'
 import { witnessKeyOf } from '../../../examples/witness/checkpoint.ts'
-import { signedTextOf } from '../../../src/transparency/publication/cosignature.ts'
+import { signedTextOf } from '../../../src/transparency/note.ts'
 import { readWitnesses } from '../../../src/transparency/publication/witnesses.ts'
 
 const name = 'witness.example/w1'
