@@ -12,7 +12,7 @@ import { isConsistent } from '../../examples/witness/checkpoint.ts'
 import type { RunningWitness } from '../../examples/witness/witness.ts'
 import { createOutbound } from '../../src/events/outbound.ts'
 import { signedTextOf } from '../../src/transparency/note.ts'
-import { findCosignature } from '../../src/transparency/publication/cosignature.ts'
+import { findCosignature, rememberChecked } from '../../src/transparency/publication/cosignature.ts'
 import { askWitness, readWitnesses, type Witness } from '../../src/transparency/publication/witnesses.ts'
 import {
   leavesOf,
@@ -78,6 +78,26 @@ test('a witness cosigns each checkpoint that continues the one before, and the c
     const seconds = Buffer.from(answer.line.trimEnd().split(' ').at(-1) ?? '', 'base64').readBigUInt64BE(4)
     assert.ok(Math.abs(Number(seconds) * 1_000 - Date.now()) < 5_000)
   }
+})
+
+test('a cosignature is checked once for each text, line and key, up to a number of them', () => {
+  const checked: string[] = []
+  const check = (vkey: string, line: string, text: string) => {
+    checked.push(`${vkey} ${line} ${text}`)
+    return vkey === 'valid'
+  }
+  const isValid = rememberChecked(check, 3)
+  for (let round = 0; round < 2; round += 1) {
+    assert.ok(isValid('valid', 'line', 'text'))
+    assert.ok(!isValid('other', 'line', 'text'))
+    assert.ok(isValid('valid', 'line', 'another text'))
+  }
+  assert.equal(checked.length, 3)
+  isValid('valid', 'another line', 'text')
+  isValid('other', 'line', 'text')
+  assert.equal(checked.length, 4)
+  isValid('valid', 'line', 'text')
+  assert.equal(checked.length, 5, 'the oldest was forgotten')
 })
 
 test('a witness that has cosigned another size than expected is asked once more, from that size', async () => {

@@ -1,6 +1,6 @@
 // Cosignatures of witnesses (C2SP tlog-cosignature, cosignature/v1): a line of a note that says at which time a witness had seen
 // the checkpoint as the newest of one history. Lines of unknown keys are ignored.
-import { verify } from 'node:crypto'
+import { hash, verify } from 'node:crypto'
 import { signedTextOf } from '../note.ts'
 import { keyTypes, readSignatureLine, readVerifierKey, type VerifierKey } from '../verifier-key.ts'
 
@@ -9,6 +9,8 @@ export type CosignedCheckpoint = { note: string; cosignatures: { vkey: string; l
 /** A time is signed, in eight bytes. */
 const latestTime = 2n ** 63n - 1n
 const [timeBytes, signatureBytes] = [8, 64]
+/** Two witnesses and an hourly checkpoint for three years: some megabytes. */
+const rememberedAtMost = 50_000
 
 /** Of a verifier key of a witness; undefined: it is none, or not of this type. */
 export function witnessKeyOf(vkey: string): VerifierKey | undefined {
@@ -29,11 +31,28 @@ export function findCosignature(lines: string, text: string, witness: VerifierKe
   return found === undefined ? undefined : `${found}\n`
 }
 
-/** Whether a line is the cosignature of a witness on a text. */
-export function isCosignature(vkey: string, line: string, text: string): boolean {
+type CheckCosignature = (vkey: string, line: string, text: string) => boolean
+
+/** Checks each cosignature once, up to a number of them; the oldest is forgotten first. */
+export function rememberChecked(check: CheckCosignature, atMost: number): CheckCosignature {
+  const checked = new Map<string, boolean>()
+  return (vkey, line, text) => {
+    const id = hash('sha256', JSON.stringify([vkey, line, text]), 'base64')
+    const known = checked.get(id)
+    if (known !== undefined) return known
+    const isValid = check(vkey, line, text)
+    const [oldest] = checked.keys()
+    if (checked.size >= atMost && oldest !== undefined) checked.delete(oldest)
+    checked.set(id, isValid)
+    return isValid
+  }
+}
+
+/** Whether a line is the cosignature of a witness on a text. Anyone may ask for checkpoints, a hundred at a time. */
+export const isCosignature = rememberChecked((vkey, line, text) => {
   const key = witnessKeyOf(vkey)
   return key !== undefined && findCosignature(line, text, key) === line
-}
+}, rememberedAtMost)
 
 /** A checkpoint with the lines of its witnesses behind the log's own. One that is not valid would make the whole note unreadable. */
 export function cosignedNote({ note, cosignatures }: CosignedCheckpoint): string {
