@@ -8,6 +8,7 @@ import { type LogKey, signersOf } from './note.ts'
 import {
   consistencyRanges,
   hashBytes,
+  hashLeaf,
   hashOfRange,
   inclusionRanges,
   type LeafRange,
@@ -51,24 +52,24 @@ export async function receiptOfEntries(
   if (signers.length === 0) return 'not logged yet'
   const wanted = numbers.map((number) => {
     const index = indexes.get(number) as number
-    return { leaf: leafOf(leaves, number), index, ranges: inclusionRanges(index, checkpoint.size) }
+    const ofLeaf: LeafRange = [index, index + 1]
+    return { number, index, ofLeaf, ranges: inclusionRanges(index, checkpoint.size) }
   })
   const hashOf = await readHashes(
     database,
-    wanted.flatMap(({ ranges }) => ranges),
+    wanted.flatMap(({ ofLeaf, ranges }) => [ofLeaf, ...ranges]),
   )
   const entries: ProvenEntry[] = []
-  for (const [place, { leaf, index, ranges }] of wanted.entries()) {
+  for (const [place, { number, index, ofLeaf, ranges }] of wanted.entries()) {
     if (place % proofsAtOnce === proofsAtOnce - 1) await nextTurn()
+    const leaf = leaves.get(number)
+    const name = `entry ${number} of customer ${customerId}`
+    assert(leaf !== undefined, `${name} is in the log and not in the ledger`)
+    // Its proof would lead to another root.
+    assert(hashLeaf(leaf).equals(hashOf(ofLeaf)), `${name} has other values in the ledger than in the log`)
     entries.push({ leaf, index: String(index), proof: ranges.map((range) => hashOf(range).toString('base64')) })
   }
   return { entries, checkpoint: checkpoint.note, keys: signers.map(({ vkey }) => vkey) }
-}
-
-function leafOf(leaves: Map<number, string>, number: number): string {
-  const leaf = leaves.get(number)
-  assert(leaf !== undefined, `entry ${number} is in the log and not in the ledger`)
-  return leaf
 }
 
 /** That the log of one size is the beginning of the log of another; null: it never had one of these sizes. */

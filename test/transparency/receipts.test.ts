@@ -18,11 +18,12 @@ import {
 import { checkReceipt, lineOf, logEntries } from '../support/spending/receipts.ts'
 import { assertFieldRefused, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
+const logged: string[] = []
 let service: SpendingService
 let customer: TestCustomer
 let customerId: string
 before(async () => {
-  service = await startSpendingService()
+  service = await startSpendingService({ onLogged: (line) => logged.push(line) })
   customer = await service.customerWith(100)
   customerId = customer.customerId
 })
@@ -99,6 +100,27 @@ test('an entry that is not in the log yet is SVC001 with Retry-After, and the cl
   const reading = client.getReferenceReceipt({ customerId, reference })
   await logAll()
   checkReceipt(await reading)
+})
+
+test('an entry that the ledger has otherwise than the log has no receipt: INT001, and a line of the log that says so', async () => {
+  const reference = crypto.randomUUID()
+  await service.internal.spend(customerId, 1, reference)
+  await logAll()
+  const ofReference = () => service.internal.referenceReceipt(customerId, reference)
+  const { lines } = await proven(ofReference(), 'entry')
+  /** As the owner, past the triggers. */
+  const changeTime = (by: string) =>
+    service.database.query(`do $$ begin
+      perform set_config('session_replication_role', 'replica', true);
+      update ledger_entries set created_at = created_at + interval '${by}' where reference = '${reference}';
+    end $$`)
+  await changeTime('1 s')
+  assertRefused(await ofReference(), 'INT001')
+  const reason = `entry ${lines} of customer ${customerId} has other values in the ledger than in the log`
+  const line = JSON.parse(logged.find((each) => each.includes(reason)) ?? '{}')
+  assert.deepEqual([line.level, line.msg], [50, 'unexpected error'])
+  await changeTime('-1 s')
+  await proven(ofReference())
 })
 
 test('another customer’s order, an order that moved nothing and an unknown reference have no receipt', async () => {

@@ -111,15 +111,21 @@ export function spendingCalls(url: string, token: string | null, way: Pick<Way, 
   }
 }
 
+type InternalOptions = {
+  way?: WayName | undefined
+  metrics?: Metrics
+  onLogged?: TestServiceOptions['onLogged'] | undefined
+}
+
 /** An internal listener over the parts of a test service, and the token of a service that calls it. */
 export async function startInternal(
   payments: PaymentContext,
   serviceName = 'analyses',
-  { way: wayName, metrics }: { way?: WayName | undefined; metrics?: Metrics } = {},
+  { way: wayName, metrics, onLogged }: InternalOptions = {},
 ) {
   const { database, gateway, credits } = payments
   await using opening = new AsyncDisposableStack()
-  const { log, assertNoSecret } = createWatchedLog({ KEY_PEPPER: testPeppers[0].secret })
+  const { log, assertNoSecret } = createWatchedLog({ KEY_PEPPER: testPeppers[0].secret }, onLogged)
   opening.defer(assertNoSecret)
   const listener = buildInternalListener({
     database,
@@ -159,7 +165,7 @@ export async function startSpendingService(options: TestServiceOptions = {}) {
   await using opening = new AsyncDisposableStack()
   const service = await startTestService(options)
   opening.defer(() => service.close())
-  const internal = await startInternal(service.payments, undefined, { way: options.way })
+  const internal = await startInternal(service.payments, undefined, { way: options.way, onLogged: options.onLogged })
   opening.defer(() => internal.close())
   const opened = opening.move()
   return {
