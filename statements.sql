@@ -6373,6 +6373,16 @@ select r.customer_id as "customerId", greatest(r.first_leaf, $1) as "firstLeaf",
     and r.first_leaf < $2::bigint
   order by r.first_leaf;
 
+-- transparency.listNewestCosigned
+select p.size, p.root, p.note, p.published_at as "publishedAt",
+    extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
+    (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
+     from log_cosignatures c where c.size = p.size) as "cosignatures"
+  from (select size from log_cosignatures group by size order by size desc limit $1) c
+  join log_checkpoints p on p.size = c.size
+  where p.published_at is not null
+  order by p.size desc;
+
 -- transparency.listNewestPublished
 select p.size, p.root, p.note, p.published_at as "publishedAt",
     extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",

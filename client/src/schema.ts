@@ -1074,7 +1074,7 @@ export interface components {
                 };
             };
             entries: components["schemas"]["ProvenEntry"][];
-            /** @description A signed note: origin, size and root of the log. */
+            /** @description A signed note: origin, size and root of the log; with the lines of witnesses when a published checkpoint that they have cosigned has all entries. */
             checkpoint: string;
             /** @description The public keys of the log, to compare with known ones. */
             keys: string[];

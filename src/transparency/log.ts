@@ -5,6 +5,8 @@ import { AssertionFailed, assert } from '../core/assert.ts'
 import type { Database } from '../db/database.ts'
 import { findPlaces, listLeaves, listTiles, readCheckpoint } from './log.sql.ts'
 import { type LogKey, signersOf } from './note.ts'
+import { listNewestCosigned, type StoredCheckpoint } from './publication/checkpoints.sql.ts'
+import { cosignedNote } from './publication/cosignature.ts'
 import {
   consistencyRanges,
   hashBytes,
@@ -28,10 +30,14 @@ export type ProvenEntry = {
 /** Proofs that are made before other requests get their turn: a few milliseconds, wherever the entries are. */
 const proofsAtOnce = 10
 
+/** Of the newest checkpoints with cosignatures: one may be under way, or signed by processes with other secrets. */
+const cosignedAtMost = 5
+
 export type ProvenEntries = { entries: ProvenEntry[]; checkpoint: string; keys: string[] }
 
 /**
- * The entries with their proofs, in the order of their numbers, all under one checkpoint. `not logged yet`: one of them is so
+ * The entries with their proofs, in the order of their numbers, all under one checkpoint: the newest that witnesses have cosigned
+ * if it has all of them, so that the receipt alone shows what they have seen, otherwise the head. `not logged yet`: one of them is so
  * new that the worker has not appended it, or there is no such entry, or the checkpoint has no signature by one of the keys:
  * while processes with other secrets run, the next one may have it.
  */
@@ -42,14 +48,16 @@ export async function receiptOfEntries(
   entryNumbers: number[],
 ): Promise<ProvenEntries | 'not logged yet'> {
   const numbers = [...new Set(entryNumbers)].sort((one, other) => one - other)
-  const [places, leaves] = await Promise.all([
+  const [places, leaves, cosigned] = await Promise.all([
     findPlaces(database, customerId, numbers),
     listLeaves(database, customerId, numbers),
+    listNewestCosigned(database, cosignedAtMost),
   ])
   if (!places || numbers.some((number) => !places.indexes.has(number))) return 'not logged yet'
-  const { checkpoint, indexes } = places
-  const signers = signersOf(checkpoint.note, keys)
-  if (signers.length === 0) return 'not logged yet'
+  const { checkpoint: head, indexes } = places
+  const lastIndex = Math.max(...indexes.values())
+  const checkpoint = findCosigned(cosigned, keys, lastIndex) ?? { ...head, signers: signersOf(head.note, keys) }
+  if (checkpoint.signers.length === 0) return 'not logged yet'
   const wanted = numbers.map((number) => {
     const index = indexes.get(number) as number
     const ofLeaf: LeafRange = [index, index + 1]
@@ -69,7 +77,23 @@ export async function receiptOfEntries(
     assert(hashLeaf(leaf).equals(hashOf(ofLeaf)), `${name} has other values in the ledger than in the log`)
     entries.push({ leaf, index: String(index), proof: ranges.map((range) => hashOf(range).toString('base64')) })
   }
-  return { entries, checkpoint: checkpoint.note, keys: signers.map(({ vkey }) => vkey) }
+  return { entries, checkpoint: checkpoint.note, keys: checkpoint.signers.map(({ vkey }) => vkey) }
+}
+
+type SignedCheckpoint = { size: number; note: string; signers: LogKey[] }
+
+/** The first that has the leaf, a valid cosignature and a signature by one of the keys. */
+function findCosigned(
+  checkpoints: StoredCheckpoint[],
+  keys: readonly LogKey[],
+  lastIndex: number,
+): SignedCheckpoint | undefined {
+  for (const checkpoint of checkpoints.filter(({ size }) => size > lastIndex)) {
+    const note = cosignedNote(checkpoint)
+    const signers = note === checkpoint.note ? [] : signersOf(note, keys)
+    if (signers.length > 0) return { size: checkpoint.size, note, signers }
+  }
+  return undefined
 }
 
 /** That the log of one size is the beginning of the log of another; null: it never had one of these sizes. */

@@ -17,6 +17,7 @@ import { audit } from '../../src/payments/audit/audit.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
 import { createAppendToLog } from '../../src/transparency/append.ts'
 import { readCheckpoint } from '../../src/transparency/log.sql.ts'
+import { receiptOfEntries } from '../../src/transparency/log.ts'
 import { logKeysOf, signedTextOf } from '../../src/transparency/note.ts'
 import {
   addCosignature,
@@ -382,6 +383,14 @@ test('a line that is no cosignature is not shown: the note would be refused as a
   await addCosignature(database, row.size, 'witness.example/w9+00000000+BAAA', `— ${origin} AAAA\n`)
   const now = (await published()).at(-1)
   assert.deepEqual([now?.cosignatures.length, now && cosignedNote(now)], [1, row.note])
+  for (const pepper of [oldPepper, newPepper]) {
+    const keys = logKeysOf([pepper], origin)
+    const isUsable = (note: string) => keys.some(({ vkey }) => isSignedBy(vkey, note))
+    const used = (await published()).findLast((each) => cosignedNote(each) !== each.note && isUsable(each.note))
+    const receipt = await receiptOfEntries(database, keys, customerId, [1])
+    assert.ok(used && receipt !== 'not logged yet')
+    assert.equal(receipt.checkpoint, cosignedNote(used), 'the newest with a cosignature and a key of the log')
+  }
   // For the audits of other tests: as the owner, past the guards.
   const owner = await own.ownerPool.connect()
   await owner.query(`set session_replication_role = replica; delete from log_cosignatures where vkey like '%w9%'`)

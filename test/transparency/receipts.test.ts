@@ -1,11 +1,17 @@
 // Receipts over HTTP, of every subject: proven under the key of the log by a check that is independent of the verifiers. And what
 // has no receipt, or none yet, is refused.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createSpendingClient } from '../../client/src/index.ts'
+import { newDirectory } from '../../harness/processes.ts'
 import { receiptCommands } from '../../src/commands/nouns/receipt-commands.ts'
+import { readCheckpoint } from '../../src/transparency/log.sql.ts'
+import { addCosignature, beginPublication, endPublication } from '../../src/transparency/publication/checkpoints.sql.ts'
 import { documentedReceipts } from '../../src/transparency/receipts/document.ts'
 import type { Receipt } from '../../src/transparency/receipts/receipts.ts'
+import { callCli } from '../support/service/cli-call.ts'
 import { callCommand } from '../support/service/command-calls.ts'
 import { orderInState } from '../support/service/orders.ts'
 import {
@@ -17,6 +23,7 @@ import {
 } from '../support/service/service.ts'
 import { checkReceipt, lineOf, logEntries } from '../support/spending/receipts.ts'
 import { assertFieldRefused, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
+import { cosign, testWitness } from '../support/transparency/test-witness.ts'
 
 const logged: string[] = []
 let service: SpendingService
@@ -121,6 +128,34 @@ test('an entry that the ledger has otherwise than the log has no receipt: INT001
   assert.deepEqual([line.level, line.msg], [50, 'unexpected error'])
   await changeTime('-1 s')
   await proven(ofReference())
+})
+
+test('a receipt has the lines of witnesses when a checkpoint that they have cosigned has all its entries, and is verified by their keys alone', async () => {
+  const { database } = service.payments
+  const [older, newer] = [crypto.randomUUID(), crypto.randomUUID()]
+  await service.internal.spend(customerId, 1, older)
+  await logAll()
+  const head = (await readCheckpoint(database)) ?? assert.fail('there is no checkpoint')
+  assert.ok(await beginPublication(database, { note: head.note, keys: 'a list' }, 0))
+  await addCosignature(database, head.size, testWitness.key.vkey, cosign(head.note))
+  await service.internal.spend(customerId, 1, newer)
+  await logAll()
+  const receiptOf = async (reference: string) =>
+    (await proven(service.internal.referenceReceipt(customerId, reference))).receipt
+  const newest = async () => (await readCheckpoint(database))?.note
+  assert.equal((await receiptOf(older)).checkpoint, await newest(), 'it is not published yet')
+  await endPublication(database, head.size)
+  const [cosigned, uncosigned] = [await receiptOf(older), await receiptOf(newer)]
+  assert.equal(cosigned.checkpoint, `${head.note}${cosign(head.note)}`)
+  assert.equal(uncosigned.checkpoint, await newest())
+  const directory = newDirectory({ after })
+  const isVerified = async (receipt: Receipt) => {
+    const file = join(directory, 'receipt.json')
+    writeFileSync(file, JSON.stringify(receipt))
+    const keys = [testWitness.key, ...testLogKeys].flatMap(({ vkey }) => ['--key', vkey])
+    return (await callCli({ after }, directory, ['verify', file, ...keys])).code === 0
+  }
+  assert.deepEqual([await isVerified(cosigned), await isVerified(uncosigned)], [true, false])
 })
 
 test('another customer’s order, an order that moved nothing and an unknown reference have no receipt', async () => {

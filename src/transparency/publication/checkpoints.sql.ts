@@ -88,6 +88,20 @@ export async function findPublished(database: Database, size: number): Promise<S
   return (await database.run<StoredCheckpoint>(findAtSizeStatement, [size]))[0]
 }
 
+const listNewestCosignedStatement = statement(
+  'transparency.listNewestCosigned',
+  `select ${columns}
+  from (select size from log_cosignatures group by size order by size desc limit $1) c
+  join log_checkpoints p on p.size = c.size
+  where p.published_at is not null
+  order by p.size desc`,
+)
+
+/** Published checkpoints among the newest that have cosignatures, newest first. */
+export function listNewestCosigned(database: Database, limit: number): Promise<StoredCheckpoint[]> {
+  return database.run<StoredCheckpoint>(listNewestCosignedStatement, [limit])
+}
+
 const listKeysStatement = statement(
   'transparency.listPublishedKeys',
   'select keys from log_checkpoints group by keys order by max(size) desc',

@@ -53,7 +53,11 @@ export const ReceiptData = Type.Object(
       ),
       { minItems: 1 },
     ),
-    checkpoint: Type.String({ description: 'a signed note: origin, size and root of the log' }),
+    checkpoint: Type.String({
+      description:
+        'a signed note: origin, size and root of the log; with the lines of witnesses when a published checkpoint that ' +
+        'they have cosigned has all entries',
+    }),
     keys: Type.Array(Type.String(), {
       minItems: 1,
       description: 'the public keys of the log, to compare with known ones',
