@@ -1,12 +1,10 @@
 // The worker's job that appends what the ledger has gained to the transparency log and signs the new size, within a second or two
-// of the commit, and of a busy ledger within five. Entries from before the log are appended the same way, from the first on. Any number of processes may run it:
-// an append is one statement that succeeds for one of them, and the others leave the work to the process that has just appended.
+// of the commit, and of a busy ledger within five. Entries from before the log are appended the same way, from the first on. Any
+// number of processes may run it: an append is one statement that succeeds for one of them, and the others leave the work to the
+// process that has just appended.
 //
 // Entries of a customer are appended in the order of their numbers, without a gap: the time of an entry only leads to its customer.
 // So a late commit delays no other customer, and is not skipped.
-//
-// A root is signed only if the tiles give it, and only after the tree that this process has signed or checked before: a process
-// that runs does not follow a log that was written again. One that starts has no tree to compare with.
 import { sleep } from '../core/clock.ts'
 import { groupsOf } from '../db/cluster/groups.ts'
 import { type Database, isTooSlow } from '../db/database.ts'
@@ -17,20 +15,17 @@ import {
   findMoved,
   findSafeTimes,
   findUnlogged,
-  type LogHead,
   type LogMarks,
   markKeyOf,
   markOf,
   moveMarks,
   type Runs,
   readRuns,
-  replaceNote,
   type Tree,
 } from './append.sql.ts'
-import { listTiles } from './log.sql.ts'
-import { rootAtSize } from './log.ts'
-import { checkpointTextOf, type LogKey, signCheckpoint, signedTextOf, signersOf } from './note.ts'
-import { edgeOfTree, emptyRoot, growTree, hashBytes, rootOfEdge, type TreeEdge } from './tree.ts'
+import type { LogKey } from './note.ts'
+import { createSignedTree, isSameTree } from './signed-tree.ts'
+import { emptyRoot, growTree, rootOfEdge } from './tree.ts'
 
 /** Another process that has appended so recently goes on doing it. */
 const stillAppendingMs = 8_000
@@ -53,80 +48,32 @@ export type AppendOptions = {
 }
 
 /** What was read of a group, and what is done when it is in the log. */
-type Read = { runs: Runs | null; tree: Tree | null; marks: LogMarks; more: boolean; accept(): void }
-
-const isSame = (one: Tree, other: Tree) => one.size === other.size && one.root.equals(other.root)
+type GroupBatch = { runs: Runs | null; tree: Tree | null; marks: LogMarks; more: boolean; accept(): void }
 
 export function createAppendToLog(database: Database, signer: LogSigner, options: AppendOptions = {}) {
   const { sweepEveryMs = sweepMs, batch = batchEntries, freshMs = stillAppendingMs } = options
   const { busy = busyEntries, restMs = restOfBusyMs } = options
   const newReaders = () => groupsOf(database).map((group) => createReader(database, group, sweepEveryMs))
   let readers = newReaders()
-  /** The tree that this process has signed or checked last, with its right edge. */
-  let known: (Tree & { edge: TreeEdge }) | null = null
-  /** Of the last append of this process. */
-  let own: Tree | null = null
-  let checkedNote = ''
+  const signed = createSignedTree(database, signer.keys, signer.origin)
+  /** By this process. */
+  let lastAppended: Tree | null = null
   /** Entries of the next batch: fewer after one that took too long. */
   let limit = batch
   let restsUntilMs = 0
 
-  /** Throws when the tree may not be signed. */
-  async function edgeOf(tree: Tree): Promise<TreeEdge> {
-    if (known && isSame(known, tree)) return known.edge
-    const edge = await readEdge(tree.size)
-    if (!rootOfEdge(edge).equals(tree.root))
-      throw new Error(`The transparency log of ${tree.size} entries is not signed: its root is not that of its tiles.`)
-    const before = known && known.size <= tree.size ? await rootAtSize(database, known.size) : null
-    if (known && !before?.equals(known.root)) {
-      throw new Error(
-        `The transparency log of ${tree.size} entries is not signed: it does not begin with the ${known.size} that this process knows.`,
-      )
-    }
-    return edge
-  }
-
-  async function readEdge(size: number): Promise<TreeEdge> {
-    const wanted = edgeOfTree(size)
-    const tiles = await listTiles(database, wanted)
-    const hashes: Buffer[] = []
-    for (const { level, tile, width } of wanted) {
-      const found = tiles.find((each) => each.level === level && each.tile === tile)
-      hashes[level] = found?.hashes.subarray(0, width * hashBytes) ?? Buffer.alloc(0)
-    }
-    return { size, hashes: Array.from(hashes, (ofLevel) => ofLevel ?? Buffer.alloc(0)) }
-  }
-
   async function begin(): Promise<void> {
-    if (known && known.size > 0) throw new Error(`The transparency log is gone. It had ${known.size} entries.`)
-    const empty = { origin: signer.origin, size: 0, root: emptyRoot }
-    await beginLog(database, emptyRoot, signCheckpoint(signer.keys, empty))
-  }
-
-  /** After a rotation of KEY_PEPPER the last checkpoint gets the signatures of the new keys, also when nothing is appended. */
-  async function signAgain({ size, root, note }: LogHead): Promise<void> {
-    if (note === checkedNote) return
-    known = { size, root, edge: await edgeOf({ size, root }) }
-    const text = checkpointTextOf({ origin: signer.origin, size, root })
-    const isSigned = signedTextOf(note) === text && signersOf(note, signer.keys).length === signer.keys.length
-    if (!isSigned)
-      await replaceNote(
-        database,
-        { size, root },
-        note,
-        signCheckpoint(signer.keys, { origin: signer.origin, size, root }),
-      )
-    checkedNote = note
+    if (signed.size() > 0) throw new Error(`The transparency log is gone. It had ${signed.size()} entries.`)
+    await beginLog(database, emptyRoot, signed.noteOf({ size: 0, root: emptyRoot }))
   }
 
   async function appendRuns(from: Tree, parts: Runs[], marks: LogMarks): Promise<boolean> {
-    const { edge, growth } = growTree(await edgeOf(from), Buffer.concat(parts.map(({ hashes }) => hashes)))
+    const { edge, growth } = growTree(await signed.edgeOf(from), Buffer.concat(parts.map(({ hashes }) => hashes)))
     const to = { size: edge.size, root: rootOfEdge(edge) }
-    const note = signCheckpoint(signer.keys, { origin: signer.origin, ...to })
+    const note = signed.noteOf(to)
     if (!(await append(database, { from, to, note, marks, runs: parts, growth }))) return false
-    known = { ...to, edge }
-    own = to
-    checkedNote = note
+    signed.accept({ ...to, edge }, note)
+    lastAppended = to
     return true
   }
 
@@ -137,26 +84,26 @@ export function createAppendToLog(database: Database, signer: LogSigner, options
       await begin()
       return { more: true }
     }
-    if (head.isFresh && !(own && isSame(own, head))) {
+    if (head.isFresh && !(lastAppended && isSameTree(lastAppended, head))) {
       // Where this process was is long past when it takes over.
       readers = newReaders()
       return { more: false }
     }
-    await signAgain(head)
-    const { reads, failures } = await readAll(readers, head.marks, limit)
-    const parts = reads.flatMap(({ runs }) => runs ?? [])
-    const marks = Object.assign({}, ...reads.map((read) => read.marks)) as LogMarks
-    const [tree = head, ...others] = reads.flatMap((read) => read.tree ?? [])
+    await signed.signAgain(head)
+    const { batches, failures } = await readAll(readers, head.marks, limit)
+    const parts = batches.flatMap(({ runs }) => runs ?? [])
+    const marks = Object.assign({}, ...batches.map((each) => each.marks)) as LogMarks
+    const [tree = head, ...others] = batches.flatMap((each) => each.tree ?? [])
     // Another process appends now.
-    if (others.some((other) => !isSame(other, tree))) return { more: false }
+    if (others.some((other) => !isSameTree(other, tree))) return { more: false }
     if (parts.length > 0 && !(await appendRuns(tree, parts, marks))) return { more: false }
     if (parts.length === 0 && Object.keys(marks).length > 0) await moveMarks(database, marks)
-    for (const read of reads) read.accept()
+    for (const each of batches) each.accept()
     if (failures.length > 0) throw failures.find(isTooSlow) ?? failures[0]
-    const more = reads.some((read) => read.more)
+    const more = batches.some((each) => each.more)
     // Requests come first: of a long list, such as all entries from before, a batch at a time with a pause of its length.
     if (more) await sleep(Math.min(performance.now() - startedMs, 1_000))
-    else if (own && own.size - tree.size >= busy) restsUntilMs = performance.now() + restMs
+    else if (lastAppended && lastAppended.size - tree.size >= busy) restsUntilMs = performance.now() + restMs
     return { more }
   }
 
@@ -174,17 +121,17 @@ export function createAppendToLog(database: Database, signer: LogSigner, options
   }
 }
 
-type Reader = (marks: LogMarks, limit: number) => Promise<Read>
+type Reader = (marks: LogMarks, limit: number) => Promise<GroupBatch>
 
 /** A group whose server is away delays no other: its failure is thrown when the others are appended. */
 async function readAll(
   readers: Reader[],
   marks: LogMarks,
   limit: number,
-): Promise<{ reads: Read[]; failures: unknown[] }> {
+): Promise<{ batches: GroupBatch[]; failures: unknown[] }> {
   const results = await Promise.allSettled(readers.map((read) => read(marks, limit)))
   return {
-    reads: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+    batches: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
     failures: results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])),
   }
 }
@@ -197,8 +144,8 @@ type ClockReading = { now: string; atMs: number }
 /** Reads what a group has gained: a sweep from the stored mark on, and between two of them what is newer than the last read. */
 function createReader(database: Database, group: Database, sweepEveryMs: number): Reader {
   let chain: Chain | null = null
-  /** Up to here all entries were read; null until the first sweep has ended. */
-  let recent: string | null = null
+  /** All entries up to this time were read; null until the first sweep has ended. */
+  let readUpTo: string | null = null
   let sweptMs = 0
   let seen: ClockReading | null = null
 
@@ -206,9 +153,9 @@ function createReader(database: Database, group: Database, sweepEveryMs: number)
     const clock = seen && { now: seen.now, elapsedMs: performance.now() - seen.atMs }
     const times = await findSafeTimes(group, markOf(marks, database, group), clock)
     const seenNow = { now: times.now, atMs: performance.now() }
-    return recent === null || times.isSetBack || performance.now() - sweptMs >= sweepEveryMs
+    return readUpTo === null || times.isSetBack || performance.now() - sweptMs >= sweepEveryMs
       ? { isSweep: true, bound: times.safe, after: times.sweepFrom, seen: seenNow }
-      : { isSweep: false, bound: times.almostSafe, after: recent, seen: seenNow }
+      : { isSweep: false, bound: times.almostSafe, after: readUpTo, seen: seenNow }
   }
 
   return async (marks, limit) => {
@@ -229,7 +176,7 @@ function createReader(database: Database, group: Database, sweepEveryMs: number)
         seen = current.seen
         chain = isFull && reached !== null ? { ...current, after: reached } : null
         if (chain) return
-        recent = bound
+        readUpTo = bound
         if (isSweep) sweptMs = performance.now()
       },
     }
