@@ -4,16 +4,25 @@
 import type { Server } from 'node:net'
 import { type Life, runIn } from './processes.ts'
 import { createDraws, type Draws } from './random.ts'
-import type { Event, Owner, Scheduler } from './scheduler.ts'
+import type { Owner, Scheduler } from './scheduler.ts'
 import { SimulatedSocket } from './socket.ts'
 
 /**
  * What a fault does to what a client sends. `refuse`: the connection is refused. `reset-before`: the request is lost and the
  * connection reset. `reset-after`: the request arrives, its answer is lost and the connection reset. `delay`, `delay-answer`:
  * the request or its answer takes longer, by up to `ms`. `double`: the request arrives a second time, up to `ms` later, over a
- * connection of its own. `hold`: nothing arrives until the fault is removed.
+ * connection of its own. `hold`, `hold-answer`: nothing that the client sends, or nothing that it is sent, arrives until the
+ * fault is removed; then everything does, in its order, although its sender may have given up long ago.
  */
-export type FaultKind = 'refuse' | 'reset-before' | 'reset-after' | 'delay' | 'delay-answer' | 'double' | 'hold'
+export type FaultKind =
+  | 'refuse'
+  | 'reset-before'
+  | 'reset-after'
+  | 'delay'
+  | 'delay-answer'
+  | 'double'
+  | 'hold'
+  | 'hold-answer'
 
 export type Fault = {
   kind: FaultKind
@@ -22,7 +31,7 @@ export type Fault = {
   to?: string
   /** How likely it is for each connection or request; 1 unless it says otherwise. */
   chance?: number
-  /** How often it happens at most; not for `hold`. */
+  /** How often it happens at most; not for those that hold back. */
   times?: number
   ms?: number
 }
@@ -46,6 +55,9 @@ export type ServiceLink = {
   reset(): void
 }
 
+/** What is under way in one direction: bytes, the end, a reset. */
+type Message = { what: string; content?: Buffer | undefined; extraUs?: number; arrive(): unknown }
+
 /** One direction of a connection. */
 type Way = {
   /** To whom what arrives belongs. */
@@ -57,6 +69,8 @@ type Way = {
   hasEnd: boolean
   /** Pieces do not overtake each other. */
   lastAt: number
+  /** While a fault holds it back: what was sent since then, in its order. */
+  held: Message[] | undefined
   isOpen: boolean
 }
 
@@ -83,7 +97,8 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
   const listeners = new Map<number, { life: Life; server: Server }>()
   const services = new Map<number, { name: string; service: Service }>()
   const faults: ActiveFault[] = []
-  const waiting: { connection: Connection; fault: ActiveFault; go(): void }[] = []
+  /** What to do when a fault that holds something back is removed. */
+  const waiting: { fault: ActiveFault; release(): void }[] = []
   const draws = new Map<string, Draws>()
   const connections = new Set<Connection>()
   /** Directions with something written since the last event. */
@@ -112,7 +127,7 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
       fault.fired += 1
       scheduler.note('network', `fault ${fault.kind} ${from}>${to}`)
       // What is held back waits for the fault to be removed.
-      if (fault.fired === fault.times && fault.kind !== 'hold') fault.remove()
+      if (fault.fired === fault.times && !fault.kind.startsWith('hold')) fault.remove()
       return fault
     }
     return undefined
@@ -128,6 +143,7 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
       pending: [],
       hasEnd: false,
       lastAt: 0,
+      held: undefined,
       isOpen: true,
     }
   }
@@ -148,7 +164,8 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
       close(isReset: boolean) {
         incoming.isOpen = false
         if (isReset) {
-          outgoing.pending = []
+          // What was written before is in the network already.
+          flush(connection, outgoing)
           resetWay(connection, outgoing)
         } else {
           outgoing.hasEnd = true
@@ -181,10 +198,13 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
     }
     if (way.hasEnd && way.isOpen) {
       way.hasEnd = false
-      later(connection, way, 0, 'end', () => {
-        if (!way.isOpen) return
-        way.isOpen = false
-        return way.ended()
+      send(connection, way, {
+        what: 'end',
+        arrive() {
+          if (!way.isOpen) return
+          way.isOpen = false
+          return way.ended()
+        },
       })
     }
   }
@@ -192,37 +212,50 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
   const nameOf = ({ number, from, to, toServer }: Connection, way: Way) =>
     way === toServer ? `#${number} ${from}>${to}` : `#${number} ${to}>${from}`
 
-  function later(
-    connection: Connection,
-    way: Way,
-    extraUs: number,
-    what: string,
-    run: () => unknown,
-    content?: Buffer,
-  ): Event {
+  /** Everything that is sent goes through here. What follows something that is held back waits behind it. */
+  function send(connection: Connection, way: Way, message: Message): void {
+    const isRequest = way === connection.toServer
+    const fault = faultFor([isRequest ? 'hold' : 'hold-answer'], connection.from, connection.to)
+    if (fault && !way.held) {
+      way.held = []
+      waiting.push({
+        fault,
+        release() {
+          const messages = way.held ?? []
+          way.held = undefined
+          for (const each of messages) send(connection, way, each)
+        },
+      })
+    }
+    if (way.held) way.held.push(message)
+    else transmit(connection, way, message)
+  }
+
+  function transmit(connection: Connection, way: Way, { what, content, extraUs = 0, arrive }: Message): void {
     const at = scheduler.now() + connection.draws.integer(...transitUs) + extraUs
     way.lastAt = Math.max(way.lastAt, at)
-    return scheduler.schedule(way.owner, way.lastAt, `${what} ${nameOf(connection, way)}`, run, content)
+    scheduler.schedule(way.owner, way.lastAt, `${what} ${nameOf(connection, way)}`, arrive, content)
   }
 
   function sendRequest(connection: Connection, bytes: Buffer): void {
-    const { from, to, toServer } = connection
-    const deliver = (extraUs = 0) =>
-      later(connection, toServer, extraUs, `sends ${bytes.length}`, () => arriveAtServer(connection, bytes), bytes)
-    const kinds: FaultKind[] = ['hold', 'reset-before', 'reset-after', 'delay', 'delay-answer']
+    const { from, to } = connection
+    const kinds: FaultKind[] = ['reset-before', 'reset-after', 'delay', 'delay-answer']
     if (to !== databaseName) kinds.push('double')
     const fault = faultFor(kinds, from, to)
-    const ms = fault?.ms ?? 100
-    if (fault === undefined) deliver()
-    else if (fault.kind === 'hold') waiting.push({ connection, fault, go: () => deliver() })
-    else if (fault.kind === 'reset-before') reset(connection)
-    else if (fault.kind === 'delay') deliver(connection.draws.integer(0, ms * 1_000))
-    else {
-      if (fault.kind === 'reset-after') connection.losesAnswer = true
-      if (fault.kind === 'delay-answer') connection.answerDelayUs = connection.draws.integer(0, ms * 1_000)
-      deliver()
-      if (fault.kind === 'double') repeat(connection, bytes, connection.draws.integer(0, ms * 1_000))
+    if (fault?.kind === 'reset-before') {
+      reset(connection)
+      return
     }
+    const drawnUs = () => connection.draws.integer(0, (fault?.ms ?? 100) * 1_000)
+    if (fault?.kind === 'reset-after') connection.losesAnswer = true
+    if (fault?.kind === 'delay-answer') connection.answerDelayUs = drawnUs()
+    sendToServer(connection, bytes, fault?.kind === 'delay' ? drawnUs() : 0)
+    if (fault?.kind === 'double') repeat(connection, bytes, drawnUs())
+  }
+
+  function sendToServer(connection: Connection, bytes: Buffer, extraUs = 0): void {
+    const arrive = () => arriveAtServer(connection, bytes)
+    send(connection, connection.toServer, { what: `sends ${bytes.length}`, content: bytes, extraUs, arrive })
   }
 
   function arriveAtServer(connection: Connection, bytes: Buffer): unknown {
@@ -251,15 +284,18 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
     }
     // What the database answers is noted when it does, without what is the server's own (process ids, object ids).
     const content = connection.to === databaseName ? undefined : bytes
-    later(connection, connection.toClient, extraUs, `answers ${bytes.length}`, arrive, content)
+    send(connection, connection.toClient, { what: `answers ${bytes.length}`, content, extraUs, arrive })
   }
 
   function resetWay(connection: Connection, way: Way): void {
     if (!way.isOpen) return
-    later(connection, way, 0, 'reset', () => {
-      if (!way.isOpen) return
-      way.isOpen = false
-      return way.failed()
+    send(connection, way, {
+      what: 'reset',
+      arrive() {
+        if (!way.isOpen) return
+        way.isOpen = false
+        return way.failed()
+      },
     })
   }
 
@@ -283,11 +319,12 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
         pending: [],
         hasEnd: false,
         lastAt: 0,
+        held: undefined,
         isOpen: true,
       }
       const doubled = open(from, listener.life.name, port, ghost)
       acceptAt(doubled, listener.life, listener.server)
-      later(doubled, doubled.toServer, 0, `sends ${bytes.length}`, () => arriveAtServer(doubled, bytes), bytes)
+      sendToServer(doubled, bytes)
     })
   }
 
@@ -359,6 +396,7 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
       pending: [],
       hasEnd: false,
       lastAt: 0,
+      held: undefined,
       isOpen: true,
     }
   }
@@ -368,12 +406,12 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
     const from = life.name
     const to = listeners.get(port)?.life.name ?? services.get(port)?.name ?? `port ${port}`
     const at = scheduler.now() + drawsOf(from, to).integer(...connectUs)
-    scheduler.schedule(itself, at, `connects ${from}>${to}`, () => {
+    const attempt = () => {
       if (!life.isAlive || socket.destroyed) return
-      const held = faults.find((fault) => fault.kind === 'hold' && concerns(fault, from, to))
-      // It never answers; the client's own limit ends the attempt.
+      const held = faultFor(['hold'], from, to)
       if (held) {
-        held.fired += 1
+        const release = () => void scheduler.schedule(itself, scheduler.now(), `connects ${from}>${to}`, attempt)
+        waiting.push({ fault: held, release })
         return
       }
       const listener = listeners.get(port)
@@ -388,10 +426,12 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
       if (listener) acceptAt(connection, listener.life, listener.server)
       else if (service) acceptByService(connection, service.service)
       const line = lineOf(connection, connection.toServer, connection.toClient)
-      later(connection, connection.toClient, 0, 'connected', () =>
-        runIn(life, () => socket.opened(line, connection.number)),
-      )
-    })
+      send(connection, connection.toClient, {
+        what: 'connected',
+        arrive: () => runIn(life, () => socket.opened(line, connection.number)),
+      })
+    }
+    scheduler.schedule(itself, at, `connects ${from}>${to}`, attempt)
   }
 
   function listen(life: Life, given: object, wanted: number): void {
@@ -436,9 +476,9 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
         remove() {
           const index = faults.indexOf(active)
           if (index >= 0) faults.splice(index, 1)
-          for (const each of waiting.filter((one) => one.fault === active)) each.go()
-          const left = waiting.filter((one) => one.fault !== active)
-          waiting.splice(0, waiting.length, ...left)
+          const all = waiting.splice(0)
+          waiting.push(...all.filter(({ fault }) => fault !== active))
+          for (const each of all.filter(({ fault }) => fault === active)) each.release()
         },
       }
       faults.push(active)
@@ -459,10 +499,6 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
 
 /** The name under which faults find the database. */
 export const databaseName = 'database'
-
-function concerns(fault: Fault, from: string, to: string): boolean {
-  return (fault.from ?? from) === from && (fault.to ?? to) === to
-}
 
 function networkError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code, syscall: code === 'ECONNREFUSED' ? 'connect' : 'read', errno: -1 })

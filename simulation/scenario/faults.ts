@@ -113,7 +113,11 @@ const ofNetwork: Record<string, FaultAction> = {
   ]),
   doubled: onNetwork(repeatable, (random) => [{ kind: 'double', ms: random.integer(1, 3_000), chance: 0.7 }]),
   reordered: onNetwork(pairs, (random) => [{ kind: 'delay', ms: random.integer(300, 1_500), chance: 0.5 }]),
-  'held back': onNetwork(pairs, () => [{ kind: 'hold' }]),
+  'held back': onNetwork(pairs, (random) =>
+    random
+      .pick<NetworkFault['kind'][]>([['hold'], ['hold'], ['hold-answer'], ['hold', 'hold-answer']])
+      .map((kind) => ({ kind })),
+  ),
 }
 
 function atDatabase(faultOfRandom: (random: Random) => Omit<NetworkFault, 'from' | 'to'>): FaultAction {

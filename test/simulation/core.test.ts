@@ -169,6 +169,74 @@ for (const [kind, answer, received] of faults) {
     }))
 }
 
+/** A server that answers every request, and a client that gives up after five seconds. */
+async function connectedPair(simulation: Simulation) {
+  const received: string[] = []
+  const server = simulation.process('server')
+  const client = simulation.process('client')
+  await simulation.until(
+    server.run(async () => {
+      const listener = createServer((request, response) => {
+        received.push(String(request.url))
+        response.end('text')
+      })
+      listener.listen(9_000)
+    }),
+  )
+  const call = (path: string) =>
+    client.run(() =>
+      fetch(`http://127.0.0.1:9000${path}`, { signal: AbortSignal.timeout(5_000) }).then(
+        async (answer) => `${answer.status} ${await answer.text()}`,
+        (error) => error.cause?.code ?? error.name,
+      ),
+    )
+  // The connection stays open for the next request.
+  assert.equal(await simulation.until(call('/first')), '200 text')
+  return { client, received, call }
+}
+
+test('a request that is held back arrives once, after its client has given up or was killed', () =>
+  inEmptyWorld(async (simulation) => {
+    const { client, received, call } = await connectedPair(simulation)
+    const hold = simulation.network.fault({ kind: 'hold', to: 'server' })
+    assert.equal(await simulation.until(call('/held')), 'TimeoutError')
+    assert.deepEqual(received, ['/first'])
+    hold.remove()
+    await simulation.run(simulation.now() + 100)
+    assert.deepEqual(received, ['/first', '/held'])
+    for (const number of [1, 2, 3, 4]) {
+      assert.equal(await simulation.until(call(`/open-${number}`)), '200 text')
+      const again = simulation.network.fault({ kind: 'hold', to: 'server' })
+      call(`/killed-${number}`)
+      await simulation.run(simulation.now() + 100)
+      client.kill()
+      await simulation.run(simulation.now() + 100)
+      again.remove()
+      await simulation.run(simulation.now() + 100)
+      assert.equal(received.at(-1), `/killed-${number}`)
+    }
+    assert.equal(received.length, 10)
+  }))
+
+test('what is held back comes in its order when the hold ends: a connection, a request, an answer', () =>
+  inEmptyWorld(async (simulation) => {
+    const { client, received, call } = await connectedPair(simulation)
+    const answers = simulation.network.fault({ kind: 'hold-answer', to: 'server' })
+    const slow = call('/slow')
+    await simulation.run(simulation.now() + 1_000)
+    assert.deepEqual(received, ['/first', '/slow'])
+    answers.remove()
+    assert.equal(await simulation.until(slow), '200 text')
+    client.kill()
+    const hold = simulation.network.fault({ kind: 'hold', to: 'server' })
+    const waiting = call('/waiting')
+    await simulation.run(simulation.now() + 1_000)
+    assert.deepEqual(received, ['/first', '/slow'])
+    assert.equal(hold.fired, 1)
+    hold.remove()
+    assert.equal(await simulation.until(waiting), '200 text')
+  }))
+
 test('a fault at the database: a statement is lost before it arrives, or its answer after the commit', () =>
   inEmptyWorld(async (simulation) => {
     const connectionString = simulation.database.ownerUrl
