@@ -23,6 +23,8 @@ export class Life {
   isAlive = true
   /** While the process is paused, its events. */
   heldBack: Event[] | undefined
+  /** When its pause ends. */
+  resumesAtUs = 0
   readonly startedUs: number
   /** Ends what the process has open, as the kernel does: its sockets and its listeners. */
   readonly open = new Set<{ endByKill(): void }>()
@@ -61,7 +63,6 @@ export class SimulatedProcess {
   /** For the lateness of its timers. */
   readonly timerDraws: Draws
   #life: Life | undefined
-  #resumeAt = 0
 
   constructor(name: string, world: World, seed: number) {
     this.name = name
@@ -112,18 +113,21 @@ export class SimulatedProcess {
     if (!life) return
     life.heldBack ??= []
     const { scheduler } = this.world
-    this.#resumeAt = Math.max(this.#resumeAt, scheduler.now() + forMs * 1_000)
+    life.resumesAtUs = Math.max(life.resumesAtUs, scheduler.now() + forMs * 1_000)
     if (!Number.isFinite(forMs)) return
-    scheduler.schedule({ name: this.name, isAlive: true, heldBack: undefined }, this.#resumeAt, 'resumes', () => {
-      if (scheduler.now() >= this.#resumeAt) this.resume()
+    scheduler.schedule({ name: this.name, isAlive: true, heldBack: undefined }, life.resumesAtUs, 'resumes', () => {
+      if (scheduler.now() >= life.resumesAtUs) this.#resume(life)
     })
   }
 
   resume(): void {
-    this.#resumeAt = 0
-    const life = this.#life
-    const events = life?.heldBack
-    if (!life || !events) return
+    if (this.#life) this.#resume(this.#life)
+  }
+
+  #resume(life: Life): void {
+    const events = life.heldBack
+    life.resumesAtUs = 0
+    if (!events) return
     life.heldBack = undefined
     this.world.scheduler.release(events)
   }

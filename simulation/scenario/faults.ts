@@ -145,6 +145,16 @@ const ofDatabase: Record<string, FaultAction> = {
   },
 }
 
+/** One that has another fault is left alone: SIGTERM, for one, is for a process that runs. */
+async function pauseFor(victim: World['services'][number] | World['gateway'], forMs: number): Promise<void> {
+  if (victim.busy) return
+  victim.busy = true
+  victim.signal('SIGSTOP')
+  await sleep(forMs)
+  victim.signal('SIGCONT')
+  victim.busy = false
+}
+
 const ofProcess: Record<string, FaultAction> = {
   killed: asInCampaign(killServices),
   async 'both killed'(stage, random) {
@@ -156,18 +166,13 @@ const ofProcess: Record<string, FaultAction> = {
   async 'paused in its call'({ world }, random) {
     const line = world.lines.findLast(({ type, op }) => type === 'invoke' && (op === 'confirm' || op === 'cancel'))
     const service = world.services.find(({ name }) => name === line?.service)
-    if (!service || service.busy) return
-    service.busy = true
-    service.signal('SIGSTOP')
-    await sleep(limits.operationLeaseMs + random.integer(1_500, 4_000))
-    service.signal('SIGCONT')
-    service.busy = false
+    if (service) await pauseFor(service, limits.operationLeaseMs + random.integer(1_500, 4_000))
   },
-  async paused({ simulation }, random) {
-    const process = simulation.process(random.pick([...services, gatewayName]))
-    const forMs = random.integer(1, random.pick([200, 3_000, 30_000]))
-    process.pause(forMs)
-    await sleep(forMs)
+  async paused({ world }, random) {
+    await pauseFor(
+      random.pick([...world.services, world.gateway]),
+      random.integer(1, random.pick([200, 3_000, 30_000])),
+    )
   },
   async 'clock jumps'({ simulation }, random) {
     const longestMs = random.pick([2_000, 1_800_000, 90_000_000])

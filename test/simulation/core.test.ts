@@ -6,9 +6,11 @@ import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { createRandom, type Random } from '../../harness/random.ts'
 import type { Fault } from '../../simulation/core/network.ts'
 import { createSimulation, type Simulation } from '../../simulation/core/simulation.ts'
 import { openTemplate, type Template } from '../../simulation/core/template.ts'
+import { faultOf } from '../../simulation/scenario/faults.ts'
 import { type SmallWorld, startSmallWorld } from '../support/simulation/small-world.ts'
 
 let template: Template
@@ -124,6 +126,29 @@ test('a process has its own time: it can be paused, starved, killed, and its clo
     process.starve(0)
     await simulation.run(122_500)
     assert.equal(ticks.length, count + 2)
+  }))
+
+test('a pause ends with the process that was paused, and spares one that has another fault', () =>
+  inEmptyWorld(async (simulation) => {
+    const process = simulation.process('a')
+    process.run(() => undefined)
+    process.pause(30_000)
+    process.kill()
+    process.run(() => undefined)
+    process.pause(1_000)
+    await simulation.run(simulation.now() + 2_000)
+    assert.equal(process.isPaused, false)
+    const signals: string[] = []
+    const victim = { busy: true, signal: (signal: string) => signals.push(signal) }
+    const stage = { simulation, world: { services: [victim, victim], gateway: victim } }
+    const paused = faultOf('process', 'paused') as (stage: object, random: Random) => Promise<void>
+    const load = simulation.process('load')
+    const strike = () => simulation.until(load.run(() => paused(stage, createRandom(1))))
+    await strike()
+    assert.deepEqual([signals, process.isPaused], [[], false])
+    victim.busy = false
+    await strike()
+    assert.deepEqual([signals, victim.busy], [['SIGSTOP', 'SIGCONT'], false])
   }))
 
 /** What a client sees and what its server has received, with one fault between them. */
