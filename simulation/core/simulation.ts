@@ -2,7 +2,7 @@
 // one another in one program; two at once would share the service's modules.
 import './patches.ts'
 import { newOrderId } from '../../src/core/ids.ts'
-import { openDatabase } from './database.ts'
+import { openDatabase } from './database/database.ts'
 import { createNetwork } from './network.ts'
 import { runIn, SimulatedProcess, type World } from './processes.ts'
 import { createDraws, type Draws } from './random.ts'

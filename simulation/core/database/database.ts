@@ -1,0 +1,112 @@
+// The database of a run: a simulated listener that passes each statement on to a real PostgreSQL, one at a time. The scheduler
+// waits for the real answer before anything else runs, and the client reads it as a later event. Each simulated connection
+// has a real session; before each statement the session's clock is set to the run's.
+import pg from 'pg'
+import { databaseName, type Network, type ServiceLink } from '../network.ts'
+import { createDraws } from '../random.ts'
+import { real } from '../real.ts'
+import type { Scheduler } from '../scheduler.ts'
+import type { Template } from '../template.ts'
+import { createSession, type Session } from './session.ts'
+
+/** Where DATABASE_URL of a simulated process leads. */
+const port = 5_432
+
+/** bigint as a number, as the service reads it: its audit is one of the checks. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format: 'text' | 'binary') =>
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as never,
+}
+
+export type SimulatedDatabase = Awaited<ReturnType<typeof openDatabase>>
+
+type Parts = { scheduler: Scheduler; network: Network; template: Template; seed: number; epochMs: number }
+
+export async function openDatabase({ scheduler, network, template, seed, epochMs }: Parts) {
+  const name = await template.clone()
+  const draws = createDraws(seed, databaseName)
+  const sessions = new Set<Session>()
+  const pool = new pg.Pool({ ...template.owner, database: name, max: 2, application_name: 'checks', types })
+  pool.on('error', () => undefined)
+  let awayUntil = 0
+  let statements = 0
+  /** Its clock is ahead of the true time by so much. */
+  const clock = { skewMs: 0 }
+
+  const clockText = () => {
+    const us = scheduler.now() + clock.skewMs * 1_000
+    const seconds = new real.Date(epochMs + Math.floor(us / 1_000)).toISOString().slice(0, 19)
+    return `${seconds}.${String((((epochMs * 1_000) % 1e6) + us) % 1e6).padStart(6, '0')}+00`
+  }
+
+  network.serve(port, databaseName, {
+    accept(link) {
+      const session = createSession({
+        link,
+        path: template.socketPath,
+        database: name,
+        seed,
+        draws,
+        clockText,
+        onStatement,
+      })
+      sessions.add(session)
+      if (scheduler.now() < awayUntil) link.reset()
+      return {
+        receive: (bytes: Buffer) => session.receive(bytes),
+        closed: async () => {
+          sessions.delete(session)
+          await session.close()
+        },
+      }
+    },
+  })
+  function onStatement(link: ServiceLink, what: string, answer: Buffer | string): void {
+    statements += 1
+    scheduler.note(databaseName, `#${link.number} ${link.from} ${what}`, answer)
+  }
+
+  return {
+    name,
+    clock,
+    /** For DATABASE_URL of a simulated process. */
+    url: `postgres://${template.servingRole}@127.0.0.1:${port}/${name}`,
+    ownerUrl: `postgres://${template.owner.user}@127.0.0.1:${port}/${name}`,
+    statements: () => statements,
+    /** Outside of simulated time, as the owner: for checks between events. */
+    async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+      const client = await pool.connect()
+      try {
+        const setClock = `set simulation.now = '${clockText()}'`
+        if (values.length === 0) {
+          const results: unknown = await client.query(`${setClock};${text}`)
+          return (results as { rows: Row[] }[])[1]?.rows ?? []
+        }
+        await client.query(setClock)
+        return (await client.query(text, values)).rows as Row[]
+      } finally {
+        client.release()
+      }
+    },
+    /** The rows of several texts, sent at once: a check after every step is one exchange with the server. */
+    async queryAll(texts: string[]): Promise<object[][]> {
+      const client = await pool.connect()
+      try {
+        const results: unknown = await client.query([`set simulation.now = '${clockText()}'`, ...texts].join(';'))
+        return (results as { rows: object[] }[]).slice(1).map(({ rows }) => rows)
+      } finally {
+        client.release()
+      }
+    },
+    /** All connections are lost, and new ones refused for a time. */
+    away(forMs: number): void {
+      network.resetConnections(undefined, databaseName)
+      awayUntil = Math.max(awayUntil, scheduler.now() + forMs * 1_000)
+    },
+    async close(): Promise<void> {
+      await Promise.all([...sessions].map((session) => session.close()))
+      await pool.end()
+      await template.drop(name)
+    },
+  }
+}

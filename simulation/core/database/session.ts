@@ -1,0 +1,154 @@
+// One session of the real PostgreSQL, for one simulated connection. Its clock is set before each statement, and it runs one
+// statement after the other.
+import type { Socket } from 'node:net'
+import type { ServiceLink } from '../network.ts'
+import type { Draws } from '../random.ts'
+import { real } from '../real.ts'
+import {
+  clockMessages,
+  contentOf,
+  endOf,
+  labelOf,
+  prepareClock,
+  protocolVersion,
+  query,
+  queryMessage,
+  startupMessage,
+  terminate,
+  unitLength,
+  withoutClock,
+} from './protocol.ts'
+
+const answerUs = [100, 1_500] as const
+/** In real time. Nothing else runs meanwhile, so a lock that it waits for is never released. */
+const answerLimitMs = 120_000
+
+type SessionParts = {
+  link: ServiceLink
+  path: string
+  database: string
+  seed: number
+  draws: Draws
+  clockText(): string
+  onStatement(link: ServiceLink, what: string, answer: Buffer | string): void
+}
+
+export type Session = ReturnType<typeof createSession>
+
+export function createSession({ link, path, database, seed, draws, clockText, onStatement }: SessionParts) {
+  let received: Buffer = Buffer.alloc(0)
+  let socket: Socket | undefined
+  let isClosed = false
+  /** What the server has sent since the last question, and who waits for it. */
+  let answer: Buffer = Buffer.alloc(0)
+  let waiting: { readies: number; resolve(answer: Buffer | undefined): void } | undefined
+
+  function onData(bytes: Buffer): void {
+    answer = answer.length === 0 ? bytes : Buffer.concat([answer, bytes])
+    const end = waiting && endOf(answer, waiting.readies)
+    if (end === undefined || !waiting) return
+    const whole = answer.subarray(0, end)
+    answer = answer.subarray(end)
+    const { resolve } = waiting
+    waiting = undefined
+    resolve(whole)
+  }
+
+  /** Undefined: the server has ended the session. */
+  async function ask(bytes: Buffer, readies: number): Promise<Buffer | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>()
+    waiting = { readies, resolve }
+    const late = () =>
+      reject(new Error('a statement waits for a lock of another simulated session, or runs for too long'))
+    const limit = real.setTimeout(late, answerLimitMs)
+    socket?.write(bytes)
+    try {
+      return await promise
+    } finally {
+      real.clearTimeout(limit)
+    }
+  }
+
+  async function start(parameters: string[]): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const opened = new real.Socket()
+    socket = opened
+    opened.on('data', onData)
+    opened.on('error', reject)
+    opened.on('close', () => {
+      waiting?.resolve(undefined)
+      waiting = undefined
+    })
+    opened.connect(path, resolve)
+    await promise
+    const own = replaced(parameters, 'database', database)
+    const greeting = await ask(startupMessage(own), 1)
+    await ask(
+      queryMessage(`set simulation.seed = '${seed} '; set simulation.session = ${link.number}; ${prepareClock}`),
+      1,
+    )
+    onStatement(link, 'begins a session', greeting ? '' : 'refused')
+    deliver(greeting)
+  }
+
+  function deliver(bytes: Buffer | undefined): void {
+    if (!bytes) link.end()
+    else link.reply(bytes, draws.integer(...answerUs))
+  }
+
+  /** The clock is set in the same exchange: a wait for a second one would double the cost of a statement. */
+  async function runStatement(unit: Buffer): Promise<void> {
+    const isPlain = unit[0] === query
+    const clock = isPlain ? queryMessage(`set simulation.now = '${clockText()}'`) : clockMessages(clockText())
+    const both = await ask(Buffer.concat([clock, unit]), isPlain ? 2 : 1)
+    const own = both && withoutClock(both, isPlain)
+    onStatement(link, labelOf(unit), own ? contentOf(own) : 'the session ended')
+    deliver(own)
+  }
+
+  /** One statement after the other, in the order in which they arrived. */
+  async function receive(bytes: Buffer): Promise<void> {
+    received = received.length === 0 ? bytes : Buffer.concat([received, bytes])
+    while (!isClosed) {
+      if (!socket) {
+        const length = received.length >= 8 ? received.readInt32BE(0) : 8
+        if (received.length < length) return
+        const message = received.subarray(0, length)
+        received = received.subarray(length)
+        if (message.readInt32BE(4) !== protocolVersion)
+          throw new Error('the simulated database speaks plain protocol 3')
+        await start(message.subarray(8).toString('utf8').split('\0'))
+        continue
+      }
+      const length = unitLength(received)
+      if (length === undefined) return
+      const unit = received.subarray(0, length)
+      received = received.subarray(length)
+      if (unit[0] === terminate) {
+        await close()
+        link.end()
+        return
+      }
+      await runStatement(unit)
+    }
+  }
+
+  /** When the server has ended the session: then its locks are free and its rows visible as they will stay. */
+  async function close(): Promise<void> {
+    if (isClosed) return
+    isClosed = true
+    const open = socket
+    if (!open || open.destroyed) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    open.once('close', () => resolve())
+    open.end(Buffer.from([terminate, 0, 0, 0, 4]))
+    await promise
+  }
+
+  return { receive, close }
+}
+
+function replaced(parameters: string[], name: string, value: string): string[] {
+  const index = parameters.indexOf(name)
+  return parameters.map((each, place) => (index >= 0 && place === index + 1 ? value : each))
+}
