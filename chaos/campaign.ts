@@ -38,6 +38,8 @@ const pauseMs = 90
 const maxConnections = 400
 /** The share of the load that comes before the first fault. */
 const warmShare = 0.08
+/** Of the deliveries of events, while there are faults. */
+const failShare = 0.04
 const logEveryMs = 5_000
 
 type Stage = {
@@ -117,12 +119,13 @@ async function load(stage: Stage): Promise<Load> {
   const faultsFromMs = history.nowMs()
   faulty = true
   const outside = startOutsideActions({ ...stage, ...options, seed: options.seed * 17 + 3, count: nemesis.count })
-  world.consumer.mayFail = () => faulty
+  world.consumer.failShare = failShare
   const rotating = rotateSecret(stage, (durationMs - warmMs) / 2)
   const injecting = gatewayFaults.inject()
   const plan = planStrikes(options.seed, durationMs - warmMs, faultsOf(world))
   await nemesis.run(plan, durationMs - warmMs, options.stopped)
   faulty = false
+  world.consumer.failShare = 0
   await gatewayFaults.stop()
   await Promise.all([injecting, rotating])
   options.logLine(`faults off after ${history.calls.length} calls and ${shop.orders.size} orders: waiting for quiet`)

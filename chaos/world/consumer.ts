@@ -55,9 +55,6 @@ const reactions: Record<string, Reaction> = {
 }
 const closed = 'does not listen'
 export const outages = [...Object.keys(reactions), closed]
-/** Of the deliveries while it is available. */
-const failShare = 0.04
-
 export type Consumer = Awaited<ReturnType<typeof startConsumer>>
 
 export async function startConsumer(port: number, seed: number) {
@@ -103,7 +100,7 @@ export async function startConsumer(port: number, seed: number) {
   }
 
   function reactionNow(): [name: string, Reaction] {
-    const fails = consumer.mayFail() && random.chance(failShare)
+    const fails = consumer.failShare > 0 && random.chance(consumer.failShare)
     const how = outage ?? (fails ? random.shuffled(Object.keys(reactions))[0] : undefined) ?? 'accepts'
     return [how, reactions[how] ?? acceptDelivery]
   }
@@ -133,7 +130,8 @@ export async function startConsumer(port: number, seed: number) {
     wrong,
     /** Wall clock; null before a rotation. */
     rotatedAt: null as number | null,
-    mayFail: () => false,
+    /** Of the deliveries while it is available. */
+    failShare: 0,
     note: (_event: string, _fields: object): void => undefined,
     secretCount: () => secrets.length,
     async register(database: Database, peppers: Peppers): Promise<void> {

@@ -91,9 +91,14 @@ const firstPort = 20_000
 const connectUs = [20, 400] as const
 const transitUs = [30, 600] as const
 
+/** A fault has really struck what one process sends to another. */
+export type OnStrike = (from: string, to: string, kind: string) => void
+
 export type Network = ReturnType<typeof createNetwork>
 
-export function createNetwork(scheduler: Scheduler, seed: number, onActivity: () => void) {
+type Parts = { scheduler: Scheduler; seed: number; onActivity: () => void; onStrike: OnStrike }
+
+export function createNetwork({ scheduler, seed, onActivity, onStrike }: Parts) {
   const listeners = new Map<number, { life: Life; server: Server }>()
   const services = new Map<number, { name: string; service: Service }>()
   const faults: ActiveFault[] = []
@@ -125,6 +130,7 @@ export function createNetwork(scheduler: Scheduler, seed: number, onActivity: ()
       if (fault.to !== undefined && fault.to !== to) continue
       if (fault.chance !== undefined && !drawsOf(from, to).chance(fault.chance)) continue
       fault.fired += 1
+      onStrike(from, to, fault.kind)
       scheduler.note('network', `fault ${fault.kind} ${from}>${to}`)
       // What is held back waits for the fault to be removed.
       if (fault.fired === fault.times && !fault.kind.startsWith('hold')) fault.remove()

@@ -38,11 +38,18 @@ export async function createSimulation(options: SimulationOptions) {
   const processes = new Map<string, SimulatedProcess>()
   const generators = new Map<string, Draws>()
   let activeUs = 0
-  const network = createNetwork(scheduler, seed, () => {
+  const struck = new Map<string, number>()
+  const onStrike = (from: string, to: string, kind: string) => {
+    // Commands have a number each.
+    const name = `struck: ${from.replace(/ \d+$/, '')}>${to} ${kind}`
+    struck.set(name, (struck.get(name) ?? 0) + 1)
+  }
+  const onActivity = () => {
     activeUs = scheduler.now()
-  })
+  }
+  const network = createNetwork({ scheduler, seed, onActivity, onStrike })
   const world: World = { scheduler, epochMs, latenessUs, network }
-  const database = await openDatabase({ scheduler, network, template, seed, epochMs })
+  const database = await openDatabase({ scheduler, network, template, seed, epochMs, onStrike })
   const itself = { name: 'simulation', isAlive: true, heldBack: undefined }
 
   function latenessUs({ timerDraws, starvation, isPunctual }: SimulatedProcess, delayMs: number): number {
@@ -116,7 +123,12 @@ export async function createSimulation(options: SimulationOptions) {
     hasten: () => scheduler.hasten(),
     note: (line: string) => scheduler.note('note', line),
     digest: () => scheduler.digest(),
-    figures: () => ({ events: scheduler.count(), statements: database.statements() }),
+    /** With how often each fault of the network and of the database really struck, by who sent to whom. */
+    figures: (): Record<string, number> => ({
+      events: scheduler.count(),
+      statements: database.statements(),
+      ...Object.fromEntries([...struck].sort()),
+    }),
     /** Nothing of the run is left: no process, no session, no database. */
     async close(): Promise<void> {
       for (const each of processes.values()) each.kill()

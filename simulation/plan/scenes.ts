@@ -68,7 +68,15 @@ const gatewayFaults = weightedOf({
   killed: 1,
 })
 const networkFaults = weightedOf({ slow: 3, cut: 3, doubled: 3, reordered: 3, 'held back': 2 })
-const databaseFaults = weightedOf({ 'answers lost': 4, 'statements lost': 3, away: 3, slow: 2, 'clock jumps': 2 })
+const databaseFaults = weightedOf({
+  'answers lost': 4,
+  'statements lost': 3,
+  'sessions ended': 3,
+  'accounts locked': 3,
+  away: 3,
+  slow: 2,
+  'clock jumps': 2,
+})
 const processFaults = weightedOf({
   killed: 5,
   'both killed': 1,
@@ -182,10 +190,9 @@ const staff: Scene = (random) => {
   ]
 }
 
-const consumerAway: Scene = (random) => [
-  { atMs: 0, actor: 'consumer', what: random.chance(0.85) ? 'unavailable' : 'secret rotated' },
-  ...trade(random),
-]
+const consumerFaults = weightedOf({ unavailable: 5, 'deliveries fail': 4, 'secret rotated': 1 })
+
+const consumerAway: Scene = (random) => [...some(random, 1, 0, 'consumer', consumerFaults), ...trade(random)]
 
 const scenes: { weight: number; scene: Scene }[] = [
   { weight: 4, scene: trade },

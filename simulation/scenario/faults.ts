@@ -90,6 +90,11 @@ const repeatable = pairs.filter(([from]) => from !== loadName)
 
 const someMs = { least: 500, most: 6_000 }
 
+async function forSomeTime(random: Random, remove: () => void): Promise<void> {
+  await sleep(random.integer(someMs.least, someMs.most))
+  remove()
+}
+
 /** For a while, between two of the pairs. */
 function onNetwork(
   among: typeof pairs,
@@ -98,8 +103,9 @@ function onNetwork(
   return async ({ simulation }, random) => {
     const [from, to] = anyOf(random, among) ?? ['a', gatewayName]
     const active = faultsOf(random).map((fault) => simulation.network.fault({ ...fault, from, to }))
-    await sleep(random.integer(someMs.least, someMs.most))
-    for (const fault of active) fault.remove()
+    await forSomeTime(random, () => {
+      for (const fault of active) fault.remove()
+    })
   }
 }
 
@@ -124,9 +130,7 @@ function atDatabase(faultOfRandom: (random: Random) => Omit<NetworkFault, 'from'
   return async ({ simulation }, random) => {
     const from = random.pick([...services, loadName, undefined])
     const fault = { ...faultOfRandom(random), to: databaseName, ...(from && { from }) }
-    const active = simulation.network.fault(fault)
-    await sleep(random.integer(someMs.least, someMs.most))
-    active.remove()
+    await forSomeTime(random, simulation.network.fault(fault).remove)
   }
 }
 
@@ -134,6 +138,22 @@ const ofDatabase: Record<string, FaultAction> = {
   'answers lost': atDatabase((random) => ({ kind: 'reset-after', times: random.integer(1, 5) })),
   'statements lost': atDatabase((random) => ({ kind: 'reset-before', times: random.integer(1, 5) })),
   slow: atDatabase((random) => ({ kind: 'delay-answer', ms: random.integer(100, 2_500), chance: 0.5 })),
+  /** While they have nothing to do, or in a statement, which is rolled back. */
+  async 'sessions ended'({ simulation: { database } }, random) {
+    const from = random.pick(services)
+    const times = random.integer(1, 4)
+    if (random.chance(0.5)) return forSomeTime(random, database.fault({ kind: 'ended', from, times }))
+    for (let left = times; left > 0; left -= 1) {
+      database.endSession(from, random.integer(0, 99))
+      await sleep(random.integer(0, 500))
+    }
+  },
+  /** For longer than a statement waits for a lock. */
+  async 'accounts locked'({ simulation: { database } }, random) {
+    const times = random.integer(1, 4)
+    const from = random.pick(services)
+    await forSomeTime(random, database.fault({ kind: 'locked', from, times, about: /\baccounts\b/ }))
+  },
   async away({ simulation }, random) {
     const forMs = random.integer(100, 6_000)
     simulation.database.away(forMs)
@@ -187,7 +207,20 @@ const ofProcess: Record<string, FaultAction> = {
   },
 }
 
-const ofConsumer: Record<string, FaultAction> = { unavailable: asInCampaign(disableConsumer) }
+const failShare = 0.5
+
+const ofConsumer: Record<string, FaultAction> = {
+  unavailable: asInCampaign(disableConsumer),
+  /** Some of them, among others that it accepts. */
+  async 'deliveries fail'({ world: { consumer } }, random) {
+    if (consumer.busy) return
+    consumer.busy = true
+    consumer.failShare = failShare
+    await sleep(random.integer(1_500, 8_000))
+    consumer.failShare = 0
+    consumer.busy = false
+  },
+}
 
 const tables: Partial<Record<Actor, Record<string, FaultAction>>> = {
   gateway: ofGateway,

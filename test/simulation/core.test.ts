@@ -293,6 +293,53 @@ test('a fault at the database: a statement is lost before it arrives, or its ans
     for (const { created_at } of rows) assert.ok(Math.abs(created_at.getTime() - simulation.wallClock()) < 1_000)
   }))
 
+test('a fault at the database: a session is ended, or a table locked for longer than a statement waits', () =>
+  inEmptyWorld(async (simulation) => {
+    const { database } = simulation
+    const caller = simulation.process('caller')
+    const inTransaction = (name: string) =>
+      simulation.until(
+        caller.run(async () => {
+          const lost: string[] = []
+          const client = new pg.Client({ connectionString: database.ownerUrl })
+          client.on('error', ({ message }) => lost.push(message))
+          await client.connect()
+          const insert = 'insert into customers (customer_id, name) values (gen_random_uuid(), $1)'
+          const run = async () => {
+            await client.query('begin')
+            await client.query({ name: 'insert', text: insert }, [`${name} first`])
+            if (name !== 'none') database.fault({ kind: name as 'ended', from: 'caller', times: 1, about: /customers/ })
+            await client.query({ name: 'insert', text: insert }, [`${name} second`])
+          }
+          const failed = await run().then(
+            () => '',
+            ({ code }) => code,
+          )
+          const ended = await client.query('commit').then(
+            ({ command }) => command,
+            () => 'not asked',
+          )
+          if (name === 'none') database.endSession('caller', 0)
+          await sleep(100)
+          await client.end()
+          return [failed, ended, lost.length > 0]
+        }),
+      )
+    assert.deepEqual(await inTransaction('ended'), ['57P01', 'not asked', true])
+    const startedAt = simulation.now()
+    assert.deepEqual(await inTransaction('locked'), ['55P03', 'ROLLBACK', false])
+    assert.ok(simulation.now() - startedAt >= 2_000)
+    assert.deepEqual(await inTransaction('none'), ['', 'COMMIT', true])
+    const rows = await database.query<{ name: string }>('select name from customers order by name')
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['none first', 'none second'],
+    )
+    const { events, statements, ...struck } = simulation.figures()
+    assert.deepEqual(struck, { 'struck: caller>database ended': 2, 'struck: caller>database locked': 1 })
+    assert.ok(Number(events) > Number(statements))
+  }))
+
 test('the end of a run leaves nothing: no session, no database, no timer; outside of it time is real', async () => {
   await inEmptyWorld(async (simulation) => {
     const connectionString = simulation.database.ownerUrl

@@ -2,12 +2,13 @@
 // waits for the real answer before anything else runs, and the client reads it as a later event. Each simulated connection
 // has a real session; before each statement the session's clock is set to the run's.
 import pg from 'pg'
-import { databaseName, type Network, type ServiceLink } from '../network.ts'
+import { databaseName, type Network, type OnStrike, type ServiceLink } from '../network.ts'
+import { runIn } from '../processes.ts'
 import { createDraws } from '../random.ts'
 import { real } from '../real.ts'
 import type { Scheduler } from '../scheduler.ts'
 import type { Template } from '../template.ts'
-import { createSession, type Session } from './session.ts'
+import { createSession, type Session, type StatementFaultKind } from './session.ts'
 
 /** Where DATABASE_URL of a simulated process leads. */
 const port = 5_432
@@ -20,14 +21,26 @@ const types: pg.CustomTypesConfig = {
 
 export type SimulatedDatabase = Awaited<ReturnType<typeof openDatabase>>
 
-type Parts = { scheduler: Scheduler; network: Network; template: Template; seed: number; epochMs: number }
+/** What happens to the next statements of a process: `times` of them, those whose text is `about` something. */
+export type StatementFault = { kind: StatementFaultKind; from: string; times: number; about?: RegExp }
 
-export async function openDatabase({ scheduler, network, template, seed, epochMs }: Parts) {
+type Parts = {
+  scheduler: Scheduler
+  network: Network
+  template: Template
+  seed: number
+  epochMs: number
+  onStrike: OnStrike
+}
+
+export async function openDatabase({ scheduler, network, template, seed, epochMs, onStrike }: Parts) {
   const name = await template.clone()
   const draws = createDraws(seed, databaseName)
   const sessions = new Set<Session>()
   const pool = new pg.Pool({ ...template.owner, database: name, max: 2, application_name: 'checks', types })
   pool.on('error', () => undefined)
+  const faults: StatementFault[] = []
+  const administrator = { name: 'administrator', isAlive: true, heldBack: undefined }
   let awayUntil = 0
   let statements = 0
   /** Its clock is ahead of the true time by so much. */
@@ -48,10 +61,14 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
         seed,
         draws,
         clockText,
+        faultFor,
         onStatement,
       })
       sessions.add(session)
-      if (scheduler.now() < awayUntil) link.reset()
+      if (scheduler.now() < awayUntil) {
+        onStrike(link.from, databaseName, 'away')
+        link.reset()
+      }
       return {
         receive: (bytes: Buffer) => session.receive(bytes),
         closed: async () => {
@@ -61,6 +78,14 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
       }
     },
   })
+  function faultFor(from: string, text: string): StatementFaultKind | undefined {
+    const fault = faults.find((each) => each.from === from && (each.about?.test(text) ?? true))
+    if (!fault) return undefined
+    fault.times -= 1
+    if (fault.times === 0) faults.splice(faults.indexOf(fault), 1)
+    onStrike(from, databaseName, fault.kind)
+    return fault.kind
+  }
   function onStatement(link: ServiceLink, what: string, answer: Buffer | string): void {
     statements += 1
     scheduler.note(databaseName, `#${link.number} ${link.from} ${what}`, answer)
@@ -98,8 +123,28 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
         client.release()
       }
     },
+    /** Returns a function that removes it. */
+    fault(fault: StatementFault): () => void {
+      const active = { ...fault }
+      faults.push(active)
+      return () => {
+        const index = faults.indexOf(active)
+        if (index >= 0) faults.splice(index, 1)
+      }
+    },
+    /** One session of the process is ended while it has nothing to do; `place` chooses. */
+    endSession(from: string, place: number): void {
+      const own = [...sessions].filter((session) => session.from === from)
+      const session = own[place % own.length]
+      if (!session) return
+      sessions.delete(session)
+      onStrike(from, databaseName, 'ended')
+      // The next event waits for the real server.
+      scheduler.schedule(administrator, scheduler.now(), 'ends a session', () => runIn(undefined, () => session.end()))
+    },
     /** All connections are lost, and new ones refused for a time. */
     away(forMs: number): void {
+      for (const { from } of sessions) onStrike(from, databaseName, 'away')
       network.resetConnections(undefined, databaseName)
       awayUntil = Math.max(awayUntil, scheduler.now() + forMs * 1_000)
     },

@@ -41,6 +41,19 @@ export function clockMessages(text: string): Buffer {
 
 const executeAll = Buffer.from([code('E'), 0, 0, 0, 9, 0, 0, 0, 0, 0])
 
+/** An error by which the server ends a session. */
+export function fatalError(sqlstate: string, message: string): Buffer {
+  const fields = `SFATAL\0VFATAL\0C${sqlstate}\0M${message}\0\0`
+  const head = Buffer.from([code('E'), 0, 0, 0, 0])
+  head.writeInt32BE(fields.length + 4, 1)
+  return Buffer.concat([head, Buffer.from(fields)])
+}
+
+/** Fails in the server itself, so that a transaction around it is rolled back as by any other error. */
+export function failingMessage(sqlstate: string, message: string): Buffer {
+  return queryMessage(`do $$ begin raise exception using errcode = '${sqlstate}', message = '${message}'; end $$`)
+}
+
 /** What is left for the client. In a transaction that has failed, setting the clock fails as its own statement would. */
 export function withoutClock(answer: Buffer, isPlain: boolean): Buffer {
   if (isPlain) return answer.subarray(endOf(answer, 1))
@@ -94,6 +107,22 @@ export function labelOf(unit: Buffer): string {
     place = end
   }
   return label
+}
+
+/** The text of a statement, and the name under which it is prepared; undefined where it was prepared before. */
+export function textOf(unit: Buffer): { name: string; text: string } | undefined {
+  let place = 0
+  while (place + 5 <= unit.length) {
+    const end = place + 1 + unit.readInt32BE(place + 1)
+    const body = unit.subarray(place + 5, end).toString('utf8')
+    if (unit[place] === query) return { name: '', text: body }
+    if (unit[place] === parse) {
+      const [name = '', text = ''] = body.split('\0', 2)
+      return { name, text }
+    }
+    place = end
+  }
+  return undefined
 }
 
 const oneLine = (text: string) => text.replace(/\0/g, '').replace(/\s+/g, ' ').slice(0, 60)

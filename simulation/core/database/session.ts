@@ -8,6 +8,8 @@ import {
   clockMessages,
   contentOf,
   endOf,
+  failingMessage,
+  fatalError,
   labelOf,
   prepareClock,
   protocolVersion,
@@ -15,6 +17,7 @@ import {
   queryMessage,
   startupMessage,
   terminate,
+  textOf,
   unitLength,
   withoutClock,
 } from './protocol.ts'
@@ -23,6 +26,14 @@ const answerUs = [100, 1_500] as const
 /** In real time. Nothing else runs meanwhile, so a lock that it waits for is never released. */
 const answerLimitMs = 120_000
 
+/** `ended`: the session is ended instead of running it. `locked`: it waits for a lock until its limit. */
+export type StatementFaultKind = 'ended' | 'locked'
+
+/** As long as a statement of the service waits for a lock. */
+const lockTimeoutUs = 2_000_000
+const ended = fatalError('57P01', 'terminating connection due to administrator command')
+const locked = failingMessage('55P03', 'canceling statement due to lock timeout')
+
 type SessionParts = {
   link: ServiceLink
   path: string
@@ -30,15 +41,18 @@ type SessionParts = {
   seed: number
   draws: Draws
   clockText(): string
+  /** For a statement that has arrived. */
+  faultFor(from: string, text: string): StatementFaultKind | undefined
   onStatement(link: ServiceLink, what: string, answer: Buffer | string): void
 }
 
 export type Session = ReturnType<typeof createSession>
 
-export function createSession({ link, path, database, seed, draws, clockText, onStatement }: SessionParts) {
+export function createSession({ link, path, database, seed, draws, clockText, faultFor, onStatement }: SessionParts) {
   let received: Buffer = Buffer.alloc(0)
   let socket: Socket | undefined
   let isClosed = false
+  const prepared = new Map<string, string>()
   /** What the server has sent since the last question, and who waits for it. */
   let answer: Buffer = Buffer.alloc(0)
   let waiting: { readies: number; resolve(answer: Buffer | undefined): void } | undefined
@@ -91,23 +105,39 @@ export function createSession({ link, path, database, seed, draws, clockText, on
     deliver(greeting)
   }
 
-  function deliver(bytes: Buffer | undefined): void {
+  function deliver(bytes: Buffer | undefined, afterUs = 0): void {
     if (!bytes) link.end()
-    else link.reply(bytes, draws.integer(...answerUs))
+    else link.reply(bytes, afterUs + draws.integer(...answerUs))
   }
 
   /** The clock is set in the same exchange: a wait for a second one would double the cost of a statement. */
   async function runStatement(unit: Buffer): Promise<void> {
-    const isPlain = unit[0] === query
+    const label = labelOf(unit)
+    const given = textOf(unit)
+    if (given) prepared.set(given.name, given.text)
+    const fault = faultFor(link.from, given?.text ?? prepared.get(label) ?? '')
+    if (fault === 'ended') return end(label)
+    const isLocked = fault === 'locked'
+    const isPlain = isLocked || unit[0] === query
     const clock = isPlain ? queryMessage(`set simulation.now = '${clockText()}'`) : clockMessages(clockText())
-    const both = await ask(Buffer.concat([clock, unit]), isPlain ? 2 : 1)
+    const both = await ask(Buffer.concat([clock, isLocked ? locked : unit]), isPlain ? 2 : 1)
     const own = both && withoutClock(both, isPlain)
-    onStatement(link, labelOf(unit), own ? contentOf(own) : 'the session ended')
-    deliver(own)
+    onStatement(link, label, own ? contentOf(own) : 'the session ended')
+    deliver(own, isLocked ? lockTimeoutUs : 0)
+  }
+
+  /** By the server, as its administrator may. */
+  async function end(label = 'the session ends'): Promise<void> {
+    onStatement(link, label, ended)
+    deliver(ended)
+    await close()
+    link.end()
   }
 
   /** One statement after the other, in the order in which they arrived. */
   async function receive(bytes: Buffer): Promise<void> {
+    // Sent before its end has arrived.
+    if (isClosed) link.reset()
     received = received.length === 0 ? bytes : Buffer.concat([received, bytes])
     while (!isClosed) {
       if (!socket) {
@@ -145,7 +175,7 @@ export function createSession({ link, path, database, seed, draws, clockText, on
     await promise
   }
 
-  return { receive, close }
+  return { from: link.from, receive, end, close }
 }
 
 function replaced(parameters: string[], name: string, value: string): string[] {
