@@ -7,13 +7,11 @@ import { createNetwork } from './network.ts'
 import { runIn, SimulatedProcess, type World } from './processes.ts'
 import { createDraws, type Draws } from './random.ts'
 import { createScheduler } from './scheduler.ts'
-import type { Template } from './template.ts'
+import { startsAt, type Template } from './template.ts'
 
 export type SimulationOptions = {
   seed: number
   template: Template
-  /** The wall clock at the start. */
-  startsAt?: string
   /** Each line of the history, with the time in microseconds. */
   onLine?: (line: string) => void
   /**
@@ -33,7 +31,7 @@ const timerLatenessUs = 1_000
 
 export async function createSimulation(options: SimulationOptions) {
   const { seed, template, onLine, idle = defaultIdle } = options
-  const epochMs = Date.parse(options.startsAt ?? '2026-03-02T00:00:00Z')
+  const epochMs = Date.parse(startsAt)
   const scheduler = createScheduler({ onLine })
   const processes = new Map<string, SimulatedProcess>()
   const generators = new Map<string, Draws>()

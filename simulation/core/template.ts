@@ -66,8 +66,13 @@ const settings = [
 ]
 
 export const templateName = 'simulation'
-/** Before the run sets its own. */
-const beforeTheRun = '2026-01-01 00:00:00+00'
+/**
+ * Before the date of every machine: what PostgreSQL knows by its own clock, the beginning of a transaction in pg_stat_activity,
+ * is later than every simulated time then, on every day.
+ */
+export const startsAt = '2020-03-02T00:00:00Z'
+/** For what is written before a run sets its own time. */
+export const beforeTheRun = '2020-01-01T00:00:00Z'
 
 const time = `$$select current_setting('simulation.now')::timestamptz$$`
 const digest = `md5(current_setting('simulation.seed') || nextval('simulation.draws'))`
