@@ -55,13 +55,18 @@ export function createScheduler({ onLine }: { onLine?: ((line: string) => void) 
 
   /**
    * For work that Node does on other threads: the next event waits for it, so that its duration has no effect. What it
-   * returns arrives as an event.
+   * returns arrives as an event, whose place among those of the same time is that of the call.
    */
   function fromOutside<Value>(owner: Owner, what: string, afterUs: number, work: () => Promise<Value>): Promise<Value> {
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
+    const event = schedule(owner, now + afterUs, what, () => undefined)
     const done = work().then(
-      (value) => schedule(owner, now + afterUs, what, () => resolve(value)),
-      (error) => schedule(owner, now + afterUs, what, () => reject(error)),
+      (value) => {
+        event.run = () => resolve(value)
+      },
+      (error) => {
+        event.run = () => reject(error)
+      },
     )
     outside.push(done)
     return promise

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createRandom, type Random } from '../../harness/random.ts'
 import type { Fault } from '../../simulation/core/network.ts'
+import { createScheduler } from '../../simulation/core/scheduler.ts'
 import { createSimulation, type Simulation } from '../../simulation/core/simulation.ts'
 import { beforeTheRun, openTemplate, type Template } from '../../simulation/core/template.ts'
 import { faultOf } from '../../simulation/scenario/faults.ts'
@@ -127,6 +128,17 @@ test('a process has its own time: it can be paused, starved, killed, and its clo
     await simulation.run(122_500)
     assert.equal(ticks.length, count + 2)
   }))
+
+test('what other threads do arrives in the order in which it was begun, however long it takes', async () => {
+  const scheduler = createScheduler()
+  const owner = { name: 'reader', isAlive: true, heldBack: undefined }
+  const arrived: number[] = []
+  for (const [place, ms] of [50, 1, 20].entries()) {
+    scheduler.fromOutside(owner, 'file', 200, () => sleep(ms)).then(() => arrived.push(place))
+  }
+  await scheduler.run(1_000)
+  assert.deepEqual(arrived, [0, 1, 2])
+})
 
 test('a pause ends with the process that was paused, and spares one that has another fault', () =>
   inEmptyWorld(async (simulation) => {
