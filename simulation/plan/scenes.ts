@@ -121,7 +121,9 @@ const faultActors: Record<string, { actor: Actor; names: string[] }> = {
 
 /** A fault of any kind during some actions. */
 const disturbed: Scene = (random) => {
-  const { actor, names } = faultActors[random.pick(['gateway', 'network', 'database', 'process'])] ?? {
+  const { actor, names } = faultActors[
+    random.pick(['gateway', 'network', 'network', 'database', 'database', 'process'])
+  ] ?? {
     actor: 'gateway',
     names: gatewayFaults,
   }
@@ -141,6 +143,15 @@ const lostAnswer: Scene = (random) => [
     ? some(random, 1, 3_000, 'platform', ['dashboard cancel', 'partial cancel', 'forged notification'])
     : []),
   ...(random.chance(0.3) ? some(random, 1, 3_000, 'customer', ['cancel', 'confirm']) : []),
+]
+
+/** A request reaches the gateway after its caller has given up, while others look for its result. */
+const lateRequest: Scene = (random) => [
+  { atMs: 0, actor: 'network', what: 'held back before the gateway' },
+  { atMs: 0, actor: 'network', what: 'held back before the gateway' },
+  ...some(random, random.integer(1, 3), 400, 'customer', ['confirm', 'confirm', 'confirm and leave', 'cancel']),
+  ...some(random, random.integer(0, 2), 4_000, 'customer', ['confirm', 'cancel', 'read status']),
+  ...some(random, random.integer(0, 1), 4_000, 'process', processFaults),
 ]
 
 /** A process is paused in the middle of a call, for longer than its lease: another one finishes what it had begun. */
@@ -197,8 +208,9 @@ const consumerAway: Scene = (random) => [...some(random, 1, 0, 'consumer', consu
 const scenes: { weight: number; scene: Scene }[] = [
   { weight: 4, scene: trade },
   { weight: 5, scene: spending },
-  { weight: 7, scene: disturbed },
+  { weight: 12, scene: disturbed },
   { weight: 4, scene: lostAnswer },
+  { weight: 3, scene: lateRequest },
   { weight: 4, scene: twoFinishers },
   { weight: 2, scene: dashboard },
   { weight: 1, scene: rivals },

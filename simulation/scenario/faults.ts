@@ -88,6 +88,8 @@ const pairs: [from: string, to: string][] = [
 /** A customer's request has no name by which a second one is known, unless the customer gives it one: those are sent twice by the load. */
 const repeatable = pairs.filter(([from]) => from !== loadName)
 
+const toGateway = pairs.filter(([, to]) => to === gatewayName)
+
 const someMs = { least: 500, most: 6_000 }
 
 async function forSomeTime(random: Random, remove: () => void): Promise<void> {
@@ -119,6 +121,8 @@ const ofNetwork: Record<string, FaultAction> = {
   ]),
   doubled: onNetwork(repeatable, (random) => [{ kind: 'double', ms: random.integer(1, 3_000), chance: 0.7 }]),
   reordered: onNetwork(pairs, (random) => [{ kind: 'delay', ms: random.integer(300, 1_500), chance: 0.5 }]),
+  /** For longer than a service waits for the gateway: it arrives when the caller has given up. */
+  'held back before the gateway': onNetwork(toGateway, () => [{ kind: 'hold' }]),
   'held back': onNetwork(pairs, (random) =>
     random
       .pick<NetworkFault['kind'][]>([['hold'], ['hold'], ['hold-answer'], ['hold', 'hold-answer']])
