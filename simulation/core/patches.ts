@@ -216,7 +216,30 @@ function patchOtherThreads(): void {
   }
 }
 
+/** Nothing of the service uses them. What does would differ from run to run, so it fails. */
+function refuseOthers(): void {
+  const refuse = (place: object, names: string[]) => {
+    for (const name of names) {
+      const original = Reflect.get(place, name) as (...values: unknown[]) => unknown
+      const refused = function (this: unknown, ...values: unknown[]): unknown {
+        if (currentLife()) throw new Error(`${name} is not simulated: a run with it would not repeat`)
+        return Reflect.apply(original, this, values)
+      }
+      // How `promisify` treats it.
+      for (const symbol of Object.getOwnPropertySymbols(original)) {
+        Object.defineProperty(refused, symbol, { value: Reflect.get(original, symbol) })
+      }
+      Object.defineProperty(place, name, { value: refused, configurable: true, writable: true })
+    }
+  }
+  refuse(timersPromises, ['setInterval'])
+  refuse(crypto, ['randomFill', 'generateKeyPair', 'generateKeyPairSync', 'generateKey', 'generateKeySync'])
+  refuse(crypto, ['generatePrime', 'generatePrimeSync', 'pbkdf2', 'hkdf'])
+  refuse(globalThis.crypto.subtle, ['generateKey', 'deriveBits', 'digest', 'sign', 'verify', 'encrypt', 'decrypt'])
+}
+
 patchTime()
+refuseOthers()
 patchRandomness()
 patchSockets()
 patchHttp()

@@ -2,9 +2,10 @@
 // and PostgreSQL are the real ones.
 import '../../simulation/core/patches.ts'
 import assert from 'node:assert/strict'
+import crypto from 'node:crypto'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setInterval as setIntervals, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createRandom, type Random } from '../../harness/random.ts'
 import type { Fault } from '../../simulation/core/network.ts'
@@ -139,6 +140,20 @@ test('what other threads do arrives in the order in which it was begun, however 
   await scheduler.run(1_000)
   assert.deepEqual(arrived, [0, 1, 2])
 })
+
+test('what is random or timed and not simulated fails in a simulated process, and nowhere else', () =>
+  inEmptyWorld(async (simulation) => {
+    const refused = [
+      () => setIntervals(1),
+      () => crypto.generateKeyPairSync('ed25519'),
+      () => crypto.randomFill(Buffer.alloc(4), () => undefined),
+      () => crypto.webcrypto.subtle.digest('SHA-256', Buffer.alloc(4)),
+    ]
+    for (const work of refused) {
+      await assert.rejects(simulation.until(simulation.process('caller').run(async () => work())), /not simulated/)
+      assert.doesNotThrow(work)
+    }
+  }))
 
 test('a pause ends with the process that was paused, and spares one that has another fault', () =>
   inEmptyWorld(async (simulation) => {
