@@ -1,7 +1,7 @@
 // A simulated run: the scheduler, its processes, their network and the database, all from one seed. Several runs may follow
 // one another in one program; two at once would share the service's modules.
 import './patches.ts'
-import { newOrderId } from '../../src/core/ids.ts'
+import { discardRandomBytes } from '../../src/core/ids.ts'
 import { openDatabase } from './database/database.ts'
 import { createNetwork } from './network.ts'
 import { runIn, SimulatedProcess, type World } from './processes.ts'
@@ -69,18 +69,7 @@ export async function createSimulation(options: SimulationOptions) {
   }
 
   // The service takes random bytes for ids from a stock of its own, which may hold bytes of an earlier run.
-  const stock = process('ids')
-  stock.run(() => {
-    let drawn = 0
-    const { bytes } = stock.draws
-    stock.draws.bytes = (count) => {
-      drawn += 1
-      return bytes(count)
-    }
-    while (drawn === 0) newOrderId()
-    stock.draws.bytes = bytes
-  })
-  await scheduler.run(0)
+  discardRandomBytes()
 
   return {
     seed,

@@ -45,6 +45,11 @@ function takeRandomBytes(count: number): Buffer {
   return randomPool.subarray(poolTaken - count, poolTaken)
 }
 
+/** The next id takes fresh ones. */
+export function discardRandomBytes(): void {
+  poolTaken = randomPool.length
+}
+
 /** Request ids, to find a request in the log: a random prefix for this process, then a number. */
 export function newRequestIds(): () => string {
   const start = randomLettersAndDigits(10)
