@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { bareEnvironment, repository } from '../harness/processes.ts'
-import { openTemplate, templateName } from './core/template.ts'
+import { openTemplate } from './core/template.ts'
 import type { RunAnswer, RunRequest } from './runner.ts'
 import type { RunResult } from './scenario/result.ts'
 
@@ -17,8 +17,8 @@ export type Runner = {
 const program = fileURLToPath(new URL('./runner.ts', import.meta.url))
 
 export async function openPrograms() {
-  const { socketPath, owner, servingRole, close } = await openTemplate()
-  const place = { socketPath, owner: { ...owner }, servingRole, templateName }
+  const { directory, socketPath, owner, servingRole, close } = await openTemplate()
+  const place = { directory, socketPath, owner: { ...owner }, servingRole }
 
   /** What ran in it before may have left something in its modules: a fresh one has nothing. */
   function openRunner(sabotage?: string): Runner {

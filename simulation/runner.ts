@@ -8,7 +8,7 @@ import { sabotages } from './sabotage/sabotages.ts'
 import type { RunResult } from './scenario/result.ts'
 
 /** Where the template database is. */
-export type Place = { socketPath: string; owner: Record<string, unknown>; servingRole: string; templateName: string }
+export type Place = { directory: string; socketPath: string; owner: Record<string, unknown>; servingRole: string }
 
 export type RunRequest = {
   place: Place

@@ -2,7 +2,7 @@
 // now(), clock_timestamp(), random() and gen_random_uuid() of pg_catalog are replaced in place. They keep their object ids, so
 // defaults, triggers and functions with a search path of their own use them too, and no statement of the service changes. The
 // planner inlines an SQL function; it has to, since the executor calls a function with a built-in id by its id.
-import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -13,12 +13,14 @@ import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server
 import { prepare } from '../../src/db/prepare.ts'
 
 export type Template = {
+  /** For what a run writes outside of the database: it goes away with the server, also after a kill. */
+  directory: string
   socketPath: string
   owner: EmbeddedServer['connection']
   servingRole: string
-  /** A fresh copy; returns its name. */
-  clone(): Promise<string>
-  drop(name: string): Promise<void>
+  /** A fresh copy under `runName`, instead of the one before. */
+  clone(): Promise<void>
+  drop(): Promise<void>
   close(): Promise<void>
 }
 
@@ -41,7 +43,7 @@ const namePattern = /^credits-simulation-(\d+)-/
 
 /** A program that was killed leaves its server running, in memory that later ones need. */
 async function removeAbandoned(place: string): Promise<void> {
-  for (const name of readdirSync(place)) {
+  for (const name of existsSync(place) ? readdirSync(place) : []) {
     const pid = namePattern.exec(name)?.[1]
     if (pid === undefined || isAlive(Number(pid))) continue
     try {
@@ -65,7 +67,9 @@ const settings = [
   'max_wal_size = 10000',
 ]
 
-export const templateName = 'simulation'
+const templateName = 'simulation'
+/** The same in every run: the service shows and compares the name of its database. One run at a time has it. */
+export const runName = 'credits_simulated'
 /**
  * Before the date of every machine: what PostgreSQL knows by its own clock, the beginning of a transaction in pg_stat_activity,
  * is later than every simulated time then, on every day.
@@ -95,9 +99,9 @@ const functions = [
 ]
 
 export async function openTemplate(): Promise<Template> {
-  const place = fastPlace()
-  await removeAbandoned(place)
-  const directory = join(place, `${prefix}${ownName()}`)
+  // In both places, before the free memory decides between them.
+  for (const place of [memory, tmpdir()]) await removeAbandoned(place)
+  const directory = join(fastPlace(), `${prefix}${ownName()}`)
   mkdirSync(directory)
   // As root the server runs as another user, which needs access.
   chmodSync(directory, 0o755)
@@ -131,22 +135,29 @@ export async function openTemplate(): Promise<Template> {
     const serving = { ...owner, ...serviceLogin(dataDir) }
     await prepare({ place: 'of the simulation', owner, serving, embedded: serving })
     return {
+      directory,
       socketPath: join(server.connection.host, `.s.PGSQL.${server.connection.port}`),
       owner: server.connection,
       servingRole: serving.user,
-      async clone() {
-        // The same in every run: the service shows and compares the name of its database.
-        const name = 'credits_simulated'
-        await admin.query(`create database ${name} template ${templateName} strategy file_copy`)
-        await admin.query(`revoke temporary on database ${name} from public`)
-        return name
-      },
-      drop: async (name) => void (await admin.query(`drop database if exists ${name} with (force)`)),
+      ...clonesOf(admin),
       close: () => parts.disposeAsync(),
     }
   } catch (error) {
     await parts.disposeAsync()
     throw error
+  }
+}
+
+/** The copies of the template, by a connection of its owner. */
+export function clonesOf(admin: pg.Client): Pick<Template, 'clone' | 'drop'> {
+  const drop = async () => void (await admin.query(`drop database if exists ${runName} with (force)`))
+  return {
+    async clone() {
+      await drop()
+      await admin.query(`create database ${runName} template ${templateName} strategy file_copy`)
+      await admin.query(`revoke temporary on database ${runName} from public`)
+    },
+    drop,
   }
 }
 

@@ -45,7 +45,7 @@ type Played = {
 
 export async function runSteps({ seed, steps, template, onLine }: RunOptions): Promise<RunResult> {
   const startedMs = real.performanceNow()
-  const { directory, remove } = makeDirectory()
+  const { directory, remove } = makeDirectory(template)
   idle.afterMs = Number.POSITIVE_INFINITY
   const errors = watchErrors(onLine)
   const simulation = await createSimulation({ seed, template, idle, onLine: errors.onLine })

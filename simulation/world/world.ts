@@ -24,8 +24,6 @@ const ports = { gateway: 8_082, consumer: 8_090, a: 8_100, b: 8_110 }
 const pepper = 'the pepper of the simulation'
 const keys = { clientKey: 'test_ck_simulation', secretKey: 'test_sk_simulation' }
 const webhookToken = 'the-webhook-token-of-the-simulation'
-/** The name in every message; each run has a database of its own behind it. */
-const databaseName = 'simulation'
 
 export type SimulatedWorld = World & {
   /** Reads the books between two events, for the rules of the audit. */
@@ -42,10 +40,9 @@ export async function startSimulatedWorld(
   seed: number,
 ): Promise<SimulatedWorld> {
   const { database } = simulation
-  const urlOf = (url: string) => url.replace(/[^/]+$/, databaseName)
   const postgres = {
-    urlFor: () => urlOf(database.ownerUrl),
-    servingUrlFor: () => urlOf(database.url),
+    urlFor: () => database.ownerUrl,
+    servingUrlFor: () => database.url,
     standbys: 'optional' as const,
   }
   const lines: Line[] = []
@@ -98,7 +95,7 @@ export async function startSimulatedWorld(
       'the webhook token': webhookToken,
     },
     readHistory: () => lines.map((line) => JSON.stringify(line)).join('\n'),
-    runCommand: createSimulatedCommands(simulation, { environment: platform, databaseUrl: urlOf(database.url) }),
+    runCommand: createSimulatedCommands(simulation, { environment: platform, databaseUrl: database.url }),
     lines,
     readAll: (texts) => betweenEvents(simulation, () => database.queryAll(texts)),
   }

@@ -11,7 +11,7 @@ import { createRandom, type Random } from '../../harness/random.ts'
 import type { Fault } from '../../simulation/core/network.ts'
 import { createScheduler } from '../../simulation/core/scheduler.ts'
 import { createSimulation, type Simulation } from '../../simulation/core/simulation.ts'
-import { beforeTheRun, openTemplate, type Template } from '../../simulation/core/template.ts'
+import { beforeTheRun, openTemplate, runName, type Template } from '../../simulation/core/template.ts'
 import { faultOf } from '../../simulation/scenario/faults.ts'
 import { type SmallWorld, startSmallWorld } from '../support/simulation/small-world.ts'
 
@@ -385,7 +385,7 @@ test('the end of a run leaves nothing: no session, no database, no timer; outsid
   const { rows } = await admin.query<{ datname: string }>(
     'select datname from pg_stat_activity where datname is not null',
   )
-  const databases = await admin.query(`select from pg_database where datname = 'credits_simulated'`)
+  const databases = await admin.query('select from pg_database where datname = $1', [runName])
   await admin.end()
   assert.deepEqual(
     rows.map(({ datname }) => datname),

@@ -7,7 +7,7 @@ import { runIn } from '../processes.ts'
 import { createDraws } from '../random.ts'
 import { real } from '../real.ts'
 import type { Scheduler } from '../scheduler.ts'
-import type { Template } from '../template.ts'
+import { runName, type Template } from '../template.ts'
 import { createSession, type Session, type StatementFaultKind } from './session.ts'
 
 /** Where DATABASE_URL of a simulated process leads. */
@@ -34,10 +34,10 @@ type Parts = {
 }
 
 export async function openDatabase({ scheduler, network, template, seed, epochMs, onStrike }: Parts) {
-  const name = await template.clone()
+  await template.clone()
   const draws = createDraws(seed, databaseName)
   const sessions = new Set<Session>()
-  const pool = new pg.Pool({ ...template.owner, database: name, max: 2, application_name: 'checks', types })
+  const pool = new pg.Pool({ ...template.owner, database: runName, max: 2, application_name: 'checks', types })
   pool.on('error', () => undefined)
   const faults: StatementFault[] = []
   const administrator = { name: 'administrator', isAlive: true, heldBack: undefined }
@@ -57,7 +57,6 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
       const session = createSession({
         link,
         path: template.socketPath,
-        database: name,
         seed,
         draws,
         clockText,
@@ -92,11 +91,10 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
   }
 
   return {
-    name,
     clock,
     /** For DATABASE_URL of a simulated process. */
-    url: `postgres://${template.servingRole}@127.0.0.1:${port}/${name}`,
-    ownerUrl: `postgres://${template.owner.user}@127.0.0.1:${port}/${name}`,
+    url: `postgres://${template.servingRole}@127.0.0.1:${port}/${runName}`,
+    ownerUrl: `postgres://${template.owner.user}@127.0.0.1:${port}/${runName}`,
     statements: () => statements,
     /** Outside of simulated time, as the owner: for checks between events. */
     async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -151,7 +149,7 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
     async close(): Promise<void> {
       await Promise.all([...sessions].map((session) => session.close()))
       await pool.end()
-      await template.drop(name)
+      await template.drop()
     },
   }
 }

@@ -6,14 +6,6 @@ const code = (letter: string) => letter.charCodeAt(0)
 const [readyForQuery, sync, bind, parse] = [code('Z'), code('S'), code('B'), code('P')]
 export const [query, terminate] = [code('Q'), code('X')]
 
-export function startupMessage(parameters: string[]): Buffer {
-  const text = Buffer.from(parameters.join('\0'))
-  const head = Buffer.alloc(8)
-  head.writeInt32BE(text.length + 8, 0)
-  head.writeInt32BE(protocolVersion, 4)
-  return Buffer.concat([head, text])
-}
-
 export function queryMessage(text: string): Buffer {
   const length = Buffer.byteLength(text)
   const message = Buffer.alloc(length + 6)

@@ -15,7 +15,6 @@ import {
   protocolVersion,
   query,
   queryMessage,
-  startupMessage,
   terminate,
   textOf,
   unitLength,
@@ -37,7 +36,6 @@ const locked = failingMessage('55P03', 'canceling statement due to lock timeout'
 type SessionParts = {
   link: ServiceLink
   path: string
-  database: string
   seed: number
   draws: Draws
   clockText(): string
@@ -48,7 +46,7 @@ type SessionParts = {
 
 export type Session = ReturnType<typeof createSession>
 
-export function createSession({ link, path, database, seed, draws, clockText, faultFor, onStatement }: SessionParts) {
+export function createSession({ link, path, seed, draws, clockText, faultFor, onStatement }: SessionParts) {
   let received: Buffer = Buffer.alloc(0)
   let socket: Socket | undefined
   let isClosed = false
@@ -83,7 +81,7 @@ export function createSession({ link, path, database, seed, draws, clockText, fa
     }
   }
 
-  async function start(parameters: string[]): Promise<void> {
+  async function start(message: Buffer): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const opened = new real.Socket()
     socket = opened
@@ -95,8 +93,7 @@ export function createSession({ link, path, database, seed, draws, clockText, fa
     })
     opened.connect(path, resolve)
     await promise
-    const own = replaced(parameters, 'database', database)
-    const greeting = await ask(startupMessage(own), 1)
+    const greeting = await ask(message, 1)
     await ask(
       queryMessage(`set simulation.seed = '${seed} '; set simulation.session = ${link.number}; ${prepareClock}`),
       1,
@@ -147,7 +144,7 @@ export function createSession({ link, path, database, seed, draws, clockText, fa
         received = received.subarray(length)
         if (message.readInt32BE(4) !== protocolVersion)
           throw new Error('the simulated database speaks plain protocol 3')
-        await start(message.subarray(8).toString('utf8').split('\0'))
+        await start(message)
         continue
       }
       const length = unitLength(received)
@@ -176,9 +173,4 @@ export function createSession({ link, path, database, seed, draws, clockText, fa
   }
 
   return { from: link.from, receive, end, close }
-}
-
-function replaced(parameters: string[], name: string, value: string): string[] {
-  const index = parameters.indexOf(name)
-  return parameters.map((each, place) => (index >= 0 && place === index + 1 ? value : each))
 }

@@ -38,7 +38,7 @@ export type Answer = { status: number; code: string; data: Record<string, unknow
 export type SmallWorld = Awaited<ReturnType<typeof startSmallWorld>>
 
 export async function startSmallWorld(options: SimulationOptions) {
-  const { directory, remove } = makeDirectory()
+  const { directory, remove } = makeDirectory(options.template)
   await using opening = new AsyncDisposableStack()
   opening.defer(remove)
   const simulation = await createSimulation(options)
