@@ -3,7 +3,7 @@
 import './patches.ts'
 import { discardRandomBytes } from '../../src/core/ids.ts'
 import { openDatabase } from './database/database.ts'
-import { createNetwork } from './network.ts'
+import { createNetwork } from './network/network.ts'
 import { runIn, SimulatedProcess, type World } from './processes.ts'
 import { createDraws, type Draws } from './random.ts'
 import { createScheduler } from './scheduler.ts'
@@ -48,7 +48,7 @@ export async function createSimulation(options: SimulationOptions) {
   const network = createNetwork({ scheduler, seed, onActivity, onStrike })
   const world: World = { scheduler, epochMs, latenessUs, network }
   const database = await openDatabase({ scheduler, network, template, seed, epochMs, onStrike })
-  const itself = { name: 'simulation', isAlive: true, heldBack: undefined }
+  const kernel = { name: 'simulation', isAlive: true, heldBack: undefined }
 
   function latenessUs({ timerDraws, starvation, isPunctual }: SimulatedProcess, delayMs: number): number {
     const isIdle = !isPunctual && delayMs >= idle.fromMs && scheduler.now() - activeUs >= idle.afterMs * 1_000
@@ -91,7 +91,7 @@ export async function createSimulation(options: SimulationOptions) {
     },
     /** Runs `work` at this time, outside of every process; the next event waits for what it returns. */
     at(ms: number, work: () => unknown, what = 'step'): void {
-      scheduler.schedule(itself, ms * 1_000, what, () => runIn(undefined, work))
+      scheduler.schedule(kernel, ms * 1_000, what, () => runIn(undefined, work))
     },
     /** Until this time; returns at once after a failure. */
     run: (untilMs: number) => scheduler.run(untilMs * 1_000),

@@ -2,9 +2,11 @@
 // waits for the real answer before anything else runs, and the client reads it as a later event. Each simulated connection
 // has a real session; before each statement the session's clock is set to the run's.
 import pg from 'pg'
-import { databaseName, type Network, type OnStrike, type ServiceLink } from '../network.ts'
+import { databaseName } from '../network/connections.ts'
+import type { OnStrike } from '../network/faults.ts'
+import type { EndpointLink } from '../network/listening.ts'
+import type { Network } from '../network/network.ts'
 import { runIn } from '../processes.ts'
-import { createDraws } from '../random.ts'
 import { real } from '../real.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { runName, type Template } from '../template.ts'
@@ -35,7 +37,6 @@ type Parts = {
 
 export async function openDatabase({ scheduler, network, template, seed, epochMs, onStrike }: Parts) {
   await template.clone()
-  const draws = createDraws(seed, databaseName)
   const sessions = new Set<Session>()
   const pool = new pg.Pool({ ...template.owner, database: runName, max: 2, application_name: 'checks', types })
   pool.on('error', () => undefined)
@@ -58,7 +59,6 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
         link,
         path: template.socketPath,
         seed,
-        draws,
         clockText,
         faultFor,
         onStatement,
@@ -85,7 +85,7 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
     onStrike(from, databaseName, fault.kind)
     return fault.kind
   }
-  function onStatement(link: ServiceLink, what: string, answer: Buffer | string): void {
+  function onStatement(link: EndpointLink, what: string, answer: Buffer | string): void {
     statements += 1
     scheduler.note(databaseName, `#${link.number} ${link.from} ${what}`, answer)
   }
@@ -143,7 +143,7 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
     /** All connections are lost, and new ones refused for a time. */
     away(forMs: number): void {
       for (const { from } of sessions) onStrike(from, databaseName, 'away')
-      network.resetConnections(undefined, databaseName)
+      network.resetConnections(databaseName)
       awayUntil = Math.max(awayUntil, scheduler.now() + forMs * 1_000)
     },
     async close(): Promise<void> {

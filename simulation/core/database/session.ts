@@ -1,8 +1,7 @@
 // One session of the real PostgreSQL, for one simulated connection. Its clock is set before each statement, and it runs one
 // statement after the other.
 import type { Socket } from 'node:net'
-import type { ServiceLink } from '../network.ts'
-import type { Draws } from '../random.ts'
+import type { EndpointLink } from '../network/listening.ts'
 import { real } from '../real.ts'
 import {
   clockMessages,
@@ -34,19 +33,18 @@ const ended = fatalError('57P01', 'terminating connection due to administrator c
 const locked = failingMessage('55P03', 'canceling statement due to lock timeout')
 
 type SessionParts = {
-  link: ServiceLink
+  link: EndpointLink
   path: string
   seed: number
-  draws: Draws
   clockText(): string
   /** For a statement that has arrived. */
   faultFor(from: string, text: string): StatementFaultKind | undefined
-  onStatement(link: ServiceLink, what: string, answer: Buffer | string): void
+  onStatement(link: EndpointLink, what: string, answer: Buffer | string): void
 }
 
 export type Session = ReturnType<typeof createSession>
 
-export function createSession({ link, path, seed, draws, clockText, faultFor, onStatement }: SessionParts) {
+export function createSession({ link, path, seed, clockText, faultFor, onStatement }: SessionParts) {
   let received: Buffer = Buffer.alloc(0)
   let socket: Socket | undefined
   let isClosed = false
@@ -104,7 +102,7 @@ export function createSession({ link, path, seed, draws, clockText, faultFor, on
 
   function deliver(bytes: Buffer | undefined, afterUs = 0): void {
     if (!bytes) link.end()
-    else link.reply(bytes, afterUs + draws.integer(...answerUs))
+    else link.reply(bytes, afterUs + link.draws.integer(...answerUs))
   }
 
   /** The clock is set in the same exchange: a wait for a second one would double the cost of a statement. */
