@@ -150,7 +150,7 @@ export function createScheduler({ onLine }: { onLine?: ((line: string) => void) 
       }
     },
     /** What is late comes now, or when it is due: the end of a time in which nothing waited for it. */
-    hasten(): void {
+    fireLateTimers(): void {
       const events = queue.splice(0)
       for (const event of events)
         if (event.dueAt !== undefined) event.at = Math.max(now, Math.min(event.at, event.dueAt))

@@ -36,6 +36,7 @@ export async function createSimulation(options: SimulationOptions) {
   const processes = new Map<string, SimulatedProcess>()
   const generators = new Map<string, Draws>()
   let activeUs = 0
+  let mayIdle = true
   const struck = new Map<string, number>()
   const onStrike = (from: string, to: string, kind: string) => {
     // Commands have a number each.
@@ -51,7 +52,8 @@ export async function createSimulation(options: SimulationOptions) {
   const kernel = { name: 'simulation', isAlive: true, heldBack: undefined }
 
   function latenessUs({ timerDraws, starvation, isPunctual }: SimulatedProcess, delayMs: number): number {
-    const isIdle = !isPunctual && delayMs >= idle.fromMs && scheduler.now() - activeUs >= idle.afterMs * 1_000
+    const idleUs = scheduler.now() - activeUs
+    const isIdle = mayIdle && !isPunctual && delayMs >= idle.fromMs && idleUs >= idle.afterMs * 1_000
     const most = Math.max(
       delayMs >= starvedFromMs ? delayMs * starvation : 0,
       isIdle ? Math.min(delayMs * idle.factor, idle.mostMs) : 0,
@@ -106,8 +108,13 @@ export async function createSimulation(options: SimulationOptions) {
       if (!isSettled) throw new Error(`not settled within ${limitMs} simulated milliseconds`)
       return promise
     },
+    /** Whether timers are late when nothing happens; false: those that are late already fire now. */
+    setIdle(isAllowed: boolean): void {
+      mayIdle = isAllowed
+      if (!isAllowed) scheduler.fireLateTimers()
+    },
     /** After a time in which timers were late, because nothing happened. */
-    hasten: () => scheduler.hasten(),
+    fireLateTimers: () => scheduler.fireLateTimers(),
     note: (line: string) => scheduler.note('note', line),
     digest: () => scheduler.digest(),
     /** With how often each fault of the network and of the database really struck, by who sent to whom. */

@@ -208,7 +208,7 @@ const ofProcess: Record<string, FaultAction> = {
     process.starve(random.pick([3, 10, 20]))
     await sleep(random.integer(2_000, 20_000))
     process.starve(0)
-    simulation.hasten()
+    simulation.fireLateTimers()
   },
 }
 

@@ -203,7 +203,7 @@ async function waitUntil({ simulation }: Stage, ms: number): Promise<void> {
   idle.afterMs = idleAfterMs
   await sleep(leftMs)
   idle.afterMs = Number.POSITIVE_INFINITY
-  simulation.hasten()
+  simulation.fireLateTimers()
 }
 
 /** Faults end by themselves, except those that wait at the gateway. Every action under way has its answer then, or has given up. */

@@ -141,6 +141,23 @@ test('what other threads do arrives in the order in which it was begun, however 
   assert.deepEqual(arrived, [0, 1, 2])
 })
 
+test('timers of a world in which nothing happens are late, until that is not allowed any more', () =>
+  inEmptyWorld(async (simulation) => {
+    const ticks: number[] = []
+    const start = () => void setInterval(() => ticks.push(simulation.now()), 1_000)
+    simulation.process('ticking').run(start)
+    simulation.setIdle(false)
+    await simulation.run(100_000)
+    assert.ok(ticks.length >= 99, `${ticks.length} ticks`)
+    simulation.setIdle(true)
+    await simulation.run(1_000_000)
+    assert.ok(ticks.length < 150, `${ticks.length} ticks`)
+    simulation.setIdle(false)
+    const count = ticks.length
+    await simulation.run(1_010_000)
+    assert.ok(ticks.length >= count + 9, `${ticks.length - count} ticks`)
+  }))
+
 test('what is random or timed and not simulated fails in a simulated process, and nowhere else', () =>
   inEmptyWorld(async (simulation) => {
     const refused = [

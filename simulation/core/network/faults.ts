@@ -60,10 +60,6 @@ export function createFaults(scheduler: Scheduler, onStrike: OnStrike) {
       active.push(added)
       return added
     },
-    active: (): readonly ActiveFault[] => active,
-    removeAll(): void {
-      for (const fault of [...active]) remove(fault)
-    },
     /** The first that applies; its chance is drawn only then, so that a fault for others changes nothing here. */
     strike(kinds: FaultKind[], { from, to, draws }: Target): ActiveFault | undefined {
       for (const fault of active) {

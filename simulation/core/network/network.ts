@@ -127,8 +127,6 @@ export function createNetwork({ scheduler, seed, onActivity, onStrike }: Parts) 
     listen: listening.listen,
     serve: listening.serve,
     fault: faults.add,
-    faults: faults.active,
-    removeFaults: faults.removeAll,
     /** All connections to it are reset, as when a host goes away. */
     resetConnections: connections.resetAll,
   }
