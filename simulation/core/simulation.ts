@@ -14,23 +14,22 @@ export type SimulationOptions = {
   template: Template
   /** Each line of the history, with the time in microseconds. */
   onLine?: (line: string) => void
-  /**
-   * A machine on which nothing happens: when no process has received anything for `afterMs`, timers of at least `fromMs` fire
-   * late, by up to `factor` times their delay and at most `mostMs`. Otherwise the polls of idle workers are nearly all events.
-   */
-  idle?: { afterMs: number; fromMs: number; factor: number; mostMs: number }
 }
 
 export type Simulation = Awaited<ReturnType<typeof createSimulation>>
 
-const defaultIdle = { afterMs: 3_000, fromMs: 100, factor: 200, mostMs: 120_000 }
+/**
+ * A machine on which nothing happens: when no process has received anything for `afterMs`, timers of at least `fromMs` fire
+ * late, by up to `factor` times their delay and at most `mostMs`. Otherwise the polls of idle workers are nearly all events.
+ */
+const idle = { afterMs: 3_000, fromMs: 100, factor: 200, mostMs: 120_000 }
 /** Of starved processes. */
 const starvedFromMs = 100
 /** As long as Node's timers are late on a machine with little to do. */
 const timerLatenessUs = 1_000
 
 export async function createSimulation(options: SimulationOptions) {
-  const { seed, template, onLine, idle = defaultIdle } = options
+  const { seed, template, onLine } = options
   const epochMs = Date.parse(startsAt)
   const scheduler = createScheduler({ onLine })
   const processes = new Map<string, SimulatedProcess>()

@@ -27,6 +27,7 @@ const steps = [
   ...[...ofProcess, 'clock jumps'].map((what) => `process: ${what}`),
   ...['frozen', 'killed', 'behaviour changed', 'webhooks redirected'].map((what) => `gateway: ${what}`),
   'consumer: unavailable',
+  'consumer: deliveries fail',
 ]
 
 /** From so many episodes on each has to strike: with these numbers the rarest kind is to be expected ten times. */

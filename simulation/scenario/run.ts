@@ -25,9 +25,6 @@ export type RunOptions = {
 
 /** After the last step, for the start and for each quiet moment: hundreds of times as long as one takes. */
 const spareMs = 3_600_000
-/** Between bursts the polls of idle workers come late, because nothing waits for them. */
-const idle = { afterMs: Number.POSITIVE_INFINITY, fromMs: 100, factor: 200, mostMs: 120_000 }
-const idleAfterMs = 3_000
 const shortGapMs = 60_000
 /** Between steps that are far apart: soon, past the limits of a call, past a lease and its recovery. */
 const lookAfterMs = [500, 3_000, 15_000]
@@ -46,9 +43,9 @@ type Played = {
 export async function runSteps({ seed, steps, template, onLine }: RunOptions): Promise<RunResult> {
   const startedMs = real.performanceNow()
   const { directory, remove } = makeDirectory(template)
-  idle.afterMs = Number.POSITIVE_INFINITY
   const errors = watchErrors(onLine)
-  const simulation = await createSimulation({ seed, template, idle, onLine: errors.onLine })
+  const simulation = await createSimulation({ seed, template, onLine: errors.onLine })
+  simulation.setIdle(false)
   let stage: Stage | undefined
   const played: Played = { failures: [], startedSteps: 0, underWay: new Set(), stepErrors: [] }
   try {
@@ -200,10 +197,10 @@ async function waitUntil({ simulation }: Stage, ms: number): Promise<void> {
   const leftMs = ms - performance.now()
   if (leftMs <= 0) return
   if (leftMs <= shortGapMs) return sleep(leftMs)
-  idle.afterMs = idleAfterMs
+  // Between bursts the polls of idle workers come late, because nothing waits for them.
+  simulation.setIdle(true)
   await sleep(leftMs)
-  idle.afterMs = Number.POSITIVE_INFINITY
-  simulation.fireLateTimers()
+  simulation.setIdle(false)
 }
 
 /** Faults end by themselves, except those that wait at the gateway. Every action under way has its answer then, or has given up. */
