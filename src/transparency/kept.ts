@@ -1,4 +1,4 @@
-// What was kept of the log elsewhere: checkpoints, alone or in receipts, and the entries of receipts. The log of today has to
+// What was kept of the log elsewhere: checkpoints, alone or in receipts, and the entries of receipts. The current log has to
 // contain them, and a log that only grew may still contain a second, other leaf of an entry: so an entry of a receipt is
 // compared with the ledger and with its place, not with the tree alone. Signatures are checked before, by the caller.
 import type { Database } from '../db/database.ts'

@@ -1,10 +1,10 @@
 // Checkpoints of the log: C2SP tlog-checkpoint in a C2SP signed note, with Ed25519. The keys are derived from the secrets of
-// KEY_PEPPER, so none is stored and there is no further secret to keep: who has a copy of the database cannot sign. While
+// KEY_PEPPER, so none is stored and there is no further secret to keep: a copy of the database cannot sign. While
 // two peppers are configured every checkpoint has a signature under each, so verifiers have time to learn the newer key.
 import { createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto'
 import { keyIdOf, keyTypes } from './verifier-key.ts'
 
-/** One of KEY_PEPPER, newest first. */
+/** One of KEY_PEPPER, in its order. */
 type Secret = { secret: string }
 
 export type LogKey = {
@@ -19,7 +19,7 @@ const seedBytes = 32
 /** RFC 8410: what precedes the seed of an Ed25519 key in PKCS #8; a public key ends with its 32 bytes. */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** The keys of the log, newest first. The origin is the log's name, which is part of every key's id. */
+/** The keys of the log, in the order of KEY_PEPPER. The origin is the log's name, which is part of every key's id. */
 export function logKeysOf(peppers: readonly Secret[], origin: string): LogKey[] {
   return peppers.map(({ secret }) => logKeyOf(Buffer.from(hkdfSync('sha256', secret, '', keyInfo, seedBytes)), origin))
 }

@@ -31,7 +31,7 @@ export async function publishedCheckpoints(database: Database, after: number | n
   }))
 }
 
-/** The keys that sign now, newest first, then those of published checkpoints from before, each named by one that came after it. */
+/** The keys that sign now, in the order of KEY_PEPPER, then those of published checkpoints from before, each named by one that came after it. */
 export async function knownKeys(database: Database, keys: readonly LogKey[]): Promise<string[]> {
   const known = new Set(keys.map(({ vkey }) => vkey))
   for (const list of await listKeyLists(database)) {
