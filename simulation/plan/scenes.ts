@@ -147,6 +147,7 @@ const lostAnswer: Scene = (random) => [
 
 /** A request reaches the gateway after its caller has given up, while others look for its result. */
 const lateRequest: Scene = (random) => [
+  ...(random.chance(0.5) ? [{ atMs: 0, actor: 'gateway', what: 'unconfirmed payments not found' } as const] : []),
   { atMs: 0, actor: 'network', what: 'held back before the gateway' },
   { atMs: 0, actor: 'network', what: 'held back before the gateway' },
   ...some(random, random.integer(1, 3), 400, 'customer', ['confirm', 'confirm', 'confirm and leave', 'cancel']),

@@ -69,6 +69,10 @@ const ofGateway: Record<string, FaultAction> = {
     addGatewayFaults(stage, [{ on: 'confirm', kind: 'delay-after', times: 2, delayMs: random.integer(800, 1_400) }]),
   'slow cancels': (stage, random) =>
     addGatewayFaults(stage, [{ on: 'cancel', kind: 'delay-after', times: 2, delayMs: random.integer(800, 1_400) }]),
+  /** Until the behaviour is changed again. */
+  async 'unconfirmed payments not found'({ world }) {
+    await world.gateway.control('PUT', '/sandbox/behaviour', { unconfirmedLookup: 'not-found' })
+  },
   'behaviour changed': asInCampaign(changeBehaviour),
   'webhooks redirected': asInCampaign(redirectWebhooks),
   frozen: asInCampaign(freezeGateway),
