@@ -25,8 +25,8 @@ const minutesAgo = listedEarlier(5 * 60_000)
 const adopted = [...compared, 'payments.claimConfirms', 'payments.finishOperations', ...compared]
 const returnRefused = [...compared, ...returning]
 
-const crossings = (begin: string, reviewed: string[], slices: string) => [
-  begin,
+const crossings = (begin: string[], reviewed: string[], slices: string) => [
+  ...begin,
   'payments.listDoubtedOrders',
   'payments.renewReconciliation',
   'payments.listGatewayMovements',
@@ -42,6 +42,7 @@ const crossings = (begin: string, reviewed: string[], slices: string) => [
   'payments.findDiscrepanciesOfLines',
   'payments.finishReconciliation',
 ]
+const onRequest = ['db.readTime', 'payments.insertReconciliation']
 const anHour = 'payments.listApprovedOperations'
 
 const notInBooks: Books = { ...pending, payment: 'DONE' }
@@ -53,7 +54,7 @@ const scenarios = {
     alone: true,
     call: 'reconcile',
     gateway: minutesAgo,
-    crossings: crossings('payments.insertReconciliation', adopted, anHour),
+    crossings: crossings(onRequest, adopted, anHour),
     ends: confirmed,
     background: { unbegun: notInBooks },
   },
@@ -65,7 +66,7 @@ const scenarios = {
     // The worker completes what a run has left open, not the next run.
     ending: 'left to the background',
     gateway: listedEarlier(Date.now() - noonOfLastDay().getTime()),
-    crossings: crossings('payments.claimDailyReconciliation', adopted, `${anHour} × 24`),
+    crossings: crossings(['payments.claimDailyReconciliation'], adopted, `${anHour} × 24`),
     ends: confirmed,
     background: { unbegun: notInBooks },
   },
@@ -76,7 +77,7 @@ const scenarios = {
     alone: true,
     call: 'reconcile',
     gateway: (gateway) => refusingCancels(minutesAgo(gateway)),
-    crossings: crossings('payments.insertReconciliation', returnRefused, anHour),
+    crossings: crossings(onRequest, returnRefused, anHour),
     ends: { ...failed, answer: 'SUCCESS', payment: 'DONE', discrepancies: ['CAPTURED_FOR_FAILED_ORDER'] },
   },
 } satisfies Record<string, Scenario>
