@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { tablesOf as attackTables } from '../../bench/attacks/results.ts'
 import { tablesOf as growthTables } from '../../bench/growth/results.ts'
+import { tablesOf as logTables } from '../../bench/log/results.ts'
 import { tablesOf as overloadTables } from '../../bench/overload/report.ts'
 import { tablesOf as pageTables } from '../../bench/pages/results.ts'
 import { readSummary } from '../../bench/report/json.ts'
@@ -21,6 +22,7 @@ const reports: Record<string, (results: never) => string> = {
   pages: pageTables,
   soak: soakTables,
   attacks: attackTables,
+  log: logTables,
 }
 
 for (const [name, tablesOf] of Object.entries(reports)) {
