@@ -14,7 +14,7 @@ export type LogBacklog = {
   oldestUnloggedSeconds: number | null
 }
 
-/** Entries that are read at once, of each group of customers; usually those of the last half minute. */
+/** Entries that are read at once, of each group of customers: those of minutes on most ledgers. */
 const readAtMost = 10_000
 
 const findAppendedStatement = statement(
