@@ -112,23 +112,24 @@ export type MovedCustomers = {
 
 const findMovedStatement = statement(
   'transparency.findMoved',
-  `with recent as materialized (
-    select e.customer_id, e.entry_number, e.created_at
-    from ledger_entries e
-    where e.created_at > $1::text::timestamptz
-    order by e.created_at
-    fetch first ($2::int) rows with ties
-  ),
-  moved as (
-    select customer_id, max(entry_number) as last_entry from recent group by customer_id
-  ),
-  place as (
-    select count(*) >= $2::int as is_full, max(created_at) as reached from recent
+  `with moved as (
+    select r.customer_id, max(r.entry_number) as last_entry, count(*) as entries, max(r.created_at) as reached
+    from (
+      select e.customer_id, e.entry_number, e.created_at
+      from ledger_entries e
+      where e.created_at > $1::text::timestamptz
+      order by e.created_at
+      fetch first ($2::int) rows with ties
+    ) r
+    group by r.customer_id
   )
-  select m.customers, m.last_entries as "lastEntries", p.is_full as "isFull", p.reached::text as "reached",
-    (case when p.is_full then least(p.reached, $3::text::timestamptz) else $3::text::timestamptz end)::text as "mark"
-  from place p
-  cross join (select array_agg(customer_id)::text as customers, array_agg(last_entry)::text as last_entries from moved) m`,
+  select a.customers, a.last_entries as "lastEntries", a.is_full as "isFull", a.reached::text as "reached",
+    (case when a.is_full then least(a.reached, $3::text::timestamptz) else $3::text::timestamptz end)::text as "mark"
+  from (
+    select array_agg(m.customer_id)::text as customers, array_agg(m.last_entry)::text as last_entries,
+           coalesce(sum(m.entries), 0) >= $2::int as is_full, max(m.reached) as reached
+    from moved m
+  ) a`,
   'groups',
 )
 

@@ -31,8 +31,8 @@ import { emptyRoot, growTree, rootOfEdge } from './tree.ts'
 const stillAppendingMs = 8_000
 /** How often everything since the safe mark is read again. Between two such reads entries are found by their time alone. */
 const sweepMs = 300_000
-/** Entries of a batch: about a fifth of a second of the database. */
-const batchEntries = 20_000
+/** Entries of a batch: about a third of a second of the database, and all that a busy ledger gains between two batches. */
+const batchEntries = 30_000
 /** After so many the ledger is busy, and the next batch comes later: entries of a customer share a run, which costs most. */
 const busyEntries = 500
 const restOfBusyMs = 3_500

@@ -1,7 +1,7 @@
 // The Merkle tree of the transparency log (RFC 6962) over tiles of 256 hashes, as C2SP tlog-tiles has them: a tile of level L
 // holds the hashes of subtrees of 256^L leaves each. Pure functions: the hashes of a proof are ranges of leaves, the ranges name
 // the tiles that have to be read, and a hash in a tile never changes, so tiles that are newer than the tree of a proof will do.
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { assert } from '../core/assert.ts'
 
 export const hashBytes = 32
@@ -16,15 +16,15 @@ export type LeafRange = readonly [from: number, to: number]
 export type ReadHashes = (tile: TileId) => Buffer
 
 export function hashLeaf(leaf: string | Buffer): Buffer {
-  return createHash('sha256').update(Buffer.of(0)).update(leaf).digest()
+  return hash('sha256', Buffer.concat([Buffer.of(0), Buffer.from(leaf)]), 'buffer')
 }
 
 export function hashNode(left: Buffer, right: Buffer): Buffer {
-  return createHash('sha256').update(Buffer.of(1)).update(left).update(right).digest()
+  return hash('sha256', Buffer.concat([Buffer.of(1), left, right]), 'buffer')
 }
 
 /** Of a tree without leaves. */
-export const emptyRoot = createHash('sha256').digest()
+export const emptyRoot = hash('sha256', '', 'buffer')
 
 /** The largest power of two that is not above the number. Exact, which a logarithm is not. */
 function powerWithin(count: number): { height: number; leaves: number } {
@@ -124,22 +124,22 @@ export function hashOfRange(range: LeafRange, read: ReadHashes): Buffer {
 
 /** A node before it is hashed. */
 const pair = Buffer.alloc(1 + 2 * hashBytes, 1)
+/** The hashes of one level after the other, each over those of the level below. */
+const level = Buffer.alloc(tileWidth * hashBytes)
 
 /**
- * The root over hashes of one level, a power of two of them. A hash as a string of bytes takes a third of the time that one in a
- * buffer of its own does, and the worker makes one for every leaf.
+ * The root over hashes of one level, a power of two of them, at most those of a tile. A hash as a string of bytes takes a third of
+ * the time that one in a buffer of its own does, and the worker makes one for every leaf.
  */
 function hashOfHashes(hashes: Buffer): Buffer {
-  let level = hashes
-  while (level.length > hashBytes) {
-    const above = Buffer.allocUnsafe(level.length / 2)
-    for (let at = 0; at < level.length; at += 2 * hashBytes) {
+  hashes.copy(level)
+  for (let bytes = hashes.length; bytes > hashBytes; bytes /= 2) {
+    for (let at = 0; at < bytes; at += 2 * hashBytes) {
       level.copy(pair, 1, at, at + 2 * hashBytes)
-      above.write(hash('sha256', pair, 'binary'), at / 2, 'binary')
+      level.write(hash('sha256', pair, 'binary'), at / 2, 'binary')
     }
-    level = above
   }
-  return level
+  return Buffer.from(level.subarray(0, hashBytes))
 }
 
 /** The tiles at the right edge of a tree that are not full, one of each level; those without a hash are left out. */
