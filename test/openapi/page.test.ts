@@ -229,7 +229,7 @@ test('the script of the page cannot use the session of an operator who has the c
 test('the page is dark when the browser prefers dark', { skip }, async (t) => {
   const { page, problems } = await openPage(t, 'dark')
   assert.equal(await page.evaluate('document.body.classList.contains("dark-mode")'), true)
-  assert.deepEqual(await barriersOn(page, ['color-contrast']), [])
+  assert.deepEqual(await barriersOn(page, { rules: ['color-contrast'] }), [])
   assert.deepEqual(problems, [])
 })
 

@@ -138,7 +138,7 @@ async function faultsOf({ page }: Person, checked: Combination, name: string): P
     if (size !== checked.size && !isThorough) continue
     for (const scheme of isThorough ? schemes : [checked.scheme]) {
       await setColorScheme(page, scheme)
-      faults.push(...(await barriersOn(page, rulesIn[scheme])).map((fault) => `${size} ${scheme}: ${fault}`))
+      faults.push(...(await barriersOn(page, { rules: rulesIn[scheme] })).map((fault) => `${size} ${scheme}: ${fault}`))
       await takePicture(page, `${name.replaceAll(' ', '-')}-${size}-${scheme}`, { fullPage: true })
     }
   }
@@ -167,7 +167,7 @@ function createDialogCheck({ page, dialog }: Person, { size }: Combination) {
       if ((await dialog().count()) === 0) continue
       await settled(page)
       opened.add(await dialog().getByRole('heading').first().innerText())
-      faults.push(...(await barriersOn(page)).map((fault) => `${label}: ${fault}`))
+      faults.push(...(await barriersOn(page, { within: '[role=dialog]' })).map((fault) => `${label}: ${fault}`))
       if (size === 'narrow') {
         faults.push(...(await smallTargetsOn(page)).map((target) => `${label}: small target: ${target}`))
       }

@@ -87,11 +87,16 @@ function actionsOn(page: Page) {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Accessibility barriers: each rule with a violation, of any impact, and where. */
-export async function barriersOn(page: Page, rules?: readonly string[]): Promise<string[]> {
+/** Accessibility barriers of a page or of an element: each rule with a violation, of any impact, and where. */
+export async function barriersOn(
+  page: Page,
+  { rules, within = 'html' }: { rules?: readonly string[] | undefined; within?: string } = {},
+): Promise<string[]> {
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(axeSource)
   const options = { resultTypes: ['violations'], iframes: false, ...(rules && { runOnly: rules }) }
-  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
+  const { violations } = (await page.evaluate(
+    `axe.run(${JSON.stringify(within)}, ${JSON.stringify(options)})`,
+  )) as AxeResults
   return violations.map(
     ({ id, nodes }) => `${id} at ${nodes.length}, first ${nodes[0]?.target.join(' ')}: ${nodes[0]?.failureSummary}`,
   )
