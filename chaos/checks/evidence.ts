@@ -16,10 +16,12 @@ import {
   type BookedAdjustment,
   type BookedHold,
   type BookedUse,
+  type CountedUsage,
   keyOfUse,
   type LeftStep,
   readAdjustmentDays,
   readAdjustments,
+  readCountedUsage,
   readCourses,
   readHolds,
   readLeftToReverse,
@@ -79,6 +81,7 @@ export type Evidence = {
   adjustmentDays: AdjustmentDay[]
   /** What spends and holds took and gave back, in order. */
   usage: UsageEntry[]
+  countedUsage: CountedUsage[]
   /** Available credits, by customer. */
   available: number[]
   discrepancies: OpenDiscrepancy[]
@@ -122,6 +125,7 @@ export async function gatherEvidence(world: World, shop: Shop, recorded: Recorde
     adjustments: await readAdjustments(books),
     adjustmentDays: await readAdjustmentDays(books),
     usage: await readUsage(books),
+    countedUsage: await readCountedUsage(books),
     holds: new Map((await readHolds(books)).map((hold) => [hold.holdId, hold])),
     available: shop.customers.map(({ customerId }) => available.get(customerId) ?? Number.NaN),
     discrepancies: await books.query<OpenDiscrepancy>(

@@ -114,6 +114,7 @@ const suspension = {
   activated: { invokedAtMs: 12_000, endedAtMs: 12_100 },
 }
 const taken = { customerId, serviceId: 'svc_1', reference: 'use-1', credits: 9, at: at(1_050), takenAt: at(1_050) }
+const counted = { budgetId: 'budget-1', value: '', periodStart: at(1_050), used: 9 }
 
 type Parts = {
   spends: Evidence['callsOf']['spend']
@@ -188,6 +189,7 @@ function evidenceOf({ spends = [], reversals = [], balances, more = {} }: Partia
     adjustmentCalls: [adjusted],
     suspensions: [suspension],
     usage: [taken],
+    countedUsage: [counted],
     available: [20],
     ...more,
   }
@@ -382,8 +384,16 @@ const faults: { what: string; found: string[]; parts: Partial<Parts> }[] = [
     what: 'a budget is exceeded',
     found: ['B-1'],
     parts: {
-      more: { usage: [taken, { ...taken, credits: 2, reference: 'use-7', at: at(1_500), takenAt: at(1_500) }] },
+      more: {
+        usage: [taken, { ...taken, credits: 2, reference: 'use-7', at: at(1_500), takenAt: at(1_500) }],
+        countedUsage: [{ ...counted, used: 11 }],
+      },
     },
+  },
+  {
+    what: 'what a hold gave back stays counted in its budget',
+    found: ['B-2'],
+    parts: { more: { countedUsage: [{ ...counted, used: 13 }] } },
   },
   {
     what: 'a refusal names a budget that does not exist',
@@ -404,7 +414,12 @@ const faults: { what: string; found: string[]; parts: Partial<Parts> }[] = [
   {
     what: 'a suspended customer spends',
     found: ['S-1'],
-    parts: { more: { usage: [taken, { ...taken, credits: 1, at: at(11_000), takenAt: at(11_000) }] } },
+    parts: {
+      more: {
+        usage: [taken, { ...taken, credits: 1, at: at(11_000), takenAt: at(11_000) }],
+        countedUsage: [{ ...counted, used: 10 }],
+      },
+    },
   },
   {
     what: 'a customer is refused as suspended who is not',

@@ -196,6 +196,17 @@ export async function readUsage(books: Books): Promise<UsageEntry[]> {
   )
 }
 
+/** What the service has counted of a budget in its latest period; `value` is empty where the budget has one for all. */
+export type CountedUsage = { budgetId: string; value: string; periodStart: number; used: number }
+
+export async function readCountedUsage(books: Books): Promise<CountedUsage[]> {
+  return books.query<CountedUsage>(
+    `select budget_id as "budgetId", value, extract(epoch from period_start)::float8 * 1000 as "periodStart",
+      used::float8 as used
+    from budget_usage order by budget_id, value`,
+  )
+}
+
 /** Goodwill or a correction, or the request for one. */
 export type BookedAdjustment = {
   customerId: string

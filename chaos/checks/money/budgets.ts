@@ -1,5 +1,6 @@
 // Budgets by the ledger alone: what spends and holds took and gave back, added up for each budget, value and period. No limit
-// was ever exceeded, and a refusal names a limit that exists, counts the request and had too little left.
+// was ever exceeded, what the service has counted is that sum, and a refusal names a limit that exists, counts the request and
+// had too little left.
 import { allCustomers, type BudgetPeriod } from '../../../src/credits/budgets/kinds.ts'
 import { type CampaignBudget, userOf } from '../../world/budgets.ts'
 import type { Check, Evidence } from '../evidence.ts'
@@ -11,6 +12,11 @@ export function checkBudgets(evidence: Evidence): Check[] {
       id: 'B-1',
       title: 'no budget was exceeded in any period, by the ledger',
       violations: evidence.shop.budgets.flatMap((budget) => exceeded(evidence, budget)),
+    },
+    {
+      id: 'B-2',
+      title: 'what is counted of a budget is what spends and holds took and did not give back, by the ledger',
+      violations: evidence.shop.budgets.flatMap((budget) => wronglyCounted(evidence, budget)),
     },
   ]
 }
@@ -27,6 +33,30 @@ function exceeded(evidence: Evidence, budget: CampaignBudget): string[] {
   })
 }
 
+/**
+ * In the latest period in which something was counted. What is given back later counts too, until something is taken in another
+ * period. Of all customers together the periods are not certain: their clocks are those of their accounts.
+ */
+function wronglyCounted({ usage, countedUsage, shop }: Evidence, budget: CampaignBudget): string[] {
+  if (budget.customerId === allCustomers) return []
+  const services = servicesOf(shop)
+  const rows = countedUsage.filter(({ budgetId }) => budgetId === budget.budgetId)
+  return rows.flatMap(({ value, periodStart, used }) => {
+    const period = periodOf(budget.period, periodStart)
+    const taken = usage.filter((use) => {
+      const ofUse = valueIn(budget, { ...use, service: services.get(use.serviceId) })
+      const isCounted = ofUse !== undefined && (budget.value !== null || (ofUse ?? '') === value)
+      return isCounted && periodOf(budget.period, use.takenAt) === period
+    })
+    const sum = taken.reduce((total, { credits }) => total + credits, 0)
+    return sum === used ? [] : [`${budget.budgetId} ${value || 'all'} ${period}: ${used} counted, ${sum} in the ledger`]
+  })
+}
+
+function servicesOf({ siblings }: Evidence['shop']): Map<string, string> {
+  return new Map(siblings.map(({ serviceId, name }) => [serviceId, name]))
+}
+
 type UsageStep = { used: number; at: number; isTaken: boolean }
 
 /** Accounts are locked before what is used: of two customers, the later entry may be counted first. */
@@ -34,7 +64,7 @@ const lockMs = 5_000
 
 /** After each entry, by value and period. What is given back in another period does not count. */
 function usageOf({ usage, shop }: Evidence, budget: CampaignBudget): Map<string, UsageStep[]> {
-  const services = new Map(shop.siblings.map(({ serviceId, name }) => [serviceId, name]))
+  const services = servicesOf(shop)
   const earlierMs = budget.customerId === allCustomers ? lockMs : 0
   const counted = usage.flatMap(({ credits, at, takenAt, ...use }) => {
     const value = valueIn(budget, { ...use, service: services.get(use.serviceId) })
