@@ -10,7 +10,7 @@ import { type AdjustmentResult, adjust, approve, reject } from '../../src/credit
 import { setBudget } from '../../src/credits/budgets/budgets.sql.ts'
 import { updateSuspension } from '../../src/customers/customers.sql.ts'
 import type { History } from '../history.ts'
-import { anyOf, type Shop } from '../world/shop.ts'
+import { anyOf, type Customer, type Shop } from '../world/shop.ts'
 
 type Times = { invokedAtMs: number; endedAtMs: number }
 
@@ -43,11 +43,35 @@ const operators = 40
 const mostCredits = 16
 
 export async function adjustOne(context: AccountContext): Promise<void> {
-  const { shop, random, count } = context
-  const { index: customer, customerId } = shop.anyCustomer(random)
+  const { shop, random } = context
+  const customer = shop.anyCustomer(random)
   const actor = random.chance(0.3) ? busyOperator : anyOperator(random)
   const kind = random.pick(['GOODWILL', 'CORRECTION'])
   const credits = random.integer(1, mostCredits) * (kind === 'CORRECTION' && random.chance(0.7) ? -1 : 1)
+  await adjustBy(context, customer, { kind, credits, actor })
+}
+
+const roundsOfADay = 6
+
+/** More than a day allows: an operator who does nothing else grants credits and takes them back, again and again. */
+export async function adjustAllDay(context: AccountContext): Promise<void> {
+  const { shop, random, count } = context
+  const customer = shop.anyCustomer(random)
+  const actor = `tireless ${random.integer(1, 2 ** 31)}`
+  for (let round = 0; round < roundsOfADay; round += 1) {
+    const credits = random.integer(mostCredits / 2, mostCredits)
+    await adjustBy(context, customer, { kind: 'GOODWILL', credits, actor })
+    await adjustBy(context, customer, { kind: 'CORRECTION', credits: -credits, actor })
+  }
+  count('adjustments of a day')
+}
+
+async function adjustBy(
+  context: AccountContext,
+  { index: customer, customerId }: Pick<Customer, 'index' | 'customerId'>,
+  { kind, credits, actor }: Pick<Adjustment, 'kind' | 'credits' | 'actor'>,
+): Promise<void> {
+  const { shop, random, count } = context
   const adjustment = { adjustmentId: randomUUID(), customerId, kind, credits, reason: 'campaign', actor }
   const send = (of: Adjustment) =>
     record(context, { by: 'adjust', customer, actor, adjustment: of }, () =>
@@ -71,7 +95,7 @@ function anyOperator(random: Random): string {
 async function decide(context: AccountContext, customer: number, adjustment: Adjustment): Promise<void> {
   const { shop, random } = context
   const decisions = Array.from({ length: random.chance(0.4) ? 3 : 1 }, () => {
-    const actor = random.chance(0.1) ? adjustment.actor : anyOperator(random)
+    const actor = random.chance(0.3) ? adjustment.actor : anyOperator(random)
     const by = random.chance(0.8) ? 'approve' : 'reject'
     const { adjustmentId } = adjustment
     return record(context, { by, customer, actor, adjustment }, () =>

@@ -16,6 +16,7 @@ import type { World } from '../world/world.ts'
 import {
   type AccountContext,
   type AdjustmentCall,
+  adjustAllDay,
   adjustOne,
   raiseBudget,
   type Suspension,
@@ -60,6 +61,7 @@ export const outsideActions: {
   { name: 'accepted partial cancel', weight: 2, leastPerMinute: 0, act: acceptPart },
   { name: 'forged notification', weight: 10, leastPerMinute: 8, act: forge },
   { name: 'adjustment', weight: 8, leastPerMinute: 6, act: adjustOne },
+  { name: 'adjustments of a day', weight: 1, leastPerMinute: 0, act: adjustAllDay },
   { name: 'budget raised', weight: 5, leastPerMinute: 3, act: raiseBudget },
   { name: 'customer suspended', weight: 2, leastPerMinute: 1, act: suspendCustomer },
 ]

@@ -53,6 +53,7 @@ const platformActions = weightedOf({
   'accepted partial cancel': 2,
   'forged notification': 4,
   adjustment: 7,
+  'adjustments of a day': 2,
   'budget raised': 2,
   'customer suspended': 2,
 })
@@ -106,10 +107,12 @@ const trade: Scene = (random) => {
   ]
 }
 
+const accountActions = ['adjustment', 'adjustments of a day', 'customer suspended', 'budget raised']
+
 /** Many services use the credits of few customers. */
 const spending: Scene = (random) => [
   ...some(random, random.integer(4, 9), window(random), 'service', serviceActions),
-  ...some(random, random.integer(0, 2), 1_000, 'platform', ['adjustment', 'customer suspended', 'budget raised']),
+  ...some(random, random.integer(0, 2), 1_000, 'platform', accountActions),
 ]
 
 const faultActors: Record<string, { actor: Actor; names: string[] }> = {
