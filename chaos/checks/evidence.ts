@@ -53,6 +53,8 @@ export type BookedOrder = {
   isCancelledAtGateway: boolean
   /** Of the approved confirm; null when the order was never confirmed. */
   paymentKey: string | null
+  /** The last transaction of the payment when that confirm was approved. */
+  transactionKey: string | null
   totalCredits: number | null
   balanceAfterGrant: number | null
 }
@@ -141,7 +143,8 @@ async function readOrders(books: Books, places: Map<string, number>): Promise<Ma
       o.amount::float8 as amount, o.credits::float8 as credits, o.status, o.idempotency_key as "idempotencyKey",
       o.refund_shortfall::float8 as "refundShortfall", o.refunded_amount::float8 as "refundedAmount",
       coalesce(r.gateway_code = 'CANCELLED_AT_GATEWAY', false) as "isCancelledAtGateway", p.payment_key as "paymentKey",
-      p.total_credits::float8 as "totalCredits", e.balance_after::float8 as "balanceAfterGrant"
+      p.transaction_key as "transactionKey", p.total_credits::float8 as "totalCredits",
+      e.balance_after::float8 as "balanceAfterGrant"
     from orders o
     left join payment_operations p
       on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'

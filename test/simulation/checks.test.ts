@@ -1,6 +1,7 @@
 // Checks that compare what was read at two moments, or what happened with its excuse: each notices what it is for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { checkGateway } from '../../chaos/checks/money/gateway.ts'
 import { createWatch, type EntryDigest } from '../../chaos/checks/money/watch.ts'
 import { refusedGoodPayments } from '../../chaos/checks/reasons.ts'
 import type { Books } from '../../chaos/world/postgres.ts'
@@ -49,4 +50,22 @@ test('C-17: a refusal of a good payment is excused by a lie about that payment o
   assert.deepEqual(await refused(['payment two', 'order three']), [one])
   // The sandbox was killed before its log was read.
   assert.deepEqual(await refused([], false), [one, two])
+})
+
+test('C-18: a grant is noticed whose confirm was approved by a payment that had been returned, also after a refund', () => {
+  const payment = { orderId: 'order', paymentKey: 'payment' }
+  const movements = [
+    { ...payment, kind: 'capture', amount: 3_000, transactionKey: 'captured' },
+    { ...payment, kind: 'cancel', amount: 1_000, transactionKey: 'part' },
+    { ...payment, kind: 'cancel', amount: 2_000, transactionKey: 'all' },
+  ]
+  const found = (transactionKey: string | null) => {
+    const order = { ...payment, status: 'REFUNDED', amount: 3_000, refundedAmount: 3_000, transactionKey }
+    const evidence = { movements, orders: new Map([['order', order]]), reversals: [], discrepancies: [] } as never
+    return checkGateway(evidence).flatMap(({ id, violations }) => violations.map(() => id))
+  }
+  assert.deepEqual(found('captured'), [])
+  assert.deepEqual(found('part'), [])
+  assert.deepEqual(found(null), [])
+  assert.deepEqual(found('all'), ['C-18'])
 })

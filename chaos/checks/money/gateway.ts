@@ -19,6 +19,11 @@ export function checkGateway(evidence: Evidence): Check[] {
       title: 'every captured payment is of an order of ours, for its amount',
       violations: captures(evidence),
     },
+    {
+      id: 'C-18',
+      title: 'no credits were granted for a payment that the gateway had shown as returned',
+      violations: grantedAfterReturn(evidence),
+    },
     { id: 'F-6', title: 'every partial cancel at the gateway has an open discrepancy', violations: unseen(evidence) },
   ]
 }
@@ -97,6 +102,17 @@ function captures({ movements, orders }: Evidence): string[] {
     return order?.amount === amount
       ? []
       : [`${paymentKey}: ${amount} captured for ${orderId}, which costs ${order?.amount}`]
+  })
+}
+
+/** The order may be refunded by now: this looks at what the gateway had shown when the confirm was approved. */
+function grantedAfterReturn({ movements, orders }: Evidence): string[] {
+  const byPayment = Map.groupBy(movements, ({ paymentKey }) => paymentKey)
+  return [...orders.values()].flatMap(({ orderId, paymentKey, transactionKey }) => {
+    const ofPayment = byPayment.get(paymentKey ?? '') ?? []
+    const shown = ofPayment.slice(0, ofPayment.findIndex((each) => each.transactionKey === transactionKey) + 1)
+    const isReturned = shown.length > 0 && sum(shown, 'capture') === sum(shown, 'cancel')
+    return isReturned ? [`${orderId} was granted for ${paymentKey}: ${list(shown)}`] : []
   })
 }
 
