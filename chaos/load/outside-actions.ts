@@ -155,6 +155,9 @@ async function refundOne(context: Context): Promise<void> {
   count('platform refund')
 }
 
+/** Of refunds of the unused part, by which the books have them. */
+export const unusedReason = 'unused'
+
 /** As a support page does: a quote, then the refund; if credits have moved in between it is refused. */
 async function refundUnusedPart(context: Context): Promise<void> {
   const { platform, shop, count, wrong } = context
@@ -167,7 +170,7 @@ async function refundUnusedPart(context: Context): Promise<void> {
   try {
     const unused = await quoteUnused(platform.context, key)
     for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
-      const isDone = await refundOrder(platform.context, key, { reason: 'unused', unused }).then(
+      const isDone = await refundOrder(platform.context, key, { reason: unusedReason, unused }).then(
         () => true,
         (error) => (error instanceof Refusal && error.code === 'SVC001' ? false : Promise.reject(error)),
       )

@@ -196,6 +196,16 @@ const movingCredits: Scene = (random) => [
   ...some(random, random.integer(0, 1), 60, 'operator', ['refund']),
 ]
 
+/** The same, with so much time between two statements of a refund that spends come in between. */
+const slowRefunds: Scene = (random) => [
+  { atMs: 0, actor: 'database', what: 'slow for the platform' },
+  ...[0, 1_500, 3_000].flatMap((atMs): Planned[] => [
+    { atMs, actor: 'platform', what: 'refund of the unused part' },
+    { atMs: atMs + random.integer(400, 1_300), actor: 'service', what: 'spend of the last refund' },
+    { atMs: atMs + random.integer(400, 1_300), actor: 'service', what: 'spend of the last refund' },
+  ]),
+]
+
 const staff: Scene = (random) => {
   const withinMs = window(random)
   return [
@@ -219,6 +229,7 @@ const scenes: { weight: number; scene: Scene }[] = [
   { weight: 2, scene: dashboard },
   { weight: 1, scene: rivals },
   { weight: 3, scene: movingCredits },
+  { weight: 4, scene: slowRefunds },
   { weight: 5, scene: staff },
   { weight: 3, scene: consumerAway },
 ]

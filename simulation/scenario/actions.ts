@@ -23,6 +23,7 @@ const ofOperators = new Map(operatorActions.map((row) => [spoken(row.act.name), 
 
 function ofCustomer(what: string): Action | undefined {
   if (what === 'rival confirms') return rivalConfirms
+  if (what === 'spend of the last refund') return spendOfLastRefund
   const isOnce = what.endsWith(once)
   const row = customerActions[what.replace(once, '') as keyof typeof customerActions]
   return row && ((stage, random) => row.act(isOnce ? impatient(stage, random) : customerContext(stage, random)))
@@ -69,6 +70,16 @@ async function rivalConfirms(stage: Stage, random: Random): Promise<void> {
   if (!confirmed || order.confirmedBy !== null) return
   order.confirmedBy = confirmed.request.paymentKey
   shop.cancellable.push(order)
+}
+
+/** One credit of the customer whose order is being refunded: of that order, where it is the oldest. */
+async function spendOfLastRefund(stage: Stage, random: Random): Promise<void> {
+  const last = stage.outside.reversals.findLast(({ kind }) => kind === 'refund')
+  const order = last && stage.shop.orders.get(last.orderId)
+  if (!order) return
+  const { client } = customerContext(stage, random)
+  const reference = `refunded-${random.integer(0, 2 ** 31)}`
+  await client.sendPatiently({ op: 'spend', customer: order.customer, sibling: 0, credits: 1, reference })
 }
 
 function ofOperator(what: string): Action | undefined {

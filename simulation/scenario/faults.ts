@@ -143,10 +143,19 @@ function atDatabase(faultOfRandom: (random: Random) => Omit<NetworkFault, 'from'
   }
 }
 
+const slowPlatformMs = 5_000
+
 const ofDatabase: Record<string, FaultAction> = {
   'answers lost': atDatabase((random) => ({ kind: 'reset-after', times: random.integer(1, 5) })),
   'statements lost': atDatabase((random) => ({ kind: 'reset-before', times: random.integer(1, 5) })),
   slow: atDatabase((random) => ({ kind: 'delay-answer', ms: random.integer(100, 2_500), chance: 0.5 })),
+  /** So that others come between two statements of what the platform does. */
+  async 'slow for the platform'({ simulation }, random) {
+    const ms = random.integer(300, 600)
+    const { remove } = simulation.network.fault({ kind: 'delay-answer', from: loadName, to: databaseName, ms })
+    await sleep(slowPlatformMs)
+    remove()
+  },
   /** While they have nothing to do, or in a statement, which is rolled back. */
   async 'sessions ended'({ simulation: { database } }, random) {
     const from = random.pick(services)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkGateway } from '../../chaos/checks/money/gateway.ts'
+import { partsOfOtherSize } from '../../chaos/checks/money/lots.ts'
 import { createWatch, type EntryDigest } from '../../chaos/checks/money/watch.ts'
 import { refusedGoodPayments } from '../../chaos/checks/reasons.ts'
 import type { Books } from '../../chaos/world/postgres.ts'
@@ -68,4 +69,23 @@ test('C-18: a grant is noticed whose confirm was approved by a payment that had 
   assert.deepEqual(found('part'), [])
   assert.deepEqual(found(null), [])
   assert.deepEqual(found('all'), ['C-18'])
+})
+
+test('L-3: a refund of the unused part that took credits which were spent when it began is noticed', async () => {
+  const entries = [
+    { entryNumber: 1, kind: 'GRANT', delta: 10, orderId: 'order' },
+    { entryNumber: 2, kind: 'GRANT', delta: 10, orderId: 'another' },
+    { entryNumber: 3, kind: 'SPEND', delta: -4, orderId: null },
+    { entryNumber: 4, kind: 'HOLD', delta: 0, orderId: 'order' },
+    { entryNumber: 5, kind: 'REFUND', delta: -6, orderId: 'order' },
+  ]
+  const found = (credits: number, entryNumber: number) => {
+    const begun = [{ customerId: 'acme', orderId: 'order', credits, entryNumber }]
+    const query = async <Row extends object>(text: string) =>
+      (text.includes('payment_operations') ? begun : entries) as object[] as Row[]
+    return partsOfOtherSize({ books: { query, queryEach: (text) => query(text) } })
+  }
+  assert.deepEqual(await found(6, 4), [])
+  assert.deepEqual(await found(10, 3), [])
+  assert.deepEqual(await found(10, 4), ['order: 10 credits taken, 6 were unspent'])
 })
