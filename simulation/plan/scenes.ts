@@ -206,6 +206,14 @@ const slowRefunds: Scene = (random) => [
   ]),
 ]
 
+/** A confirm is on its way to the gateway for longer than its caller waits, and the customer cancels. */
+const cancelledOnItsWay: Scene = (random) => [
+  { atMs: 0, actor: 'customer', what: 'purchase' },
+  { atMs: 900, actor: 'network', what: 'held back before the gateway' },
+  { atMs: 950, actor: 'customer', what: 'confirm and leave' },
+  { atMs: 950 + random.integer(1_500, 2_500), actor: 'customer', what: 'cancel of the last confirm' },
+]
+
 const staff: Scene = (random) => {
   const withinMs = window(random)
   return [
@@ -230,6 +238,7 @@ const scenes: { weight: number; scene: Scene }[] = [
   { weight: 1, scene: rivals },
   { weight: 3, scene: movingCredits },
   { weight: 4, scene: slowRefunds },
+  { weight: 2, scene: cancelledOnItsWay },
   { weight: 5, scene: staff },
   { weight: 3, scene: consumerAway },
 ]

@@ -7,10 +7,12 @@ import { type CustomerContext, customerActions } from '../../chaos/load/driver.t
 import { cancelAtGateway, noteReversal, outsideActions } from '../../chaos/load/outside-actions.ts'
 import { operatorActions, type StaffContext } from '../../chaos/operators/operators.ts'
 import { beSignedIn } from '../../chaos/operators/sign-in.ts'
+import { limits } from '../../chaos/world/settings.ts'
 import { anyOf } from '../../chaos/world/shop.ts'
 import { createRandom, type Random } from '../../harness/random.ts'
 import { may } from '../../src/operators/permissions.ts'
 import type { Actor, Step } from '../plan/steps.ts'
+import type { Line } from '../report/edn.ts'
 import { faultOf } from './faults.ts'
 import type { Stage } from './stage.ts'
 
@@ -23,6 +25,7 @@ const ofOperators = new Map(operatorActions.map((row) => [spoken(row.act.name), 
 
 function ofCustomer(what: string): Action | undefined {
   if (what === 'rival confirms') return rivalConfirms
+  if (what === 'cancel of the last confirm') return cancelLastConfirm
   if (what === 'spend of the last refund') return spendOfLastRefund
   const isOnce = what.endsWith(once)
   const row = customerActions[what.replace(once, '') as keyof typeof customerActions]
@@ -72,6 +75,26 @@ async function rivalConfirms(stage: Stage, random: Random): Promise<void> {
   shop.cancellable.push(order)
 }
 
+/** Once, at the service that was not asked for the confirm. After a lease a cancel may end a confirm that was never sent. */
+async function cancelLastConfirm(stage: Stage, random: Random): Promise<void> {
+  const line = lastConfirm(stage)
+  const order = line && stage.shop.orders.get(String(line.orderId))
+  if (!order || stage.history.nowMs() - Number(line.at) >= limits.operationLeaseMs) return
+  const { client } = customerContext(stage, random)
+  const { customer, orderId } = order
+  const reason = `reason ${random.integer(0, 2 ** 31)}`
+  const request = {
+    op: 'cancel',
+    customer,
+    orderId,
+    paymentKey: String(line.paymentKey),
+    reason,
+    foreign: false,
+  } as const
+  const { outcome } = await client.send(request, line.service === 'a' ? 1 : 0, 0)
+  if (outcome.kind === 'ok') order.cancelled = true
+}
+
 /** One credit of the customer whose order is being refunded: of that order, where it is the oldest. */
 async function spendOfLastRefund(stage: Stage, random: Random): Promise<void> {
   const last = stage.outside.reversals.findLast(({ kind }) => kind === 'refund')
@@ -110,10 +133,15 @@ function ofPlatform(what: string): Action | undefined {
   return row && ((stage, random) => row.act({ ...stage, ...stage.outside, random }))
 }
 
+/** Of a customer, with the right payment. */
+function lastConfirm({ world }: Stage): Line | undefined {
+  return world.lines.findLast(({ type, op, as }) => type === 'invoke' && op === 'confirm' && as === 'right')
+}
+
 /** The one that a customer has just tried to confirm. */
 async function cancelLastPayment(stage: Stage): Promise<void> {
-  const { world, shop, outside, history, count } = stage
-  const line = world.lines.findLast(({ type, op, as }) => type === 'invoke' && op === 'confirm' && as === 'right')
+  const { shop, outside, history, count } = stage
+  const line = lastConfirm(stage)
   const order = line && shop.orders.get(String(line.orderId))
   if (!order) return
   const paymentKey = String(line.paymentKey)
