@@ -158,11 +158,17 @@ async function refundOne(context: Context): Promise<void> {
 /** Of refunds of the unused part, by which the books have them. */
 export const unusedReason = 'unused'
 
-/** As a support page does: a quote, then the refund; if credits have moved in between it is refused. */
 async function refundUnusedPart(context: Context): Promise<void> {
+  const order = confirmedOrder(context.shop, context.random)
+  if (order) await refundUnusedPartOf(context, order)
+}
+
+type RefundContext = Pick<Context, 'platform' | 'shop' | 'count' | 'wrong' | 'reversals' | 'history'>
+
+/** As a support page does: a quote, then the refund; if credits have moved in between it is refused. */
+export async function refundUnusedPartOf(context: RefundContext, order: KnownOrder): Promise<void> {
   const { platform, shop, count, wrong } = context
-  const order = confirmedOrder(shop, context.random)
-  const customerId = order && shop.customers[order.customer]?.customerId
+  const customerId = shop.customers[order.customer]?.customerId
   if (!customerId) return
   const { orderId } = order
   const key = { customerId, orderId }

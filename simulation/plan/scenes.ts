@@ -200,7 +200,7 @@ const movingCredits: Scene = (random) => [
 const slowRefunds: Scene = (random) => [
   { atMs: 0, actor: 'database', what: 'slow for the platform' },
   ...[0, 1_500, 3_000].flatMap((atMs): Planned[] => [
-    { atMs, actor: 'platform', what: 'refund of the unused part' },
+    { atMs, actor: 'platform', what: 'refund of the order that is used next' },
     { atMs: atMs + random.integer(400, 1_300), actor: 'service', what: 'spend of the last refund' },
     { atMs: atMs + random.integer(400, 1_300), actor: 'service', what: 'spend of the last refund' },
   ]),
@@ -237,7 +237,7 @@ const scenes: { weight: number; scene: Scene }[] = [
   { weight: 2, scene: dashboard },
   { weight: 1, scene: rivals },
   { weight: 3, scene: movingCredits },
-  { weight: 4, scene: slowRefunds },
+  { weight: 3, scene: slowRefunds },
   { weight: 2, scene: cancelledOnItsWay },
   { weight: 5, scene: staff },
   { weight: 3, scene: consumerAway },

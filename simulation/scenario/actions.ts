@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Request } from '../../chaos/history.ts'
 import { createClient } from '../../chaos/load/client.ts'
 import { type CustomerContext, customerActions } from '../../chaos/load/driver.ts'
-import { cancelAtGateway, noteReversal, outsideActions } from '../../chaos/load/outside-actions.ts'
+import { cancelAtGateway, noteReversal, outsideActions, refundUnusedPartOf } from '../../chaos/load/outside-actions.ts'
 import { operatorActions, type StaffContext } from '../../chaos/operators/operators.ts'
 import { beSignedIn } from '../../chaos/operators/sign-in.ts'
 import { limits } from '../../chaos/world/settings.ts'
@@ -95,7 +95,7 @@ async function cancelLastConfirm(stage: Stage, random: Random): Promise<void> {
   if (outcome.kind === 'ok') order.cancelled = true
 }
 
-/** One credit of the customer whose order is being refunded: of that order, where it is the oldest. */
+/** One credit of the customer whose order is being refunded. */
 async function spendOfLastRefund(stage: Stage, random: Random): Promise<void> {
   const last = stage.outside.reversals.findLast(({ kind }) => kind === 'refund')
   const order = last && stage.shop.orders.get(last.orderId)
@@ -129,8 +129,20 @@ function ofOperator(what: string): Action | undefined {
 
 function ofPlatform(what: string): Action | undefined {
   if (what === 'last payment cancelled in the dashboard') return cancelLastPayment
+  if (what === 'refund of the order that is used next') return refundNextUsed
   const row = outsideActions.find(({ name }) => name === what)
   return row && ((stage, random) => row.act({ ...stage, ...stage.outside, random }))
+}
+
+/** The oldest order of a customer who has another one: what is spent meanwhile is of this order, and there is enough to take. */
+async function refundNextUsed(stage: Stage): Promise<void> {
+  const { shop, outside } = stage
+  const refunded = new Set(outside.reversals.map(({ orderId }) => orderId))
+  const left = [...shop.orders.values()].filter(
+    ({ orderId, confirmedBy, cancelled }) => confirmedBy !== null && !cancelled && !refunded.has(orderId),
+  )
+  const oldest = left.find(({ customer }, place) => left.slice(place + 1).some((other) => other.customer === customer))
+  if (oldest) await refundUnusedPartOf({ ...stage, ...outside }, oldest)
 }
 
 /** Of a customer, with the right payment. */
