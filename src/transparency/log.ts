@@ -7,6 +7,7 @@ import { findPlaces, listLeaves, listTiles, readCheckpoint } from './log.sql.ts'
 import { type LogKey, signersOf } from './note.ts'
 import { listNewestCosigned, type StoredCheckpoint } from './publication/checkpoints.sql.ts'
 import { cosignedNote } from './publication/cosignature.ts'
+import { createRecent, type Recent } from './recent.ts'
 import {
   consistencyRanges,
   hashBytes,
@@ -66,6 +67,7 @@ export async function receiptOfEntries(
   const hashOf = await readHashes(
     database,
     wanted.flatMap(({ ofLeaf, ranges }) => [ofLeaf, ...ranges]),
+    keptHashesOf(database),
   )
   const entries: ProvenEntry[] = []
   for (const [place, { number, index, ofLeaf, ranges }] of wanted.entries()) {
@@ -133,15 +135,38 @@ export async function readTile(
 }
 
 /** Reads the tiles of these ranges, all in one statement. Each range is hashed once: proofs of neighbours share most of them. */
-async function readHashes(database: Database, ranges: LeafRange[]): Promise<(range: LeafRange) => Buffer> {
-  const rows = await listTiles(database, tilesOfRanges(ranges))
-  const keyOf = ({ level, tile }: TileId) => `${level}/${tile}`
-  const tiles = new Map(rows.map((row) => [keyOf(row), row.hashes]))
-  const hashes = new Map<string, Buffer>()
+async function readHashes(
+  database: Database,
+  ranges: LeafRange[],
+  kept?: Recent<Buffer>,
+): Promise<(range: LeafRange) => Buffer> {
+  const keyOfRange = ([from, to]: LeafRange) => `${from}-${to}`
+  const keyOfTile = ({ level, tile }: TileId) => `${level}/${tile}`
+  const hashes = new Map(ranges.map((range) => [keyOfRange(range), kept?.get(keyOfRange(range))]))
+  const rows = await listTiles(database, tilesOfRanges(ranges.filter((range) => !hashes.get(keyOfRange(range)))))
+  const tiles = new Map(rows.map((row) => [keyOfTile(row), row.hashes]))
   return (range) => {
-    const key = `${range[0]}-${range[1]}`
-    const hash = hashes.get(key) ?? hashOfRange(range, (tile) => tiles.get(keyOf(tile)) ?? Buffer.alloc(0))
-    hashes.set(key, hash)
+    const known = hashes.get(keyOfRange(range))
+    if (known) return known
+    const hash = hashOfRange(range, (tile) => tiles.get(keyOfTile(tile)) ?? Buffer.alloc(0))
+    hashes.set(keyOfRange(range), hash)
+    if (range[1] - range[0] >= keptLeaves) kept?.set(keyOfRange(range), hash)
     return hash
   }
+}
+
+/** Ranges of fewer leaves are hashed again. */
+const keptLeaves = 4_096
+/** Those of a log of 30 million entries, in a few megabytes. */
+const rangesKept = 16_384
+const keptHashes = new WeakMap<Database, Recent<Buffer>>()
+
+/**
+ * The hash of a range never changes, and proofs have large ones in common. For receipts alone: one with a hash that the log no
+ * longer has cannot be verified, and checks read what the log has now.
+ */
+function keptHashesOf(database: Database): Recent<Buffer> {
+  const kept = keptHashes.get(database) ?? createRecent<Buffer>(rangesKept)
+  keptHashes.set(database, kept)
+  return kept
 }

@@ -177,6 +177,44 @@ test('a receipt of 500 entries gives others their turns, and hashes what its pro
   assert.ok(reads() < 1_500, `${reads()} hashes`)
 })
 
+test('of two receipts the second does not hash the large ranges again that the proofs have in common', async () => {
+  const keys = logKeysOf([{ secret: 'a pepper, long' }], 'example.com/log')
+  const { database, reads } = largeLog(largeNote(keys), Number)
+  await receiptOfEntries(database, keys, 'any', [1])
+  const ofFirst = reads()
+  await receiptOfEntries(database, keys, 'any', [2])
+  assert.ok(reads() - ofFirst <= ofFirst / 2, `${ofFirst} and ${reads() - ofFirst} hashes`)
+})
+
+test('receipts have the proofs of RFC 6962 while the log grows', async () => {
+  const keys = logKeysOf([{ secret: 'a pepper, long' }], 'example.com/log')
+  const leaves = leavesOf(20_000)
+  const { read, roots } = growBy([9_000, 11_000], leaves)
+  let size = 0
+  const run = async ({ name }: { name: string }, [first, second]: number[][] = []) => {
+    if (name === 'transparency.listNewestCosigned') return []
+    const numbers = second ?? []
+    if (name === 'transparency.listTiles') {
+      const tiles = numbers.map((tile, place) => ({ level: first?.[place] ?? 0, tile }))
+      return tiles.map((tile) => ({ ...tile, hashes: read(tile) }))
+    }
+    if (name === 'transparency.listLeaves') {
+      return numbers.map((entryNumber) => ({ entryNumber, leaf: `leaf ${entryNumber}` }))
+    }
+    const note = signCheckpoint(keys, { origin: 'example.com/log', size, root: roots.get(size) ?? emptyRoot })
+    return [{ size, note, entryNumbers: numbers, indexes: numbers }]
+  }
+  const database = { run } as unknown as Database
+  for (size of [9_000, 20_000]) {
+    for (const number of [0, 1, 8_191, 8_999]) {
+      const proven = await receiptOfEntries(database, keys, 'any', [number])
+      assert.ok(typeof proven === 'object')
+      const path = naivePath(number, leaves, 0, size).map((hash) => hash.toString('base64'))
+      assert.deepEqual(proven.entries[0]?.proof, path, `${number} of ${size}`)
+    }
+  }
+})
+
 test('a receipt names the keys that signed its checkpoint, and there is none while this process has none of them', async () => {
   const keysOf = (...names: string[]) =>
     logKeysOf(

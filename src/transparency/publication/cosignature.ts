@@ -2,6 +2,7 @@
 // the checkpoint as the newest of one history. Lines of unknown keys are ignored.
 import { hash, verify } from 'node:crypto'
 import { signedTextOf } from '../note.ts'
+import { createRecent } from '../recent.ts'
 import { keyTypes, readSignatureLine, readVerifierKey, type VerifierKey } from '../verifier-key.ts'
 
 export type CosignedCheckpoint = { note: string; cosignatures: { vkey: string; line: string }[] }
@@ -33,16 +34,14 @@ export function findCosignature(lines: string, text: string, witness: VerifierKe
 
 type CheckCosignature = (vkey: string, line: string, text: string) => boolean
 
-/** Checks each cosignature once, up to a number of them; the oldest is forgotten first. */
+/** Checks each of the last cosignatures once. */
 export function rememberChecked(check: CheckCosignature, atMost: number): CheckCosignature {
-  const checked = new Map<string, boolean>()
+  const checked = createRecent<boolean>(atMost)
   return (vkey, line, text) => {
     const id = hash('sha256', JSON.stringify([vkey, line, text]), 'base64')
     const known = checked.get(id)
     if (known !== undefined) return known
     const isValid = check(vkey, line, text)
-    const [oldest] = checked.keys()
-    if (checked.size >= atMost && oldest !== undefined) checked.delete(oldest)
     checked.set(id, isValid)
     return isValid
   }
