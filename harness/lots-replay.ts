@@ -17,7 +17,11 @@ export type ReplayedLot = {
 
 const isAdjustment = (kind: string) => kind === 'GOODWILL' || kind === 'CORRECTION' || kind === 'REVERSAL'
 
-export function replayLots(entries: Iterable<ReplayedEntry>): ReplayedLot[] {
+/** `before` is called before each entry with the lots of orders then. */
+export function replayLots<Entry extends ReplayedEntry>(
+  entries: Iterable<Entry>,
+  before?: (entry: Entry, orders: readonly ReplayedLot[]) => void,
+): ReplayedLot[] {
   const orders: ReplayedLot[] = []
   const adjustments: ReplayedLot[] = []
   function use(credits: number, lots: ReplayedLot[]): void {
@@ -30,7 +34,9 @@ export function replayLots(entries: Iterable<ReplayedEntry>): ReplayedLot[] {
     }
     if (left > 0) throw new Error(`${left} credits of ${credits} are in no lot`)
   }
-  for (const { kind, delta, orderId } of entries) {
+  for (const entry of entries) {
+    before?.(entry, orders)
+    const { kind, delta, orderId } = entry
     if (delta === 0) continue
     if (kind === 'GRANT' || (isAdjustment(kind) && delta > 0)) {
       const lot = { orderId, used: 0, unspent: delta, takenBack: 0 }

@@ -53,8 +53,8 @@ export async function measureBigLog(
   const sealing = await measureSealing(client, createDatabase(pool, log), signer)
   const built = await spreadLeaves(client, signer, Math.ceil(leaves / sealing.entries))
   client.release(true)
-  // Planned once, and as many as a service has for requests unless configured otherwise.
-  const requests = createPool({ connection, maxConnections: 6, plans: 'once', log })
+  // Planned once, as the connections of requests.
+  const requests = createPool({ connection, maxConnections: 2, plans: 'once', log })
   parts.defer(() => requests.end())
   const tookMs = await measureProofs(createDatabase(requests, log), signer, requests)
   return { sealing, bigLog: { ...built, proofs: provenEntries, ms: percentilesOf(tookMs) } }

@@ -21,11 +21,15 @@ export async function checkReasons(world: World, evidence: Evidence, lies: Lies)
 /** With which a confirm is refused after such a lookup. */
 const codeOfLie = 'PAYMENT_OF_ANOTHER_ORDER'
 
-type Refusal = { orderId: string; paymentKey: string; code: string | null }
+/** With which a cancel ends a confirm that did not arrive. */
+const codeOfCancel = 'ABANDONED'
+
+type Refusal = { orderId: string; paymentKey: string; code: string | null; isLeaseOver: boolean }
 
 /**
  * Good: the buyer paid for this order with a card that works, and the payment was not cancelled. A lookup that reports
- * another order for the payment costs the order, and its money is returned: such a payment may be refused.
+ * another order for the payment costs the order, and its money is returned: such a payment may be refused. So may one whose
+ * confirm was cancelled before it arrived, a lease after it was sent.
  */
 export async function refusedGoodPayments(
   { books }: Pick<World, 'books'>,
@@ -33,15 +37,17 @@ export async function refusedGoodPayments(
   lies: Lies,
 ): Promise<string[]> {
   const rows = await books.query<Refusal>(
-    `select order_id as "orderId", payment_key as "paymentKey", gateway_code as "code"
+    `select order_id as "orderId", payment_key as "paymentKey", gateway_code as "code",
+      closed_at - sent_at >= interval '${limits.operationLeaseMs} ms' as "isLeaseOver"
     from payment_operations where kind = 'CONFIRM' and state = 'REJECTED'`,
   )
   const takenBack = new Set(evidence.reversals.map(({ paymentKey }) => paymentKey))
-  const refused = rows.filter(({ orderId, paymentKey, code }) => {
+  const refused = rows.filter(({ orderId, paymentKey, code, isLeaseOver }) => {
     const checkout = evidence.shop.orders.get(orderId)?.checkouts.find((each) => each.paymentKey === paymentKey)
     const isGood = checkout !== undefined && ['approve', 'hang'].includes(checkout.result) && !takenBack.has(paymentKey)
     const isLost = !lies.isComplete && code === codeOfLie
-    return isGood && !isLost && !lies.about.has(paymentKey) && !lies.about.has(orderId)
+    const isCancelled = code === codeOfCancel && isLeaseOver
+    return isGood && !isLost && !isCancelled && !lies.about.has(paymentKey) && !lies.about.has(orderId)
   })
   return refused.map(({ orderId, paymentKey, code }) => `${orderId}: ${paymentKey} was refused with ${code}`)
 }

@@ -51,19 +51,19 @@ export async function adjustOne(context: AccountContext): Promise<void> {
   await adjustBy(context, customer, { kind, credits, actor })
 }
 
-const roundsOfADay = 6
+const roundsBeyondLimit = 6
 
-/** More than a day allows: an operator who does nothing else grants credits and takes them back, again and again. */
-export async function adjustAllDay(context: AccountContext): Promise<void> {
+/** One operator grants credits and takes them back until both are more than the limit of a day. */
+export async function exceedDailyLimit(context: AccountContext): Promise<void> {
   const { shop, random, count } = context
   const customer = shop.anyCustomer(random)
-  const actor = `tireless ${random.integer(1, 2 ** 31)}`
-  for (let round = 0; round < roundsOfADay; round += 1) {
+  const actor = `over the limit ${random.integer(1, 2 ** 31)}`
+  for (let round = 0; round < roundsBeyondLimit; round += 1) {
     const credits = random.integer(mostCredits / 2, mostCredits)
     await adjustBy(context, customer, { kind: 'GOODWILL', credits, actor })
     await adjustBy(context, customer, { kind: 'CORRECTION', credits: -credits, actor })
   }
-  count('adjustments of a day')
+  count('adjustments beyond the daily limit')
 }
 
 async function adjustBy(

@@ -11,13 +11,14 @@ import { refund, refundOrder } from '../../src/payments/refunds/refund.ts'
 import type { History } from '../history.ts'
 import type { CommandResult } from '../world/commands.ts'
 import type { Platform } from '../world/platform.ts'
+import { unusedReason } from '../world/settings.ts'
 import { anyOf, confirmedOrder, type KnownOrder, type Shop } from '../world/shop.ts'
 import type { World } from '../world/world.ts'
 import {
   type AccountContext,
   type AdjustmentCall,
-  adjustAllDay,
   adjustOne,
+  exceedDailyLimit,
   raiseBudget,
   type Suspension,
   suspendCustomer,
@@ -61,7 +62,7 @@ export const outsideActions: {
   { name: 'accepted partial cancel', weight: 2, leastPerMinute: 0, act: acceptPart },
   { name: 'forged notification', weight: 10, leastPerMinute: 8, act: forge },
   { name: 'adjustment', weight: 8, leastPerMinute: 6, act: adjustOne },
-  { name: 'adjustments of a day', weight: 1, leastPerMinute: 0, act: adjustAllDay },
+  { name: 'adjustments beyond the daily limit', weight: 1, leastPerMinute: 0, act: exceedDailyLimit },
   { name: 'budget raised', weight: 5, leastPerMinute: 3, act: raiseBudget },
   { name: 'customer suspended', weight: 2, leastPerMinute: 1, act: suspendCustomer },
 ]
@@ -154,9 +155,6 @@ async function refundOne(context: Context): Promise<void> {
   }
   count('platform refund')
 }
-
-/** Of refunds of the unused part, by which the books have them. */
-export const unusedReason = 'unused'
 
 async function refundUnusedPart(context: Context): Promise<void> {
   const order = confirmedOrder(context.shop, context.random)

@@ -49,3 +49,6 @@ export function serviceEnvironment(
     EVENT_RETRY_MAX_MS: `${limits.eventRetryMaxMs}`,
   }
 }
+
+/** The reason that is stored with refunds of the unused part. */
+export const unusedReason = 'unused'

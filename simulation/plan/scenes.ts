@@ -53,7 +53,7 @@ const platformActions = weightedOf({
   'accepted partial cancel': 2,
   'forged notification': 4,
   adjustment: 7,
-  'adjustments of a day': 2,
+  'adjustments beyond the daily limit': 2,
   'budget raised': 2,
   'customer suspended': 2,
 })
@@ -107,7 +107,7 @@ const trade: Scene = (random) => {
   ]
 }
 
-const accountActions = ['adjustment', 'adjustments of a day', 'customer suspended', 'budget raised']
+const accountActions = ['adjustment', 'adjustments beyond the daily limit', 'customer suspended', 'budget raised']
 
 /** Many services use the credits of few customers. */
 const spending: Scene = (random) => [
@@ -200,9 +200,9 @@ const movingCredits: Scene = (random) => [
 const slowRefunds: Scene = (random) => [
   { atMs: 0, actor: 'database', what: 'slow for the platform' },
   ...[0, 1_500, 3_000].flatMap((atMs): Planned[] => [
-    { atMs, actor: 'platform', what: 'refund of the order that is used next' },
-    { atMs: atMs + random.integer(400, 1_300), actor: 'service', what: 'spend of the last refund' },
-    { atMs: atMs + random.integer(400, 1_300), actor: 'service', what: 'spend of the last refund' },
+    { atMs, actor: 'platform', what: 'refund of the oldest order' },
+    { atMs: atMs + random.integer(400, 1_300), actor: 'service', what: 'spend by the customer of the last refund' },
+    { atMs: atMs + random.integer(400, 1_300), actor: 'service', what: 'spend by the customer of the last refund' },
   ]),
 ]
 

@@ -7,7 +7,6 @@ import { type CustomerContext, customerActions } from '../../chaos/load/driver.t
 import { cancelAtGateway, noteReversal, outsideActions, refundUnusedPartOf } from '../../chaos/load/outside-actions.ts'
 import { operatorActions, type StaffContext } from '../../chaos/operators/operators.ts'
 import { beSignedIn } from '../../chaos/operators/sign-in.ts'
-import { limits } from '../../chaos/world/settings.ts'
 import { anyOf } from '../../chaos/world/shop.ts'
 import { createRandom, type Random } from '../../harness/random.ts'
 import { may } from '../../src/operators/permissions.ts'
@@ -26,7 +25,7 @@ const ofOperators = new Map(operatorActions.map((row) => [spoken(row.act.name), 
 function ofCustomer(what: string): Action | undefined {
   if (what === 'rival confirms') return rivalConfirms
   if (what === 'cancel of the last confirm') return cancelLastConfirm
-  if (what === 'spend of the last refund') return spendOfLastRefund
+  if (what === 'spend by the customer of the last refund') return spendDuringRefund
   const isOnce = what.endsWith(once)
   const row = customerActions[what.replace(once, '') as keyof typeof customerActions]
   return row && ((stage, random) => row.act(isOnce ? impatient(stage, random) : customerContext(stage, random)))
@@ -75,11 +74,11 @@ async function rivalConfirms(stage: Stage, random: Random): Promise<void> {
   shop.cancellable.push(order)
 }
 
-/** Once, at the service that was not asked for the confirm. After a lease a cancel may end a confirm that was never sent. */
+/** Sends one cancel, to the service that was not asked for the confirm. */
 async function cancelLastConfirm(stage: Stage, random: Random): Promise<void> {
   const line = lastConfirm(stage)
   const order = line && stage.shop.orders.get(String(line.orderId))
-  if (!order || stage.history.nowMs() - Number(line.at) >= limits.operationLeaseMs) return
+  if (!order) return
   const { client } = customerContext(stage, random)
   const { customer, orderId } = order
   const reason = `reason ${random.integer(0, 2 ** 31)}`
@@ -96,7 +95,7 @@ async function cancelLastConfirm(stage: Stage, random: Random): Promise<void> {
 }
 
 /** One credit of the customer whose order is being refunded. */
-async function spendOfLastRefund(stage: Stage, random: Random): Promise<void> {
+async function spendDuringRefund(stage: Stage, random: Random): Promise<void> {
   const last = stage.outside.reversals.findLast(({ kind }) => kind === 'refund')
   const order = last && stage.shop.orders.get(last.orderId)
   if (!order) return
@@ -129,13 +128,13 @@ function ofOperator(what: string): Action | undefined {
 
 function ofPlatform(what: string): Action | undefined {
   if (what === 'last payment cancelled in the dashboard') return cancelLastPayment
-  if (what === 'refund of the order that is used next') return refundNextUsed
+  if (what === 'refund of the oldest order') return refundOldestOrder
   const row = outsideActions.find(({ name }) => name === what)
   return row && ((stage, random) => row.act({ ...stage, ...stage.outside, random }))
 }
 
-/** The oldest order of a customer who has another one: what is spent meanwhile is of this order, and there is enough to take. */
-async function refundNextUsed(stage: Stage): Promise<void> {
+/** Of a customer who has another one. What is spent meanwhile is of this order, unless the other was confirmed before it. */
+async function refundOldestOrder(stage: Stage): Promise<void> {
   const { shop, outside } = stage
   const refunded = new Set(outside.reversals.map(({ orderId }) => orderId))
   const left = [...shop.orders.values()].filter(

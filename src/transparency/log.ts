@@ -12,6 +12,7 @@ import {
   consistencyRanges,
   hashBytes,
   hashLeaf,
+  hashNode,
   hashOfRange,
   inclusionRanges,
   type LeafRange,
@@ -59,30 +60,57 @@ export async function receiptOfEntries(
   const lastIndex = Math.max(...indexes.values())
   const checkpoint = findCosigned(cosigned, keys, lastIndex) ?? { ...head, signers: signersOf(head.note, keys) }
   if (checkpoint.signers.length === 0) return 'not logged yet'
+  const name = `customer ${customerId}`
   const wanted = numbers.map((number) => {
-    const index = indexes.get(number) as number
-    const ofLeaf: LeafRange = [index, index + 1]
-    return { number, index, ofLeaf, ranges: inclusionRanges(index, checkpoint.size) }
-  })
-  const hashOf = await readHashes(
-    database,
-    wanted.flatMap(({ ofLeaf, ranges }) => [ofLeaf, ...ranges]),
-    keptHashesOf(database),
-  )
-  const entries: ProvenEntry[] = []
-  for (const [place, { number, index, ofLeaf, ranges }] of wanted.entries()) {
-    if (place % proofsAtOnce === proofsAtOnce - 1) await nextTurn()
     const leaf = leaves.get(number)
-    const name = `entry ${number} of customer ${customerId}`
-    assert(leaf !== undefined, `${name} is in the log and not in the ledger`)
-    // Its proof would lead to another root.
-    assert(hashLeaf(leaf).equals(hashOf(ofLeaf)), `${name} has other values in the ledger than in the log`)
-    entries.push({ leaf, index: String(index), proof: ranges.map((range) => hashOf(range).toString('base64')) })
+    assert(leaf !== undefined, `entry ${number} of ${name} is in the log and not in the ledger`)
+    const index = indexes.get(number) as number
+    return { number, leaf, index, ranges: inclusionRanges(index, checkpoint.size) }
+  })
+  const prove = () => proveEntries(database, wanted, checkpoint.root, name)
+  let entries = await prove()
+  if (!entries) {
+    // The log was replaced by another, as after a failover or restore that lost commits.
+    keptHashes.delete(database)
+    entries = await prove()
   }
+  assert(entries !== null, `the transparency log of ${checkpoint.size} entries has another root than its tiles`)
   return { entries, checkpoint: checkpoint.note, keys: checkpoint.signers.map(({ vkey }) => vkey) }
 }
 
-type SignedCheckpoint = { size: number; note: string; signers: LogKey[] }
+type WantedProof = { number: number; leaf: string; index: number; ranges: LeafRange[] }
+
+/** Null: a proof does not lead to the root. */
+async function proveEntries(
+  database: Database,
+  wanted: WantedProof[],
+  root: Buffer,
+  name: string,
+): Promise<ProvenEntry[] | null> {
+  const rangeOf = (index: number): LeafRange => [index, index + 1]
+  const hashOf = await readHashes(
+    database,
+    wanted.flatMap(({ index, ranges }) => [rangeOf(index), ...ranges]),
+    keptHashesOf(database),
+  )
+  const entries: ProvenEntry[] = []
+  for (const [place, { number, leaf, index, ranges }] of wanted.entries()) {
+    if (place % proofsAtOnce === proofsAtOnce - 1) await nextTurn()
+    const ofLeaf = hashOf(rangeOf(index))
+    // Its proof would lead to another root.
+    assert(hashLeaf(leaf).equals(ofLeaf), `entry ${number} of ${name} has other values in the ledger than in the log`)
+    const proof = ranges.map(hashOf)
+    const reached = proof.reduce((hash, sibling, at) => {
+      const isOnTheRight = (ranges[at]?.[0] ?? 0) > index
+      return isOnTheRight ? hashNode(hash, sibling) : hashNode(sibling, hash)
+    }, ofLeaf)
+    if (!reached.equals(root)) return null
+    entries.push({ leaf, index: String(index), proof: proof.map((hash) => hash.toString('base64')) })
+  }
+  return entries
+}
+
+type SignedCheckpoint = { size: number; root: Buffer; note: string; signers: LogKey[] }
 
 /** The first that has the leaf, a valid cosignature and a signature by one of the keys. */
 function findCosigned(
@@ -93,7 +121,7 @@ function findCosigned(
   for (const checkpoint of checkpoints.filter(({ size }) => size > lastIndex)) {
     const note = cosignedNote(checkpoint)
     const signers = note === checkpoint.note ? [] : signersOf(note, keys)
-    if (signers.length > 0) return { size: checkpoint.size, note, signers }
+    if (signers.length > 0) return { size: checkpoint.size, root: checkpoint.root, note, signers }
   }
   return undefined
 }
@@ -150,21 +178,18 @@ async function readHashes(
     if (known) return known
     const hash = hashOfRange(range, (tile) => tiles.get(keyOfTile(tile)) ?? Buffer.alloc(0))
     hashes.set(keyOfRange(range), hash)
-    if (range[1] - range[0] >= keptLeaves) kept?.set(keyOfRange(range), hash)
+    if (range[1] - range[0] >= keptLeaves) kept?.set(keyOfRange(range), Buffer.alloc(hashBytes, hash))
     return hash
   }
 }
 
 /** Ranges of fewer leaves are hashed again. */
 const keptLeaves = 4_096
-/** Those of a log of 30 million entries, in a few megabytes. */
+/** Most of those of a log of 30 million entries, each a buffer of its own: one of Node's pool would keep 8 KB. */
 const rangesKept = 16_384
 const keptHashes = new WeakMap<Database, Recent<Buffer>>()
 
-/**
- * The hash of a range never changes, and proofs have large ones in common. For receipts alone: one with a hash that the log no
- * longer has cannot be verified, and checks read what the log has now.
- */
+/** The hash of a range never changes, and proofs have large ones in common. For receipts alone: checks read what the log has now. */
 function keptHashesOf(database: Database): Recent<Buffer> {
   const kept = keptHashes.get(database) ?? createRecent<Buffer>(rangesKept)
   keptHashes.set(database, kept)

@@ -125,21 +125,22 @@ export function hashOfRange(range: LeafRange, read: ReadHashes): Buffer {
 /** A node before it is hashed. */
 const pair = Buffer.alloc(1 + 2 * hashBytes, 1)
 /** The hashes of one level after the other, each over those of the level below. */
-const level = Buffer.alloc(tileWidth * hashBytes)
+const scratch = Buffer.alloc(tileWidth * hashBytes)
 
 /**
  * The root over hashes of one level, a power of two of them, at most those of a tile. A hash as a string of bytes takes a third of
  * the time that one in a buffer of its own does, and the worker makes one for every leaf.
  */
 function hashOfHashes(hashes: Buffer): Buffer {
-  hashes.copy(level)
+  assert(hashes.length <= scratch.length, 'more hashes than a tile has')
+  hashes.copy(scratch)
   for (let bytes = hashes.length; bytes > hashBytes; bytes /= 2) {
     for (let at = 0; at < bytes; at += 2 * hashBytes) {
-      level.copy(pair, 1, at, at + 2 * hashBytes)
-      level.write(hash('sha256', pair, 'binary'), at / 2, 'binary')
+      scratch.copy(pair, 1, at, at + 2 * hashBytes)
+      scratch.write(hash('sha256', pair, 'binary'), at / 2, 'binary')
     }
   }
-  return Buffer.from(level.subarray(0, hashBytes))
+  return Buffer.from(scratch.subarray(0, hashBytes))
 }
 
 /** The tiles at the right edge of a tree that are not full, one of each level; those without a hash are left out. */

@@ -395,6 +395,7 @@ const faults: { what: string; found: string[]; parts: Partial<Parts> }[] = [
     found: ['B-2'],
     parts: { more: { countedUsage: [{ ...counted, used: 13 }] } },
   },
+  { what: 'a spend is not counted in its budget', found: ['B-2'], parts: { more: { countedUsage: [] } } },
   {
     what: 'a refusal names a budget that does not exist',
     found: ['H-5'],

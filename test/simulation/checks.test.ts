@@ -29,12 +29,19 @@ test('I-15: a ledger entry that changes after it was read is noticed, the last o
   assert.deepEqual(watch.findChanged(entries.slice(1)), ['c/0 is gone'])
 })
 
-test('C-17: a refusal of a good payment is excused by a lie about that payment only', async () => {
-  const rows = ['one', 'two', 'three'].map((name) => ({
+test('C-17: a refusal of a good payment is excused by a lie about that payment only, or by a cancel a lease after the send', async () => {
+  const rowOf = (name: string, code: string, isLeaseOver = true) => ({
     orderId: `order ${name}`,
     paymentKey: `payment ${name}`,
-    code: name === 'three' ? 'PAYMENT_OF_ANOTHER_ORDER' : 'UNKNOWN',
-  }))
+    code,
+    isLeaseOver,
+  })
+  const rows = [
+    rowOf('one', 'UNKNOWN'),
+    rowOf('two', 'UNKNOWN'),
+    rowOf('three', 'PAYMENT_OF_ANOTHER_ORDER'),
+    rowOf('four', 'ABANDONED'),
+  ]
   const world = { books: booksOf(() => rows) }
   const orders = new Map(
     rows.map(({ orderId, paymentKey }) => [orderId, { checkouts: [{ paymentKey, result: 'approve' }] }]),
@@ -51,6 +58,8 @@ test('C-17: a refusal of a good payment is excused by a lie about that payment o
   assert.deepEqual(await refused(['payment two', 'order three']), [one])
   // The sandbox was killed before its log was read.
   assert.deepEqual(await refused([], false), [one, two])
+  rows.splice(0, rows.length, rowOf('four', 'ABANDONED', false))
+  assert.deepEqual(await refused([]), ['order four: payment four was refused with ABANDONED'])
 })
 
 test('C-18: a grant is noticed whose confirm was approved by a payment that had been returned, also after a refund', () => {

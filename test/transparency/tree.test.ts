@@ -14,6 +14,7 @@ import {
   emptyRoot,
   growTree,
   hashLeaf,
+  hashNode,
   hashOfRange,
   inclusionRanges,
   rootOfEdge,
@@ -135,29 +136,43 @@ test('a tile is named as C2SP tlog-tiles does, in one way', () => {
   )
 })
 
-/** A log of twenty million leaves whose tiles have the same hash everywhere: what a receipt costs, and not what it says. */
+const largeSize = 20_000_000
+
+/** The tiles of a level of a log whose leaves are all the same. */
+const sameTiles = [0, 8, 16, 24].map((height) => {
+  let hash = hashLeaf('leaf')
+  for (let at = 0; at < height; at += 1) hash = hashNode(hash, hash)
+  return Buffer.concat(Array.from({ length: 256 }, () => hash))
+})
+
+/** A log of twenty million leaves that are all the same: what a receipt costs, and not what it says. */
 function largeLog(note: string, indexOf: (entryNumber: number) => number) {
   let reads = 0
-  const full = Object.assign(Buffer.concat(Array.from({ length: 256 }, () => hashLeaf('leaf'))), {
-    subarray(from?: number, to?: number) {
-      reads += 1
-      return Buffer.prototype.subarray.call(full, from, to)
-    },
-  })
+  const tiles = sameTiles.map((hashes) =>
+    Object.assign(Buffer.from(hashes), {
+      subarray(from?: number, to?: number) {
+        reads += 1
+        return Buffer.prototype.subarray.call(hashes, from, to)
+      },
+    }),
+  )
+  const root = largeRoot()
   const run = async ({ name }: { name: string }, [first, second]: number[][] = []) => {
     if (name === 'transparency.listTiles') {
-      return first?.map((level, place) => ({ level, tile: second?.[place], hashes: full }))
+      return first?.map((level, place) => ({ level, tile: second?.[place], hashes: tiles[level] }))
     }
     if (name === 'transparency.listNewestCosigned') return []
     const numbers = second ?? []
     if (name === 'transparency.listLeaves') return numbers.map((entryNumber) => ({ entryNumber, leaf: 'leaf' }))
-    return [{ size: 20_000_000, note, entryNumbers: numbers, indexes: numbers.map(indexOf) }]
+    return [{ size: largeSize, root, note, entryNumbers: numbers, indexes: numbers.map(indexOf) }]
   }
   return { database: { run } as unknown as Database, reads: () => reads }
 }
 
+const largeRoot = () => hashOfRange([0, largeSize], ({ level }) => sameTiles[level] ?? Buffer.alloc(0))
+
 const largeNote = (keys: LogKey[]) =>
-  signCheckpoint(keys, { origin: 'example.com/log', size: 20_000_000, root: emptyRoot })
+  signCheckpoint(keys, { origin: 'example.com/log', size: largeSize, root: largeRoot() })
 
 test('a receipt of 500 entries gives others their turns, and hashes what its proofs share once', async () => {
   const keys = logKeysOf([{ secret: 'a pepper, long' }], 'example.com/log')
@@ -186,10 +201,13 @@ test('of two receipts the second does not hash the large ranges again that the p
   assert.ok(reads() - ofFirst <= ofFirst / 2, `${ofFirst} and ${reads() - ofFirst} hashes`)
 })
 
-test('receipts have the proofs of RFC 6962 while the log grows', async () => {
+test('receipts have the proofs of RFC 6962 while the log grows, and after it was replaced by another', async () => {
   const keys = logKeysOf([{ secret: 'a pepper, long' }], 'example.com/log')
   const leaves = leavesOf(20_000)
-  const { read, roots } = growBy([9_000, 11_000], leaves)
+  // Another log with the same leaf at the places that are proven: after a failover that lost commits.
+  const others = leaves.map((leaf, at) => (at < 9_000 ? leaf : hashLeaf(`other ${at}`)))
+  const [log, otherLog] = [leaves, others].map((each) => growBy([9_000, 11_000], each))
+  let { read, roots } = log ?? assert.fail()
   let size = 0
   const run = async ({ name }: { name: string }, [first, second]: number[][] = []) => {
     if (name === 'transparency.listNewestCosigned') return []
@@ -201,18 +219,25 @@ test('receipts have the proofs of RFC 6962 while the log grows', async () => {
     if (name === 'transparency.listLeaves') {
       return numbers.map((entryNumber) => ({ entryNumber, leaf: `leaf ${entryNumber}` }))
     }
-    const note = signCheckpoint(keys, { origin: 'example.com/log', size, root: roots.get(size) ?? emptyRoot })
-    return [{ size, note, entryNumbers: numbers, indexes: numbers }]
+    const root = roots.get(size) ?? emptyRoot
+    const note = signCheckpoint(keys, { origin: 'example.com/log', size, root })
+    return [{ size, root, note, entryNumbers: numbers, indexes: numbers }]
   }
   const database = { run } as unknown as Database
-  for (size of [9_000, 20_000]) {
+  async function requireProofs(ofLeaves: Buffer[]): Promise<void> {
     for (const number of [0, 1, 8_191, 8_999]) {
       const proven = await receiptOfEntries(database, keys, 'any', [number])
       assert.ok(typeof proven === 'object')
-      const path = naivePath(number, leaves, 0, size).map((hash) => hash.toString('base64'))
+      const path = naivePath(number, ofLeaves, 0, size).map((hash) => hash.toString('base64'))
       assert.deepEqual(proven.entries[0]?.proof, path, `${number} of ${size}`)
     }
   }
+  for (size of [9_000, 20_000]) await requireProofs(leaves)
+  ;({ read, roots } = otherLog ?? assert.fail())
+  await requireProofs(others)
+  // No receipt that cannot be verified.
+  roots.set(size, emptyRoot)
+  await assert.rejects(receiptOfEntries(database, keys, 'any', [0]), /has another root than its tiles/)
 })
 
 test('a receipt names the keys that signed its checkpoint, and there is none while this process has none of them', async () => {

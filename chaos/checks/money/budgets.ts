@@ -34,22 +34,27 @@ function exceeded(evidence: Evidence, budget: CampaignBudget): string[] {
 }
 
 /**
- * In the latest period in which something was counted. What is given back later counts too, until something is taken in another
- * period. Of all customers together the periods are not certain: their clocks are those of their accounts.
+ * In the latest period in which something was taken; what is given back later counts too. Of all customers together the periods
+ * are not certain: their clocks are those of their accounts.
  */
 function wronglyCounted({ usage, countedUsage, shop }: Evidence, budget: CampaignBudget): string[] {
   if (budget.customerId === allCustomers) return []
   const services = servicesOf(shop)
+  const uses = usage.flatMap((use) => {
+    const value = valueIn(budget, { ...use, service: services.get(use.serviceId) })
+    if (value === undefined) return []
+    return [{ ...use, value: budget.value === null ? (value ?? '') : '', period: periodOf(budget.period, use.takenAt) }]
+  })
   const rows = countedUsage.filter(({ budgetId }) => budgetId === budget.budgetId)
-  return rows.flatMap(({ value, periodStart, used }) => {
-    const period = periodOf(budget.period, periodStart)
-    const taken = usage.filter((use) => {
-      const ofUse = valueIn(budget, { ...use, service: services.get(use.serviceId) })
-      const isCounted = ofUse !== undefined && (budget.value !== null || (ofUse ?? '') === value)
-      return isCounted && periodOf(budget.period, use.takenAt) === period
-    })
-    const sum = taken.reduce((total, { credits }) => total + credits, 0)
-    return sum === used ? [] : [`${budget.budgetId} ${value || 'all'} ${period}: ${used} counted, ${sum} in the ledger`]
+  const values = new Set([...uses, ...rows].map(({ value }) => value))
+  return [...values].flatMap((value) => {
+    const ofValue = uses.filter((use) => use.value === value)
+    const latest = ofValue.toSorted((one, other) => one.takenAt - other.takenAt).at(-1)?.period ?? 'never'
+    const sum = ofValue.filter(({ period }) => period === latest).reduce((total, { credits }) => total + credits, 0)
+    const row = rows.find((each) => each.value === value)
+    const counted = row ? `${row.used} in ${periodOf(budget.period, row.periodStart)}` : 'nothing'
+    const isRight = counted === `${sum} in ${latest}`
+    return isRight ? [] : [`${budget.budgetId} ${value || 'all'}: counted ${counted}, taken ${sum} in ${latest}`]
   })
 }
 

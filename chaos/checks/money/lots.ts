@@ -2,8 +2,8 @@
 // is the value of the credits it took, which were those left then.
 import { type ReplayedEntry, replayLots } from '../../../harness/lots-replay.ts'
 import { type Lot, listLots } from '../../../src/credits/lots/lots.sql.ts'
-import { unusedReason } from '../../load/outside-actions.ts'
 import type { Books } from '../../world/postgres.ts'
+import { unusedReason } from '../../world/settings.ts'
 import type { World } from '../../world/world.ts'
 import type { Check, Evidence } from '../evidence.ts'
 
@@ -80,12 +80,13 @@ export async function partsOfOtherSize({ books }: Pick<World, 'books'>): Promise
   )
   const violations: string[] = []
   for (const [customerId, parts] of Map.groupBy(begun, (part) => part.customerId)) {
-    const entries = await readEntries(books, customerId)
-    for (const { orderId, credits, entryNumber } of parts) {
-      const lots = replayLots(entries.filter((entry) => entry.entryNumber < entryNumber))
-      const unspent = lots.find((lot) => lot.orderId === orderId)?.unspent
-      if (unspent !== credits) violations.push(`${orderId}: ${credits} credits taken, ${unspent} were unspent`)
-    }
+    const partAt = new Map(parts.map((part) => [part.entryNumber, part]))
+    replayLots(await readEntries(books, customerId), ({ entryNumber }, orders) => {
+      const part = partAt.get(entryNumber)
+      const unspent = orders.find((lot) => lot.orderId === part?.orderId)?.unspent
+      if (part && unspent !== part.credits)
+        violations.push(`${part.orderId}: ${part.credits} credits taken, ${unspent} were unspent`)
+    })
   }
   return violations
 }
