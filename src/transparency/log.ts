@@ -60,14 +60,14 @@ export async function receiptOfEntries(
   const lastIndex = Math.max(...indexes.values())
   const checkpoint = findCosigned(cosigned, keys, lastIndex) ?? { ...head, signers: signersOf(head.note, keys) }
   if (checkpoint.signers.length === 0) return 'not logged yet'
-  const name = `customer ${customerId}`
+  const owner = `customer ${customerId}`
   const wanted = numbers.map((number) => {
     const leaf = leaves.get(number)
-    assert(leaf !== undefined, `entry ${number} of ${name} is in the log and not in the ledger`)
+    assert(leaf !== undefined, `entry ${number} of ${owner} is in the log and not in the ledger`)
     const index = indexes.get(number) as number
     return { number, leaf, index, ranges: inclusionRanges(index, checkpoint.size) }
   })
-  const prove = () => proveEntries(database, wanted, checkpoint.root, name)
+  const prove = () => proveEntries(database, wanted, checkpoint.root, owner)
   let entries = await prove()
   if (!entries) {
     // The log was replaced by another, as after a failover or restore that lost commits.
@@ -85,7 +85,7 @@ async function proveEntries(
   database: Database,
   wanted: WantedProof[],
   root: Buffer,
-  name: string,
+  owner: string,
 ): Promise<ProvenEntry[] | null> {
   const rangeOf = (index: number): LeafRange => [index, index + 1]
   const hashOf = await readHashes(
@@ -98,7 +98,7 @@ async function proveEntries(
     if (place % proofsAtOnce === proofsAtOnce - 1) await nextTurn()
     const ofLeaf = hashOf(rangeOf(index))
     // Its proof would lead to another root.
-    assert(hashLeaf(leaf).equals(ofLeaf), `entry ${number} of ${name} has other values in the ledger than in the log`)
+    assert(hashLeaf(leaf).equals(ofLeaf), `entry ${number} of ${owner} has other values in the ledger than in the log`)
     const proof = ranges.map(hashOf)
     const reached = proof.reduce((hash, sibling, at) => {
       const isOnTheRight = (ranges[at]?.[0] ?? 0) > index
