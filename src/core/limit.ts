@@ -56,7 +56,7 @@ export type WaitingQueue = QueueState & {
 }
 
 export type TimedQueue = QueueState & {
-  /** The same; `refuse` instead of the work if its turn does not come in time. */
+  /** The same; `refuse` instead of the work if its turn does not come in time. It may throw, too. */
   run<Value>(work: () => Promise<Value>, refuse: () => Value): Promise<Value>
 }
 
@@ -113,7 +113,7 @@ export function createTimedQueue(atOnce: number, mostWaiting: number, longestWai
       return new Promise((resolve) => {
         line.push({
           begin: () => resolve(begin(work)),
-          refuse: () => resolve(refuse()),
+          refuse: () => resolve(Promise.try(refuse)),
           until: performance.now() + longestWaitMs,
         })
         if (isTimed) return

@@ -105,6 +105,23 @@ test('what everyone asks for is read once a second at most, and a network that a
   assert.match(await ask('keys', '198.51.100.2'), /^example\.com/)
 })
 
+test('while the database does not answer, reads of the log that waited for a second are refused', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const database = wrapDatabase(createDatabase(service.database.pool, silentLog), async (_statement, send) => {
+    await promise
+    return send()
+  })
+  const app = fastify()
+  app.setErrorHandler(({ code, retryAfterSeconds }: Refusal, _request, reply) => reply.send([code, retryAfterSeconds]))
+  logRoutes(app, { database, keys })
+  defer(t, () => app.close())
+  const sizes = ['1', '2', '3', '4', '5', '6']
+  const answers = sizes.map(async (size) => (await app.inject(`/log/consistency?from=${size}&to=${size}`)).body)
+  assert.deepEqual(await Promise.all(answers.slice(4)), ['["SVC001",1]', '["SVC001",1]'])
+  resolve()
+  await Promise.all(answers)
+})
+
 test('audit --checkpoint passes with a checkpoint of before and fails with another; the metrics have the size', async (t) => {
   const directory = newDirectory(t)
   const kept = join(directory, 'kept.checkpoint')

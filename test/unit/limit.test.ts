@@ -81,6 +81,22 @@ test('a queue with a longest wait refuses what waits longer, in order, and has r
   assert.equal(queue.running(), 0)
 })
 
+test('a refusal that throws rejects what was late, each of them', async () => {
+  const queue = createTimedQueue(1, 2, 5)
+  const { work, end } = held()
+  const running = queue.run(work, () => assert.fail('it has a place'))
+  const refuse = () => {
+    throw new Error('late')
+  }
+  const waiting = await Promise.allSettled([queue.run(work, refuse), queue.run(work, refuse)])
+  assert.deepEqual(
+    waiting.map((each) => each.status === 'rejected' && each.reason.message),
+    ['late', 'late'],
+  )
+  end()
+  await running
+})
+
 test('a task that throws before it returns a promise fails alone, and gives its place back', async () => {
   const queue = createQueue(1)
   const fail = () => assert.fail('at once')
