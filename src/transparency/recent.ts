@@ -20,3 +20,16 @@ export function createRecent<Value>(atMost: number): Recent<Value> {
     },
   }
 }
+
+/** A map of this kind for each owner, as long as the owner exists. */
+export function createRecentPerOwner<Owner extends object, Value>(atMost: number) {
+  const maps = new WeakMap<Owner, Recent<Value>>()
+  return {
+    of(owner: Owner): Recent<Value> {
+      const map = maps.get(owner) ?? createRecent<Value>(atMost)
+      maps.set(owner, map)
+      return map
+    },
+    forget: (owner: Owner): boolean => maps.delete(owner),
+  }
+}
