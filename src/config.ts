@@ -422,7 +422,7 @@ function withoutEnd(text: string, end: string): string {
 
 /** `secret`, or `2:new secret,1:old secret`: the first is for new keys, the others are for older keys. */
 function readPeppers(read: Reader, sandbox: boolean): Peppers | undefined {
-  const expected = 'a secret of at least 16 characters, or several as "2:secret,1:older secret"'
+  const expected = 'a secret of at least 16 characters, or several different ones as "2:secret,1:older secret"'
   const text = read.raw('KEY_PEPPER')
   if (text === undefined) {
     if (!sandbox) read.fault('KEY_PEPPER', expected)
@@ -432,9 +432,11 @@ function readPeppers(read: Reader, sandbox: boolean): Peppers | undefined {
     const [, version = '1', secret = ''] = /^(?:(\d{1,9}):)?(.*)$/.exec(part.trim()) ?? []
     return { version: Number(version), secret }
   })
-  const versions = new Set(peppers.map((pepper) => pepper.version))
   const [first, ...others] = peppers
-  if (!first || versions.size < peppers.length || peppers.some((pepper) => pepper.secret.length < 16)) {
+  // The log would have two keys that are the same, and verifiers refuse a note with two signatures of one key.
+  const isTwice = ({ version, secret }: Pepper, place: number) =>
+    peppers.some((other, at) => at < place && (other.version === version || other.secret === secret))
+  if (!first || peppers.some(isTwice) || peppers.some((pepper) => pepper.secret.length < 16)) {
     read.fault('KEY_PEPPER', expected)
     return undefined
   }

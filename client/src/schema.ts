@@ -2860,7 +2860,7 @@ export interface operations {
                     "application/json": components["schemas"]["INT001"];
                 };
             };
-            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. */
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2947,7 +2947,7 @@ export interface operations {
                     "application/json": components["schemas"]["INT001"];
                 };
             };
-            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. */
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3037,7 +3037,7 @@ export interface operations {
                     "application/json": components["schemas"]["INT001"];
                 };
             };
-            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. */
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here. */
             503: {
                 headers: {
                     [name: string]: unknown;

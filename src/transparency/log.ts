@@ -3,10 +3,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AssertionFailed, assert } from '../core/assert.ts'
 import type { Database } from '../db/database.ts'
-import { findPlaces, listLeaves, listTiles, readCheckpoint } from './log.sql.ts'
-import { type LogKey, signersOf } from './note.ts'
+import { type Checkpoint, findPlaces, listLeaves, listTiles, readCheckpoint } from './log.sql.ts'
+import { type LogKey, signedByAll } from './note.ts'
 import { listNewestCosigned, type StoredCheckpoint } from './publication/checkpoints.sql.ts'
-import { cosignedNote } from './publication/cosignature.ts'
+import { validCosignatures } from './publication/cosignature.ts'
+import { receiptRefusals } from './receipts/refusals.ts'
 import { createRecentPerOwner, type Recent } from './recent.ts'
 import {
   consistencyRanges,
@@ -38,10 +39,9 @@ const cosignedAtMost = 5
 export type ProvenEntries = { entries: ProvenEntry[]; checkpoint: string; keys: string[] }
 
 /**
- * The entries with their proofs, in the order of their numbers, all under one checkpoint: the newest that witnesses have cosigned
- * if it has all of them, so that the receipt alone shows what they have seen, otherwise the head. `not logged yet`: one of them is so
- * new that the worker has not appended it, or there is no such entry, or the checkpoint has no signature by one of the keys:
- * while processes with other secrets run, the next one may have it.
+ * The entries with their proofs, in the order of their numbers, all under one checkpoint: one that witnesses have cosigned if it
+ * has all of them, so that the receipt alone shows what they have seen, otherwise the head. It has the signatures of all keys.
+ * `not logged yet`: one of the entries is so new that the worker has not appended it, or there is no such entry.
  */
 export async function receiptOfEntries(
   database: Database,
@@ -58,8 +58,7 @@ export async function receiptOfEntries(
   if (!places || numbers.some((number) => !places.indexes.has(number))) return 'not logged yet'
   const { checkpoint: head, indexes } = places
   const lastIndex = Math.max(...indexes.values())
-  const checkpoint = findCosigned(cosigned, keys, lastIndex) ?? { ...head, signers: rememberedSigners(head.note, keys) }
-  if (checkpoint.signers.length === 0) return 'not logged yet'
+  const checkpoint = findCosigned(cosigned, keys, lastIndex) ?? signedHead(head, keys)
   const owner = `customer ${customerId}`
   const wanted = numbers.map((number) => {
     const leaf = leaves.get(number)
@@ -75,7 +74,7 @@ export async function receiptOfEntries(
     entries = await prove()
   }
   assert(entries !== null, `the transparency log of ${checkpoint.size} entries has another root than its tiles`)
-  return { entries, checkpoint: checkpoint.note, keys: checkpoint.signers.map(({ vkey }) => vkey) }
+  return { entries, checkpoint: checkpoint.note, keys: keys.map(({ vkey }) => vkey) }
 }
 
 type WantedProof = { number: number; leaf: string; index: number; ranges: LeafRange[] }
@@ -110,20 +109,26 @@ async function proveEntries(
   return entries
 }
 
-type SignedCheckpoint = { size: number; root: Buffer; note: string; signers: LogKey[] }
-
-/** The first that has the leaf, a valid cosignature and a signature by one of the keys. */
+/** Of those that have the leaf and a signature by one of the keys, the one with most valid cosignatures, the newest if several have. */
 function findCosigned(
   checkpoints: StoredCheckpoint[],
   keys: readonly LogKey[],
   lastIndex: number,
-): SignedCheckpoint | undefined {
-  for (const checkpoint of checkpoints.filter(({ size }) => size > lastIndex)) {
-    const note = cosignedNote(checkpoint)
-    const signers = note === checkpoint.note ? [] : rememberedSigners(note, keys)
-    if (signers.length > 0) return { size: checkpoint.size, root: checkpoint.root, note, signers }
-  }
-  return undefined
+): Checkpoint | undefined {
+  const usable = checkpoints.flatMap((checkpoint) => {
+    const note = checkpoint.size > lastIndex ? rememberedNote(checkpoint.note, keys) : null
+    return note === null ? [] : [{ ...checkpoint, note, lines: validCosignatures(checkpoint) }]
+  })
+  const [best] = usable.toSorted((one, other) => other.lines.length - one.lines.length)
+  if (!best || best.lines.length === 0) return undefined
+  return { size: best.size, root: best.root, note: `${best.note}${best.lines.join('')}` }
+}
+
+/** While processes with other secrets run, the next one may have a signature by these. */
+function signedHead(head: Checkpoint, keys: readonly LogKey[]): Checkpoint {
+  const note = rememberedNote(head.note, keys)
+  if (note === null) throw receiptRefusals.signedByOtherKeys()
+  return { ...head, note }
 }
 
 /** That the log of one size is the beginning of the log of another; null: it never had one of these sizes. */
@@ -192,14 +197,14 @@ const keptHashes = createRecentPerOwner<Database, Buffer>(rangesKept)
 
 /** The head, and those that witnesses have cosigned. */
 const notesKept = 2 * cosignedAtMost
-const keptSigners = createRecentPerOwner<readonly LogKey[], LogKey[]>(notesKept)
+const keptNotes = createRecentPerOwner<readonly LogKey[], string | null>(notesKept)
 
-/** Checking a note takes a tenth of the time of a receipt, and the next receipt has most often the same one. */
-function rememberedSigners(note: string, keys: readonly LogKey[]): LogKey[] {
-  const kept = keptSigners.of(keys)
+/** Checking a signature takes a tenth of the time of a receipt, and the next receipt has most often the same note. */
+function rememberedNote(note: string, keys: readonly LogKey[]): string | null {
+  const kept = keptNotes.of(keys)
   const known = kept.get(note)
-  if (known) return known
-  const signers = signersOf(note, keys)
-  kept.set(note, signers)
-  return signers
+  if (known !== undefined) return known
+  const signed = signedByAll(note, keys)
+  kept.set(note, signed)
+  return signed
 }

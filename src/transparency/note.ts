@@ -69,3 +69,12 @@ export function signersOf(note: string, keys: readonly LogKey[]): LogKey[] {
   const text = signedTextOf(note)
   return keys.filter((key) => note.includes(`\n${key.signatureOf(text)}`))
 }
+
+/** A note that one of the keys has signed, with the signatures of all: a verifier may know any one of them. Null: none has. */
+export function signedByAll(note: string, keys: readonly LogKey[]): string | null {
+  const signers = signersOf(note, keys)
+  if (signers.length === 0) return null
+  const text = signedTextOf(note)
+  const others = keys.filter((key) => !signers.includes(key))
+  return `${note}${others.map((key) => key.signatureOf(text)).join('')}`
+}

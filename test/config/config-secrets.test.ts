@@ -53,13 +53,15 @@ test('KEY_PEPPER is one secret or several with versions: the first is for new ke
   ] as const) {
     assert.deepEqual(readConfig({ KEY_PEPPER: text }).keyPeppers, peppers)
   }
-  const expected = 'KEY_PEPPER: expected a secret of at least 16 characters, or several as "2:secret,1:older secret"'
+  const expected =
+    'KEY_PEPPER: expected a secret of at least 16 characters, or several different ones as "2:secret,1:older secret"'
   for (const text of [
     'short',
     '1:short',
     `${pepper},short`,
     `${pepper},${other}`,
     `2:${pepper},2:${other}`,
+    `2:${pepper},1:${pepper}`,
     `${pepper},`,
   ]) {
     assert.deepEqual(faultsOf({ KEY_PEPPER: text }), [expected], text)

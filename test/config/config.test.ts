@@ -374,7 +374,7 @@ const oneFault: [environment: Environment, fault: string][] = [
   ],
   [
     { ...toss, KEY_PEPPER: '' },
-    'KEY_PEPPER is not set: a secret of at least 16 characters, or several as "2:secret,1:older secret" is needed',
+    'KEY_PEPPER is not set: a secret of at least 16 characters, or several different ones as "2:secret,1:older secret" is needed',
   ],
   [
     { GATEWAY_TIMEOUT_MS: '40000' },

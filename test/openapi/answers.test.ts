@@ -8,6 +8,7 @@ import { setBudget } from '../../src/credits/budgets/budgets.sql.ts'
 import { updateKeyStatus, updateSuspension } from '../../src/customers/customers.sql.ts'
 import { updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
+import { logKeysOf } from '../../src/transparency/note.ts'
 import { closeAll } from '../support/closing.ts'
 import { type OperationRequest, operationRequests, watchAnswers } from '../support/documents/documented-answers.ts'
 import { orderInState } from '../support/service/orders.ts'
@@ -17,9 +18,11 @@ import {
   startTestService,
   type TestCustomer,
   type TestService,
+  testLogKeys,
+  testLogOrigin,
   testPeppers,
 } from '../support/service/service.ts'
-import { logEntries } from '../support/spending/receipts.ts'
+import { logEntries, signLogAgain } from '../support/spending/receipts.ts'
 import { startInternal } from '../support/spending/spending.ts'
 
 const { expect, note, unseen } = watchAnswers()
@@ -260,6 +263,11 @@ test('the answers of the receipt endpoints are in the document', async () => {
   await expect('getOrderReceipt', 'SUCCESS', orderReceipt(customerId, orderId))
   await expect('getReferenceReceipt', 'SUCCESS', referenceReceipt(customerId, 'spent'))
   await expect('getStatementReceipt', 'SUCCESS', statementReceipt(customerId, { from: '1', to: '2' }))
+  await signLogAgain(own.payments.database, logKeysOf([{ secret: 'of another process' }], testLogOrigin))
+  await expect('getOrderReceipt', 'SVC001', orderReceipt(customerId, orderId))
+  await expect('getReferenceReceipt', 'SVC001', referenceReceipt(customerId, 'spent'))
+  await expect('getStatementReceipt', 'SVC001', statementReceipt(customerId, { from: '1', to: '2' }))
+  await signLogAgain(own.payments.database, testLogKeys)
   const unpaid = await buyer.paidOrder()
   await expect('getOrderReceipt', 'NOT000', orderReceipt(customerId, 'ord_nothing'))
   await expect('getOrderReceipt', 'NOT000', orderReceipt(customerId, unpaid.orderId))

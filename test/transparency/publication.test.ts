@@ -25,7 +25,7 @@ import {
   listPublished,
   writeCheckpointEvent,
 } from '../../src/transparency/publication/checkpoints.sql.ts'
-import { cosignedNote, findCosignature } from '../../src/transparency/publication/cosignature.ts'
+import { cosignedNote, findCosignature, validCosignatures } from '../../src/transparency/publication/cosignature.ts'
 import { readKeyList, signKeyList } from '../../src/transparency/publication/key-list.ts'
 import { createPublish, type PublicationContext } from '../../src/transparency/publication/publish.ts'
 import { knownKeys } from '../../src/transparency/publication/published.ts'
@@ -334,7 +334,12 @@ test('rotation: both signatures while both secrets are set, and what was publish
     await run(createPublish(contextOf({ peppers, witnesses: witnessesOf(...witnesses) })))
     return (await published()).at(-1) ?? assert.fail('nothing was published')
   }
+  const receipt = async () => {
+    const proven = await receiptOfEntries(database, logKeysOf([newPepper, oldPepper], origin), customerId, [1])
+    return proven === 'not logged yet' ? assert.fail(proven) : proven.checkpoint
+  }
   const earlier = await step([oldPepper], [knowsOld, learns])
+  const ofEarlier = await receipt()
   const between = await step([newPepper, oldPepper], [knowsOld, learns])
   await learns.close()
   const learned = await startTestWitness({ logs: [newKey], name: 'witness.example/w2', stateFile: state })
@@ -350,6 +355,14 @@ test('rotation: both signatures while both secrets are set, and what was publish
   const both = [knowsOld.vkey, learned.vkey].sort()
   assert.deepEqual(cosigners, [both, both, [learned.vkey]], 'one that has not learned the new key does not cosign')
   assert.deepEqual(await knownKeys(database, logKeysOf([newPepper], origin)), [newKey, oldKey])
+  for (const [note, of] of [
+    [ofEarlier, earlier],
+    [await receipt(), between],
+  ] as const) {
+    assert.equal(signedTextOf(note), signedTextOf(of.note), 'the newest that most witnesses have cosigned')
+    assert.ok(isSignedBy(oldKey, note) && isSignedBy(newKey, note), 'a verifier may know either key')
+    for (const { line } of of.cosignatures) assert.ok(note.includes(line))
+  }
 })
 
 test('a key is listed when a known key has signed the list that names it, whatever else is in the database', async () => {
@@ -386,10 +399,11 @@ test('a line that is no cosignature is not shown: the note would be refused as a
   for (const pepper of [oldPepper, newPepper]) {
     const keys = logKeysOf([pepper], origin)
     const isUsable = (note: string) => keys.some(({ vkey }) => isSignedBy(vkey, note))
-    const used = (await published()).findLast((each) => cosignedNote(each) !== each.note && isUsable(each.note))
+    const usable = (await published()).filter((each) => isUsable(each.note)).reverse()
+    const [used] = usable.toSorted((one, other) => validCosignatures(other).length - validCosignatures(one).length)
     const receipt = await receiptOfEntries(database, keys, customerId, [1])
     assert.ok(used && receipt !== 'not logged yet')
-    assert.equal(receipt.checkpoint, cosignedNote(used), 'the newest with a cosignature and a key of the log')
+    assert.equal(receipt.checkpoint, cosignedNote(used), 'the newest with most cosignatures and a key of the log')
   }
   // For the audits of other tests: as the owner, past the guards.
   const owner = await own.ownerPool.connect()

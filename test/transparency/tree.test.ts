@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../../src/db/database.ts'
 import { receiptOfEntries } from '../../src/transparency/log.ts'
-import { type LogKey, logKeysOf, readCheckpointNote, signCheckpoint } from '../../src/transparency/note.ts'
+import { type LogKey, logKeysOf, readCheckpointNote, signCheckpoint, signersOf } from '../../src/transparency/note.ts'
 import { readTilePath } from '../../src/transparency/routes.ts'
 import {
   consistencyRanges,
@@ -240,17 +240,21 @@ test('receipts have the proofs of RFC 6962 while the log grows, and after it was
   await assert.rejects(receiptOfEntries(database, keys, 'any', [0]), /has another root than its tiles/)
 })
 
-test('a receipt names the keys that signed its checkpoint, and there is none while this process has none of them', async () => {
+test('a receipt has the signatures of all keys of the process; while the log has none of them there is none', async () => {
   const keysOf = (...names: string[]) =>
     logKeysOf(
       names.map((secret) => ({ secret })),
       'example.com/log',
     )
   const { database } = largeLog(largeNote(keysOf('b', 'c')), Number)
-  const proven = await receiptOfEntries(database, keysOf('a', 'b'), 'any', [1])
+  const keys = keysOf('a', 'b')
+  const proven = await receiptOfEntries(database, keys, 'any', [1])
+  assert.ok(typeof proven === 'object')
   assert.deepEqual(
-    typeof proven === 'object' && proven.keys,
-    keysOf('b').map(({ vkey }) => vkey),
+    proven.keys,
+    keys.map(({ vkey }) => vkey),
   )
-  assert.equal(await receiptOfEntries(database, keysOf('a', 'd'), 'any', [1]), 'not logged yet')
+  assert.equal(signersOf(proven.checkpoint, keysOf('a', 'b', 'c')).length, 3)
+  const message = /signed by other keys than those of KEY_PEPPER and LOG_ORIGIN/
+  await assert.rejects(receiptOfEntries(database, keysOf('a', 'd'), 'any', [1]), message)
 })

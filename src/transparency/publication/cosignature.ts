@@ -53,9 +53,13 @@ export const isCosignature = rememberChecked((vkey, line, text) => {
   return key !== undefined && findCosignature(line, text, key) === line
 }, rememberedAtMost)
 
-/** A checkpoint with the lines of its witnesses behind the log's own. One that is not valid would make the whole note unreadable. */
-export function cosignedNote({ note, cosignatures }: CosignedCheckpoint): string {
+/** The lines of its witnesses. One that is not valid would make the whole note unreadable. */
+export function validCosignatures({ note, cosignatures }: CosignedCheckpoint): string[] {
   const text = signedTextOf(note)
-  const valid = cosignatures.filter(({ vkey, line }) => isCosignature(vkey, line, text))
-  return `${note}${valid.map(({ line }) => line).join('')}`
+  return cosignatures.filter(({ vkey, line }) => isCosignature(vkey, line, text)).map(({ line }) => line)
+}
+
+/** A checkpoint with the lines of its witnesses behind the log's own. */
+export function cosignedNote(checkpoint: CosignedCheckpoint): string {
+  return `${checkpoint.note}${validCosignatures(checkpoint).join('')}`
 }

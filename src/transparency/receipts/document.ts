@@ -65,6 +65,11 @@ const notLogged: Refused = refused(
   receiptRefusals.notLoggedYet(),
 )
 
+const otherKeys: Refused = refused(
+  'the processes of the service have other secrets or another name of the log: an operator has to correct that',
+  receiptRefusals.signedByOtherKeys(),
+)
+
 export const documentedReceipts = {
   order: {
     operationId: 'getOrderReceipt',
@@ -79,6 +84,7 @@ export const documentedReceipts = {
       refused('there is no such order of this customer', receiptRefusals.orderNotFound()),
       refused('the order has moved no credits', receiptRefusals.orderWithoutEntries()),
       notLogged,
+      otherKeys,
     ],
   },
   reference: {
@@ -93,6 +99,7 @@ export const documentedReceipts = {
       refused('the customer has no entry with this reference', receiptRefusals.referenceNotFound()),
       refused('more than 500 entries', receiptRefusals.tooManyEntries()),
       notLogged,
+      otherKeys,
     ],
   },
   statement: {
@@ -112,6 +119,7 @@ export const documentedReceipts = {
       refused('the customer has fewer entries', receiptRefusals.entriesNotFound(17)),
       refused('the customer has no entries', receiptRefusals.entriesNotFound(0)),
       notLogged,
+      otherKeys,
     ],
   },
 } satisfies Record<string, Documented>

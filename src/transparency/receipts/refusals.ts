@@ -29,4 +29,9 @@ export const receiptRefusals = {
       message: 'An entry of the receipt is not in the log yet. Retry in two seconds.',
       retryAfterSeconds: 2,
     }),
+  signedByOtherKeys: () =>
+    refuse('SVC001', {
+      message: 'The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here.',
+      retryAfterSeconds: 2,
+    }),
 }

@@ -3,7 +3,10 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, verify } from 'node:crypto'
 import type { Database } from '../../../src/db/database.ts'
+import { replaceNote } from '../../../src/transparency/append.sql.ts'
 import { createAppendToLog } from '../../../src/transparency/append.ts'
+import { readCheckpoint } from '../../../src/transparency/log.sql.ts'
+import { type LogKey, signCheckpoint } from '../../../src/transparency/note.ts'
 import { testLogKeys, testLogOrigin } from '../service/service.ts'
 import { rootByInclusion } from '../transparency.ts'
 
@@ -16,6 +19,12 @@ export async function logEntries(database: Database): Promise<void> {
   const append = appends.get(database) ?? createAppendToLog(database, signer, { sweepEveryMs: 0 })
   appends.set(database, append)
   while ((await append()).more);
+}
+
+/** Its newest checkpoint has the signatures of these keys alone. */
+export async function signLogAgain(database: Database, keys: readonly LogKey[]): Promise<void> {
+  const { note, size, root } = (await readCheckpoint(database)) ?? assert.fail('there is no checkpoint')
+  await replaceNote(database, { size, root }, note, signCheckpoint(keys, { origin: testLogOrigin, size, root }))
 }
 
 type Proven = { entries: { leaf: string; index: string; proof: string[] }[]; checkpoint: string; keys: string[] }
