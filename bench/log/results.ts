@@ -160,7 +160,7 @@ function logTable({ delay, sealing, bigLog }: Results): string {
         `${perMillion(sealing.tileMegabytes, sealing)} MB, ${perMillion(sealing.runMegabytes, sealing)} MB`,
       ],
       [
-        `disk for ${thousands.format(bigLog.leaves)} leaves, a million of them: tiles, and where entries are`,
+        `disk per million leaves, in a log of ${thousands.format(bigLog.leaves)}: tiles, and where entries are`,
         `${perMillion(bigLog.tileMegabytes, big)} MB, ${perMillion(bigLog.runMegabytes, big)} MB`,
       ],
     ],

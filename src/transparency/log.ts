@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AssertionFailed, assert } from '../core/assert.ts'
 import type { Database } from '../db/database.ts'
 import { type Checkpoint, findPlaces, listLeaves, listTiles, readCheckpoint } from './log.sql.ts'
-import { type LogKey, signedByAll } from './note.ts'
+import { type LogKey, readCheckpointNote, signedByAll } from './note.ts'
 import { listNewestCosigned, type StoredCheckpoint } from './publication/checkpoints.sql.ts'
 import { validCosignatures } from './publication/cosignature.ts'
 import { receiptRefusals } from './receipts/refusals.ts'
@@ -58,7 +58,10 @@ export async function receiptOfEntries(
   if (!places || numbers.some((number) => !places.indexes.has(number))) return 'not logged yet'
   const { checkpoint: head, indexes } = places
   const lastIndex = Math.max(...indexes.values())
-  const checkpoint = findCosigned(cosigned, keys, lastIndex) ?? signedHead(head, keys)
+  const note = findCosigned(cosigned, keys, lastIndex) ?? signedHead(head, keys)
+  // What was signed counts, not the columns beside it.
+  const checkpoint = readCheckpointNote(note)
+  assert(checkpoint, 'the newest note of the transparency log is not a checkpoint')
   const owner = `customer ${customerId}`
   const wanted = numbers.map((number) => {
     const leaf = leaves.get(number)
@@ -74,7 +77,7 @@ export async function receiptOfEntries(
     entries = await prove()
   }
   assert(entries !== null, `the transparency log of ${checkpoint.size} entries has another root than its tiles`)
-  return { entries, checkpoint: checkpoint.note, keys: keys.map(({ vkey }) => vkey) }
+  return { entries, checkpoint: note, keys: keys.map(({ vkey }) => vkey) }
 }
 
 type WantedProof = { number: number; leaf: string; index: number; ranges: LeafRange[] }
@@ -110,25 +113,20 @@ async function proveEntries(
 }
 
 /** Of those that have the leaf and a signature by one of the keys, the one with most valid cosignatures, the newest if several have. */
-function findCosigned(
-  checkpoints: StoredCheckpoint[],
-  keys: readonly LogKey[],
-  lastIndex: number,
-): Checkpoint | undefined {
+function findCosigned(checkpoints: StoredCheckpoint[], keys: readonly LogKey[], lastIndex: number): string | undefined {
   const usable = checkpoints.flatMap((checkpoint) => {
     const note = checkpoint.size > lastIndex ? rememberedNote(checkpoint.note, keys) : null
-    return note === null ? [] : [{ ...checkpoint, note, lines: validCosignatures(checkpoint) }]
+    return note === null ? [] : [{ note, lines: validCosignatures(checkpoint) }]
   })
   const [best] = usable.toSorted((one, other) => other.lines.length - one.lines.length)
-  if (!best || best.lines.length === 0) return undefined
-  return { size: best.size, root: best.root, note: `${best.note}${best.lines.join('')}` }
+  return best && best.lines.length > 0 ? `${best.note}${best.lines.join('')}` : undefined
 }
 
 /** While processes with other secrets run, the next one may have a signature by these. */
-function signedHead(head: Checkpoint, keys: readonly LogKey[]): Checkpoint {
+function signedHead(head: Checkpoint, keys: readonly LogKey[]): string {
   const note = rememberedNote(head.note, keys)
   if (note === null) throw receiptRefusals.signedByOtherKeys()
-  return { ...head, note }
+  return note
 }
 
 /** That the log of one size is the beginning of the log of another; null: it never had one of these sizes. */

@@ -240,6 +240,13 @@ test('receipts have the proofs of RFC 6962 while the log grows, and after it was
   await assert.rejects(receiptOfEntries(database, keys, 'any', [0]), /has another root than its tiles/)
 })
 
+test('a proof that does not lead to the signed root is not sent, whatever root is stored beside the note', async () => {
+  const keys = logKeysOf([{ secret: 'a pepper, long' }], 'example.com/log')
+  const note = signCheckpoint(keys, { origin: 'example.com/log', size: largeSize, root: Buffer.alloc(32) })
+  const { database } = largeLog(note, Number)
+  await assert.rejects(receiptOfEntries(database, keys, 'any', [1]), /has another root than its tiles/)
+})
+
 test('a receipt has the signatures of all keys of the process; while the log has none of them there is none', async () => {
   const keysOf = (...names: string[]) =>
     logKeysOf(
