@@ -11,7 +11,7 @@ import { createRandom, type Random } from '../../harness/random.ts'
 import type { Fault } from '../../simulation/core/network/faults.ts'
 import { createScheduler } from '../../simulation/core/scheduler.ts'
 import { createSimulation, type Simulation } from '../../simulation/core/simulation.ts'
-import { beforeTheRun, openTemplate, runName, type Template } from '../../simulation/core/template.ts'
+import { beforeTheRun, openTemplate, runName, startsAt, type Template } from '../../simulation/core/template.ts'
 import { faultOf } from '../../simulation/scenario/faults.ts'
 import { type SmallWorld, startSmallWorld } from '../support/simulation/small-world.ts'
 
@@ -128,6 +128,24 @@ test('a process has its own time: it can be paused, starved, killed, and its clo
     process.starve(0)
     await simulation.run(122_500)
     assert.equal(ticks.length, count + 2)
+  }))
+
+test('the clock of the database is ahead or behind by the jump, also before the start of the run', () =>
+  inEmptyWorld(async (simulation) => {
+    const { database } = simulation
+    for (const [atMs, skewMs, aheadUs] of [
+      [0, -200, -200_000],
+      [0.25, 0, 250],
+      [0.25, -1_000, -999_750],
+      [1_000.5, 700, 1_700_500],
+    ] as const) {
+      await simulation.run(atMs)
+      database.clock.skewMs = skewMs
+      const [row] = await database.query<{ us: number }>(
+        `select round(extract(epoch from clock_timestamp() - '${startsAt}') * 1e6)::float8 as us`,
+      )
+      assert.equal(row?.us, aheadUs)
+    }
   }))
 
 test('what other threads do arrives in the order in which it was begun, however long it takes', async () => {

@@ -48,9 +48,10 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
   const clock = { skewMs: 0 }
 
   const clockText = () => {
-    const us = scheduler.now() + clock.skewMs * 1_000
-    const seconds = new real.Date(epochMs + Math.floor(us / 1_000)).toISOString().slice(0, 19)
-    return `${seconds}.${String((((epochMs * 1_000) % 1e6) + us) % 1e6).padStart(6, '0')}+00`
+    // Since 1970: never negative, also before the start of the run.
+    const us = Math.floor((epochMs + clock.skewMs) * 1_000 + scheduler.now())
+    const milliseconds = new real.Date(Math.floor(us / 1_000)).toISOString().slice(0, -1)
+    return `${milliseconds}${String(us % 1_000).padStart(3, '0')}+00`
   }
 
   network.serve(port, databaseName, {
