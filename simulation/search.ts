@@ -75,7 +75,9 @@ export async function shrinkRun(
     const last = await lastEpisodes(started, fails)
     const kinds = await withoutGroups(last, ({ actor }) => actor, fails)
     const few = await minimize(kinds, fails)
-    const least = await simplifyTimes(few, fails)
+    const simple = await simplifyTimes(few, fails)
+    // At other times other steps may be enough.
+    const least = simple === few ? few : await minimize(simple, fails)
     const shrunk = await runOnce(programs, { seed, steps: least, withLines: true }, sabotage)
     const failure = shrunk.failures.find((each) => each.check === check)
     return { seed, whole, steps: least, shrunk, failure, trials, isAtLimit, harnessErrors }

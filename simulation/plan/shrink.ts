@@ -1,5 +1,5 @@
-// Makes a failing list of steps smaller: delta debugging over the steps, then simpler times. What is left fails in the same
-// check, and does not without any one of its steps.
+// Makes a failing list of steps smaller: delta debugging over the steps, then simpler times, and the steps again at those
+// times. What is left fails in the same way, and does not without any one of its steps.
 
 /** `fails`: whether these steps, in this order, still fail in the same way. */
 export type Trial<Item> = (items: Item[]) => Promise<boolean>

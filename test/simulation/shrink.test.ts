@@ -89,12 +89,15 @@ test('every sabotage changes the source that there is', () => {
   assert.throws(() => changed({ file: 'any', from: 'a', to: 'b' }, 'a and a'), /once/)
 })
 
-/** Programs whose runs fail in the check "wanted", behind another one, while the step "b" is there. */
-function programsOf(onRun: (steps: Step[], isLast: boolean) => void = () => undefined): Programs {
+/** Programs whose runs fail in the check "wanted", behind another one, with such steps. */
+function programsOf(
+  onRun: (steps: Step[], isLast: boolean) => void = () => undefined,
+  isFailing: (steps: Step[]) => boolean = (steps) => steps.some(({ what }) => what === 'b'),
+): Programs {
   const failureIn = (check: string): Failure => ({ check, violations: [], atMs: 1, when: 'now', isOfHarness: false })
   const run = async ({ steps, withLines }: Parameters<Runner['run']>[0]): Promise<RunResult> => {
     onRun(steps, withLines)
-    const failures = steps.some(({ what }) => what === 'b') ? ['other', 'wanted'].map(failureIn) : []
+    const failures = isFailing(steps) ? ['other', 'wanted'].map(failureIn) : []
     return { digest: '', failures, startedSteps: steps.length, simulatedMs: 1, tookMs: 1, figures: {}, lines: [] }
   }
   return { openRunner: () => ({ run, close: async () => undefined }), close: async () => undefined }
@@ -125,6 +128,19 @@ test('a run is shrunk by the check that was looked for, and that failure is retu
   )
   assert.equal(found.failure?.check, 'wanted')
   assert.deepEqual(remarksOf(found), [])
+})
+
+test('a step that is not needed at the simpler times is left out', async () => {
+  const isFailing = (steps: Step[]) => {
+    const [b, c] = ['b', 'c'].map((name) => steps.find(({ what }) => what === name))
+    return b !== undefined && (b.atMs === 0 || c !== undefined)
+  }
+  const { steps, failure } = await shrinkRun(programsOf(undefined, isFailing), toShrink)
+  assert.deepEqual(
+    steps.map(({ atMs, what }) => [atMs, what]),
+    [[0, 'b']],
+  )
+  assert.ok(failure)
 })
 
 test('a shrunk run says what it does not show: more trials, a fresh program that passes, trials that ended by an error', async () => {
