@@ -40,7 +40,7 @@ export const knownKinds: string[] = known.flatMap(({ kinds }) => kinds)
 
 /** The kind that a figure counts: "a>gateway hold" is "network hold"; undefined where it counts no fault. */
 function kindOf(name: string): string | undefined {
-  if (!name.startsWith(struckPrefix)) return knownKinds.includes(name) ? name : undefined
+  if (!name.startsWith(struckPrefix)) return undefined
   const struck = name.slice(struckPrefix.length)
   const sent = /^[^>]+>(?<to>\S+) (?<kind>.+)$/.exec(struck)?.groups
   return sent ? `${sent.to === 'database' ? 'database' : 'network'} ${sent.kind}` : struck

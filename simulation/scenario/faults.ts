@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   changeBehaviour,
+  clockShifted,
   disableConsumer,
   freezeGateway,
   killGateway,
@@ -22,19 +23,27 @@ import { webhookFaultKinds } from '../../sandbox/faults/faults.ts'
 import { databaseName } from '../core/network/connections.ts'
 import type { Fault as NetworkFault } from '../core/network/faults.ts'
 import type { Actor } from '../plan/steps.ts'
+import { struckPrefix } from '../report/struck.ts'
 import { gatewayName } from '../world/gateway.ts'
 import { clockSpreadMs, consumerName } from '../world/world.ts'
 import type { Stage } from './stage.ts'
 
-type FaultAction = (stage: Stage, random: Random) => Promise<void>
+/** `struck`: called when it has an effect; those of messages and statements are counted where they strike. */
+type FaultAction = (stage: Stage, random: Random, struck: () => void) => Promise<void>
 
 export const loadName = 'load'
 const services = ['a', 'b'] as const
 
+/** Whatever the campaign counts is the fault itself, or the wrong clock of a start after it. */
 const asInCampaign =
   (strike: (context: StrikeContext<World>) => Promise<void>): FaultAction =>
-  (stage, random) =>
-    strike({ ...stage, random, wrong: stage.endedWrongly })
+  (stage, random, struck) => {
+    const count: Stage['count'] = (name, times) => {
+      stage.count(name, times)
+      if (name !== clockShifted) struck()
+    }
+    return strike({ ...stage, random, wrong: stage.endedWrongly, count })
+  }
 
 /** Added to those that wait at the sandbox. */
 async function addGatewayFaults({ world, count }: Stage, added: GatewayFault[]): Promise<void> {
@@ -178,47 +187,65 @@ const ofDatabase: Record<string, FaultAction> = {
     await sleep(forMs)
   },
   /** Stays where it is until the next jump. */
-  async 'clock jumps'({ simulation }, random) {
+  async 'clock jumps'({ simulation }, random, struck) {
     simulation.database.clock.skewMs = random.integer(-clockSpreadMs / 2, clockSpreadMs / 2)
+    struck()
   },
 }
 
 /** One that has another fault is left alone: SIGTERM, for one, is for a process that runs. */
-async function pauseFor(victim: World['services'][number] | World['gateway'], forMs: number): Promise<void> {
+async function pauseFor(
+  victim: World['services'][number] | World['gateway'],
+  forMs: number,
+  struck: () => void,
+): Promise<void> {
   if (victim.busy) return
   victim.busy = true
   victim.signal('SIGSTOP')
+  struck()
   await sleep(forMs)
   victim.signal('SIGCONT')
   victim.busy = false
 }
 
+const killed = asInCampaign(killServices)
+
 const ofProcess: Record<string, FaultAction> = {
-  killed: asInCampaign(killServices),
-  async 'both killed'(stage, random) {
-    await Promise.all([1, 2].map(() => asInCampaign(killServices)(stage, random)))
+  killed,
+  async 'both killed'(stage, random, struck) {
+    let kills = 0
+    const count = () => {
+      kills += 1
+      if (kills === services.length) struck()
+    }
+    await Promise.all(services.map(() => killed(stage, random, count)))
   },
   stopped: asInCampaign(stopService),
   'paused past its lease': asInCampaign(pauseService),
   /** The one that was last asked for a confirm or cancel, for so long that another finishes what it has begun. */
-  async 'paused in its call'({ world }, random) {
+  async 'paused in its call'({ world }, random, struck) {
     const line = world.lines.findLast(({ type, op }) => type === 'invoke' && (op === 'confirm' || op === 'cancel'))
     const service = world.services.find(({ name }) => name === line?.service)
-    if (service) await pauseFor(service, limits.operationLeaseMs + random.integer(1_500, 4_000))
+    if (service) await pauseFor(service, limits.operationLeaseMs + random.integer(1_500, 4_000), struck)
   },
-  async paused({ world }, random) {
+  async paused({ world }, random, struck) {
     await pauseFor(
       random.pick([...world.services, world.gateway]),
       random.integer(1, random.pick([200, 3_000, 30_000])),
+      struck,
     )
   },
-  async 'clock jumps'({ simulation }, random) {
+  /** A start sets the clock again. */
+  async 'clock jumps'({ simulation }, random, struck) {
     const longestMs = random.pick([2_000, 1_800_000, 90_000_000])
-    simulation.process(random.pick(services)).skewMs = random.integer(-longestMs, longestMs)
+    const process = simulation.process(random.pick(services))
+    process.skewMs = random.integer(-longestMs, longestMs)
+    if (process.isRunning) struck()
   },
-  async starved({ simulation }, random) {
+  async starved({ simulation }, random, struck) {
     const process = simulation.process(random.pick(services))
     process.starve(random.pick([3, 10, 20]))
+    if (process.isRunning && !process.isPaused) struck()
     await sleep(random.integer(2_000, 20_000))
     process.starve(0)
     simulation.fireLateTimers()
@@ -230,10 +257,11 @@ const failShare = 0.5
 const ofConsumer: Record<string, FaultAction> = {
   unavailable: asInCampaign(disableConsumer),
   /** Some of them, among others that it accepts. */
-  async 'deliveries fail'({ world: { consumer } }, random) {
+  async 'deliveries fail'({ world: { consumer } }, random, struck) {
     if (consumer.busy) return
     consumer.busy = true
     consumer.failShare = failShare
+    struck()
     await sleep(random.integer(1_500, 8_000))
     consumer.failShare = 0
     consumer.busy = false
@@ -248,6 +276,7 @@ const tables: Partial<Record<Actor, Record<string, FaultAction>>> = {
   consumer: ofConsumer,
 }
 
-export function faultOf(actor: Actor, what: string): FaultAction | undefined {
-  return tables[actor]?.[what]
+export function faultOf(actor: Actor, what: string): ((stage: Stage, random: Random) => Promise<void>) | undefined {
+  const fault = tables[actor]?.[what]
+  return fault && ((stage, random) => fault(stage, random, () => stage.count(`${struckPrefix}${actor}: ${what}`)))
 }

@@ -190,7 +190,7 @@ test('what is random or timed and not simulated fails in a simulated process, an
     }
   }))
 
-test('a pause ends with the process that was paused, and spares one that has another fault', () =>
+test('a pause ends with the process that was paused, and one that has another fault is spared and not counted', () =>
   inEmptyWorld(async (simulation) => {
     const process = simulation.process('a')
     process.run(() => undefined)
@@ -202,15 +202,18 @@ test('a pause ends with the process that was paused, and spares one that has ano
     assert.equal(process.isPaused, false)
     const signals: string[] = []
     const victim = { busy: true, signal: (signal: string) => signals.push(signal) }
-    const stage = { simulation, world: { services: [victim, victim], gateway: victim } }
+    const counted: string[] = []
+    const count = (name: string) => void counted.push(name)
+    const stage = { simulation, count, world: { services: [victim, victim], gateway: victim } }
     const paused = faultOf('process', 'paused') as (stage: object, random: Random) => Promise<void>
     const load = simulation.process('load')
     const strike = () => simulation.until(load.run(() => paused(stage, createRandom(1))))
     await strike()
-    assert.deepEqual([signals, process.isPaused], [[], false])
+    assert.deepEqual([signals, counted, process.isPaused], [[], [], false])
     victim.busy = false
     await strike()
     assert.deepEqual([signals, victim.busy], [['SIGSTOP', 'SIGCONT'], false])
+    assert.deepEqual(counted, ['struck: process: paused'])
   }))
 
 /** What a client sees and what its server has received, with one fault between them. */

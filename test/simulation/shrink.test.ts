@@ -202,8 +202,8 @@ test('two traces that differ are compared at their first difference, with what c
 
 test('faults that struck are added up by their kind, and a known kind that never did is named', () => {
   const struck = countStruck([
-    { events: 5, 'struck: a>gateway hold': 2, 'struck: a>database reset-after': 1, 'process: killed': 1 },
-    { 'struck: load>b hold': 3, 'struck: gateway hang-after': 4, 'customer: confirm': 9 },
+    { events: 5, 'struck: a>gateway hold': 2, 'struck: a>database reset-after': 1, 'struck: process: killed': 1 },
+    { 'struck: load>b hold': 3, 'struck: gateway hang-after': 4, 'customer: confirm': 9, 'process: paused': 1 },
   ])
   assert.equal(struck.get('network hold'), 5)
   assert.equal(struck.get('database reset-after'), 1)
@@ -212,6 +212,8 @@ test('faults that struck are added up by their kind, and a known kind that never
   assert.equal(struck.has('customer: confirm'), false)
   const never = findNeverStruck(struck, { seeds: 20, episodes: 400 })
   assert.ok(never.includes('network double') && !never.includes('network hold') && !never.includes('process: killed'))
+  // It was a step, and had no effect.
+  assert.ok(never.includes('process: paused'))
   assert.ok(!never.includes('gateway too-fast'))
   assert.ok(findNeverStruck(struck, { seeds: 20, episodes: 2_000 }).includes('gateway too-fast'))
   assert.deepEqual(findNeverStruck(struck, { seeds: 19, episodes: 2_000 }), [])
