@@ -57,7 +57,7 @@ export class SimulatedProcess {
   skewMs = 0
   /** Its timers of 100 ms and more fire late, by up to so many times their delay. */
   starvation = 0
-  /** Its timers are on time while nothing else happens: for programs that stand for people and callers. */
+  /** Its timers are on time while nothing else happens: for programs that stand for people and for customers. */
   isPunctual = false
   readonly draws: Draws
   /** For the lateness of its timers. */

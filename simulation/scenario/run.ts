@@ -49,7 +49,9 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
   let stage: Stage | undefined
   const played: Played = { failures: [], startedSteps: 0, underWay: new Set(), stepErrors: [] }
   try {
-    const playing = simulation.process(loadName).run(async () => {
+    const load = simulation.process(loadName)
+    load.isPunctual = true
+    const playing = load.run(async () => {
       stage = await openStage(simulation, directory)
       await play(stage, steps, played).catch((error) => {
         errors.remember(error)

@@ -65,6 +65,7 @@ export async function startSimulatedWorld(
     webhookUrl: services[0].webhookUrl,
   })
   const consumerProcess = simulation.process(consumerName)
+  consumerProcess.isPunctual = true
   const consumer = await consumerProcess.run(() => startConsumer(ports.consumer, seed * 53 + 11), 'starts')
   const { beUnavailable } = consumer
   // It closes and opens its own listener.
