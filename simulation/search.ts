@@ -13,7 +13,7 @@ export type Found = {
   steps: Step[]
   /** Of the shrunk steps, in a fresh program. */
   shrunk: RunResult
-  /** The one that was looked for, in the shrunk run; undefined: it does not fail in that check there. */
+  /** The one that was looked for, in the shrunk run; undefined: it does not fail in that way there. */
   failure: Failure | undefined
   trials: number
   /** There were more trials to make: fewer steps may do. */
@@ -39,7 +39,7 @@ export async function runOnce(
 /** Enough for a plan of a few hundred steps. */
 export const mostTrials = 400
 
-/** The fewest steps that fail in the same check; what failed has to be the result of `seed` and `steps`. */
+/** The fewest steps that fail in the same way; what failed has to be the result of `seed` and `steps`. */
 export async function shrinkRun(
   programs: Programs,
   { seed, steps, whole, sabotage }: { seed: number; steps: Step[]; whole: RunResult; sabotage: string | undefined },
@@ -47,7 +47,7 @@ export async function shrinkRun(
 ): Promise<Found> {
   const [wanted] = whole.failures
   if (!wanted || wanted.isOfHarness) throw new Error('there is nothing to shrink')
-  const { check } = wanted
+  const { kind } = wanted
   const harnessErrors: string[] = []
   let isAtLimit = false
   let trials = 0
@@ -59,7 +59,7 @@ export async function shrinkRun(
     }
     trials += 1
     const tried = await runner.run({ seed, steps: candidate, withLines: false }).then(
-      (result) => judgeTrial(result, check),
+      (result) => judgeTrial(result, kind),
       async (error): Promise<Judged> => {
         await runner.close()
         runner = programs.openRunner(sabotage)
@@ -79,7 +79,7 @@ export async function shrinkRun(
     // At other times other steps may be enough.
     const least = simple === few ? few : await minimize(simple, fails)
     const shrunk = await runOnce(programs, { seed, steps: least, withLines: true }, sabotage)
-    const failure = shrunk.failures.find((each) => each.check === check)
+    const failure = shrunk.failures.find((each) => each.kind === kind)
     return { seed, whole, steps: least, shrunk, failure, trials, isAtLimit, harnessErrors }
   } finally {
     await runner.close()
@@ -88,13 +88,13 @@ export async function shrinkRun(
 
 type Judged = { fails: boolean; says: string; isOfHarness?: boolean }
 
-/** Whether it fails in this check; what else fails does not count. */
-function judgeTrial({ failures, tookMs }: RunResult, check: string): Judged {
+/** Whether it fails in this way; what else fails does not count. */
+function judgeTrial({ failures, tookMs }: RunResult, kind: string): Judged {
   const [first] = failures
   if (first?.isOfHarness)
     return { fails: false, says: `cannot be carried out: ${first.violations[0]}`, isOfHarness: true }
-  const fails = failures.some((each) => each.check === check)
-  const other = first && !fails ? `, and fails in ${first.check}` : ''
+  const fails = failures.some((each) => each.kind === kind)
+  const other = first && !fails ? `, and fails in ${first.kind}` : ''
   return { fails, says: `${fails ? 'fails' : 'passes'} in ${tookMs} ms${other}` }
 }
 

@@ -31,7 +31,13 @@ import {
   type UsageEntry,
 } from './money/booked.ts'
 
-export type Check = { id: string; title: string; violations: string[] }
+export type Check = {
+  id: string
+  title: string
+  violations: string[]
+  /** Of the audit, the one that is broken: each is a failure of its own. */
+  rule?: string
+}
 
 /** A check that is made in more than one place. */
 export type CheckName = Pick<Check, 'id' | 'title'>

@@ -13,7 +13,7 @@ import {
 } from '../../chaos/checks/money/watch.ts'
 import { readFinalPages } from '../../chaos/operators/final-pages.ts'
 import { readEverything, settleDown } from '../../chaos/settle.ts'
-import type { Failure } from './result.ts'
+import { type Failure, kindOf } from './result.ts'
 import type { Stage } from './stage.ts'
 
 export type Checks = ReturnType<typeof createChecks>
@@ -30,8 +30,9 @@ export function createChecks(stage: Stage, startedAt: Date) {
   let turn = 0
   let entries = 0
 
-  const failure = (check: string, violations: string[], when: string): Failure => ({
+  const failure = (check: string, violations: string[], when: string, rule?: string): Failure => ({
     check,
+    kind: kindOf(check, rule),
     violations,
     atMs: history.nowMs(),
     when,
@@ -105,7 +106,7 @@ export function createChecks(stage: Stage, startedAt: Date) {
       })
       return all
         .filter(({ violations }) => violations.length > 0)
-        .map((check) => failure(checkName(check), check.violations, when))
+        .map((check) => failure(checkName(check), check.violations, when, check.rule))
     },
   }
 }

@@ -5,8 +5,10 @@ import type { Line } from '../report/edn.ts'
 export const harnessCheck = 'every step and check can be carried out'
 
 export type Failure = {
-  /** Its id and title: the same while a run is shrunk. */
+  /** Its id and title. */
   check: string
+  /** The check and what breaks it, where one check stands for many: a rule of the audit, an error. The same while a run is shrunk. */
+  kind: string
   violations: string[]
   /** Since the start of the run. */
   atMs: number
@@ -14,6 +16,14 @@ export type Failure = {
   when: string
   /** The run could not be carried out: this shows nothing about the product. */
   isOfHarness: boolean
+}
+
+export const kindOf = (check: string, about?: string) => (about === undefined ? check : `${check}: ${about}`)
+
+/** By its first line, without whatever has a digit: ids and numbers change when steps are left out. */
+export function kindOfError(check: string, error: unknown): string {
+  const [line = ''] = String(error).split('\n')
+  return kindOf(check, line.replace(/[\w-]*\d[\w-]*/g, '…'))
 }
 
 export type RunResult = {

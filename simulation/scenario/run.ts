@@ -12,7 +12,7 @@ import { perform } from './actions.ts'
 import { createChecks } from './checks.ts'
 import { watchErrors } from './errors.ts'
 import { loadName } from './faults.ts'
-import { type Failure, harnessCheck, type RunResult } from './result.ts'
+import { type Failure, harnessCheck, kindOfError, type RunResult } from './result.ts'
 import { openStage, type Stage } from './stage.ts'
 
 export type RunOptions = {
@@ -103,6 +103,7 @@ function endless({ underWay }: Played, atMs: number): Failure {
   const names = underWay.size > 0 ? [...underWay].join(', ') : 'no step: a check waits'
   return {
     check: harnessCheck,
+    kind: harnessCheck,
     violations: [`not over after ${(atMs / 3_600_000).toFixed(1)} simulated hours; under way: ${names}`],
     atMs,
     when: 'at the limit of the run',
@@ -116,8 +117,10 @@ function failureOf(
   { name, isOfProduct }: { name: string; isOfProduct: boolean },
   atMs: number,
 ): Failure {
+  const check = isOfProduct ? checkName(processEndCheck) : harnessCheck
   return {
-    check: isOfProduct ? checkName(processEndCheck) : harnessCheck,
+    check,
+    kind: kindOfError(check, error),
     violations: [String((error as Error).stack ?? error)],
     atMs,
     when: `an error of ${name} that nothing has caught`,
@@ -192,7 +195,8 @@ function start(stage: Stage, step: Step, name: string, played: Played): void {
 
 function failureOfSteps({ history }: Stage, { stepErrors }: Played, when: string): Failure | null {
   if (stepErrors.length === 0) return null
-  return { check: harnessCheck, violations: stepErrors, atMs: history.nowMs(), when, isOfHarness: true }
+  const atMs = history.nowMs()
+  return { check: harnessCheck, kind: harnessCheck, violations: stepErrors, atMs, when, isOfHarness: true }
 }
 
 async function waitUntil({ simulation }: Stage, ms: number): Promise<void> {

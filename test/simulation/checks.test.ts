@@ -1,12 +1,14 @@
 // Checks that compare what was read at two moments, or what happened with its excuse: each notices what it is for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { checkBooks } from '../../chaos/checks/money/books.ts'
 import { checkGateway } from '../../chaos/checks/money/gateway.ts'
 import { partsOfOtherSize } from '../../chaos/checks/money/lots.ts'
 import { createWatch, type EntryDigest } from '../../chaos/checks/money/watch.ts'
 import { refusedGoodPayments } from '../../chaos/checks/reasons.ts'
 import type { Books } from '../../chaos/world/postgres.ts'
 import { createDatabase } from '../../src/db/database.ts'
+import type { Violation } from '../../src/payments/audit/audit.ts'
 import { silentLog } from '../support/database/database.ts'
 
 /** Books that answer every statement with these rows. */
@@ -27,6 +29,23 @@ test('I-15: a ledger entry that changes after it was read is noticed, the last o
   watch.noteEntries(changed)
   assert.deepEqual(watch.findChanged(changed), ['c/999 has changed'])
   assert.deepEqual(watch.findChanged(entries.slice(1)), ['c/0 is gone'])
+})
+
+test('I-1…17: each rule of the audit that is broken is a failure of its own, however often another one is', async () => {
+  const noRows = booksOf(() => [])
+  const watch = createWatch(noRows, createDatabase({ query: async () => ({ rows: [] }) }, silentLog))
+  const world = { books: noRows, runCommand: async () => ({ code: 0, stdout: '', stderr: '' }) } as never
+  const found = async () =>
+    (await checkBooks(world, watch)).flatMap(({ title, rule, violations }) =>
+      title === 'the audit finds no rule broken' ? [[rule, violations.length]] : [],
+    )
+  assert.deepEqual(await found(), [[undefined, 0]])
+  const broken = (rule: string) => ({ invariant: 'I-3', rule }) as Violation
+  watch.noteRules([...Array.from({ length: 50 }, () => broken('one')), broken('two')])
+  assert.deepEqual(await found(), [
+    ['I-3 one', 20],
+    ['I-3 two', 1],
+  ])
 })
 
 test('C-17: a refusal of a good payment is excused by a lie about that payment only, or by a cancel a lease after the send', async () => {

@@ -17,7 +17,7 @@ import { changed } from '../../simulation/sabotage/apply.ts'
 import { sabotages } from '../../simulation/sabotage/sabotages.ts'
 import { actionOf } from '../../simulation/scenario/actions.ts'
 import { watchErrors } from '../../simulation/scenario/errors.ts'
-import type { Failure, RunResult } from '../../simulation/scenario/result.ts'
+import { type Failure, kindOfError, type RunResult } from '../../simulation/scenario/result.ts'
 import { shrinkRun } from '../../simulation/search.ts'
 
 test('a failing list is shrunk to the items that it needs, wherever they are, in few trials', async () => {
@@ -89,12 +89,12 @@ test('every sabotage changes the source that there is', () => {
   assert.throws(() => changed({ file: 'any', from: 'a', to: 'b' }, 'a and a'), /once/)
 })
 
-/** Programs whose runs fail in the check "wanted", behind another one, with such steps. */
+/** Programs whose runs fail in the rule "wanted" of a check, behind another one of it, with such steps. */
 function programsOf(
   onRun: (steps: Step[], isLast: boolean) => void = () => undefined,
   isFailing: (steps: Step[]) => boolean = (steps) => steps.some(({ what }) => what === 'b'),
 ): Programs {
-  const failureIn = (check: string): Failure => ({ check, violations: [], atMs: 1, when: 'now', isOfHarness: false })
+  const failureIn = (kind: string): Failure => ({ ...wantedFailure, kind })
   const run = async ({ steps, withLines }: Parameters<Runner['run']>[0]): Promise<RunResult> => {
     onRun(steps, withLines)
     const failures = isFailing(steps) ? ['other', 'wanted'].map(failureIn) : []
@@ -104,7 +104,14 @@ function programsOf(
 }
 
 const stepsToShrink = ['a', 'b', 'c'].map((what, place): Step => ({ atMs: place, actor: 'customer', what, seed: 1 }))
-const wantedFailure: Failure = { check: 'wanted', violations: [], atMs: 1, when: 'now', isOfHarness: false }
+const wantedFailure: Failure = {
+  check: 'the audit',
+  kind: 'wanted',
+  violations: [],
+  atMs: 1,
+  when: 'now',
+  isOfHarness: false,
+}
 const toShrink = {
   seed: 1,
   steps: stepsToShrink,
@@ -120,14 +127,25 @@ const toShrink = {
   } satisfies RunResult,
 }
 
-test('a run is shrunk by the check that was looked for, and that failure is returned, whatever else fails', async () => {
+test('a run is shrunk by the rule that was looked for, and that failure is returned, whatever else fails', async () => {
   const found = await shrinkRun(programsOf(), toShrink)
   assert.deepEqual(
     found.steps.map(({ what }) => what),
     ['b'],
   )
-  assert.equal(found.failure?.check, 'wanted')
+  assert.equal(found.failure?.kind, 'wanted')
   assert.deepEqual(remarksOf(found), [])
+  // Every run fails in that check, none in that rule.
+  const another = { ...toShrink.whole, failures: [{ ...wantedFailure, kind: 'third' }] }
+  const { steps, failure } = await shrinkRun(programsOf(), { ...toShrink, whole: another })
+  assert.deepEqual([steps, failure], [stepsToShrink, undefined])
+})
+
+test('two errors that nothing caught are the same failure by their text, whatever ids and numbers it has', () => {
+  const kind = kindOfError('C-30', new TypeError('order ord_01KJ3 of 3995de2f-aa has 5 entries\nand more'))
+  assert.equal(kind, 'C-30: TypeError: order … of … has … entries')
+  assert.equal(kindOfError('C-30', new TypeError('order ord_9 of 4-b has 12 entries')), kind)
+  assert.notEqual(kindOfError('C-30', new RangeError('order ord_9 of 4-b has 12 entries')), kind)
 })
 
 test('a step that is not needed at the simpler times is left out', async () => {
@@ -237,6 +255,7 @@ test('a story leaves out what was read for the checks, except for the calls that
   ]
   const failure = {
     check: 'C',
+    kind: 'C',
     violations: ['call 12: too much'],
     atMs: 9,
     when: 'at quiet moment 1',

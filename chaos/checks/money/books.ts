@@ -7,7 +7,14 @@ import { appendOnlyCheck, type EntryDigest, entryDigestsText, type Watched } fro
 
 export async function checkBooks(world: World, watch: Watched): Promise<Check[]> {
   const watched = [...watch.violations].map(([title, violations]) => ({ id: 'I-1…17', title, violations }))
-  return [...watched, await auditByCommand(world), await appendOnly(world, watch)]
+  return [...ofAudit(watch), ...watched, await auditByCommand(world), await appendOnly(world, watch)]
+}
+
+/** One for each rule that is broken, under the same title. */
+function ofAudit({ brokenRules }: Watched): Check[] {
+  const check = { id: 'I-1…17', title: 'the audit finds no rule broken', violations: [] }
+  if (brokenRules.size === 0) return [check]
+  return [...brokenRules].map(([rule, violations]) => ({ ...check, rule, violations }))
 }
 
 async function auditByCommand(world: World): Promise<Check> {

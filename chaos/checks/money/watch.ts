@@ -2,7 +2,7 @@
 // and the sums below, which follow another way. A ledger entry that was read once never changes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../../src/db/database.ts'
-import { audit } from '../../../src/payments/audit/audit.ts'
+import { audit, type Violation } from '../../../src/payments/audit/audit.ts'
 import type { Books } from '../../world/postgres.ts'
 import type { CheckName } from '../evidence.ts'
 
@@ -83,23 +83,23 @@ export const entryDigestsText = `
 /** Of some percent of them, and of at most so many: the watch of a campaign reads them every two seconds. */
 const sampledText = (percent: number) => `${entryDigestsText} tablesample bernoulli (${percent}) limit 300`
 
-export const auditTitle = 'the audit finds no rule broken'
-
 export type Watch = ReturnType<typeof startWatch>
 
 export type Watched = ReturnType<typeof createWatch>
 
 /** `sampledPercent`: of the ledger entries that are read for the check that none changes; undefined: all of them. */
 export function createWatch(books: Books, database: Database, sampledPercent?: number) {
-  /** By rule; the first ones only. */
-  const violations = new Map<string, string[]>([auditTitle, ...Object.keys(sums)].map((name) => [name, []]))
+  /** By sum; the first ones only. */
+  const violations = new Map<string, string[]>(Object.keys(sums).map((name) => [name, []]))
+  /** By rule of the audit; the first ones only. */
+  const brokenRules = new Map<string, string[]>()
   const digests = new Map<string, string>()
   const counts = { snapshots: 0, missed: 0 }
 
   async function readSnapshot(): Promise<void> {
     const { violations: broken } = await audit(database)
-    note(auditTitle, broken)
-    for (const [name, text] of Object.entries(sums)) note(name, await books.queryEach(text))
+    noteRules(broken)
+    for (const [name, text] of Object.entries(sums)) note(violations, name, await books.queryEach(text))
     const text = sampledPercent === undefined ? entryDigestsText : sampledText(sampledPercent)
     noteEntries(await books.query<EntryDigest>(text))
     counts.snapshots += 1
@@ -117,13 +117,19 @@ export function createWatch(books: Books, database: Database, sampledPercent?: n
     return changed.map(([entry]) => `${entry} ${now.has(entry) ? 'has changed' : 'is gone'}`)
   }
 
-  function note(name: string, rows: object[]): void {
-    const known = violations.get(name) ?? []
+  function noteRules(broken: Violation[]): void {
+    for (const [name, rows] of Map.groupBy(broken, ({ invariant, rule }) => `${invariant} ${rule}`))
+      note(brokenRules, name, rows)
+  }
+
+  function note(where: Map<string, string[]>, name: string, rows: object[]): void {
+    const known = where.get(name) ?? []
+    where.set(name, known)
     const when = `${Math.round(performance.now() / 1_000)} s`
     for (const row of rows) if (known.length < keptViolations) known.push(`at ${when}: ${JSON.stringify(row)}`)
   }
 
-  return { counts, violations, noteEntries, findChanged, readSnapshot }
+  return { counts, violations, brokenRules, noteRules, noteEntries, findChanged, readSnapshot }
 }
 
 export function startWatch(books: Books, database: Database, stopped: AbortSignal) {
