@@ -27,7 +27,10 @@ import { type BigLog, percentilesOf, type Sealing } from './results.ts'
 
 const entriesPerOrder = 3.9
 const provenEntries = 5_000
-const warmEntries = 200
+/** As a service that has run for a while: Node compiles in that time, on the cores that PostgreSQL needs. */
+const warmEntries = 5_000
+/** Those of requests in a service with the default settings. */
+const requestConnections = 6
 const longestStatementMs = 600_000
 const tilesPerInsert = 512
 const origin = 'prepaid-credits/log'
@@ -54,7 +57,7 @@ export async function measureBigLog(
   const built = await spreadLeaves(client, signer, Math.ceil(leaves / sealing.entries))
   client.release(true)
   // Planned once, as the connections of requests.
-  const requests = createPool({ connection, maxConnections: 2, plans: 'once', log })
+  const requests = createPool({ connection, maxConnections: requestConnections, plans: 'once', log })
   parts.defer(() => requests.end())
   const tookMs = await measureProofs(createDatabase(requests, log), signer, requests)
   return { sealing, bigLog: { ...built, proofs: provenEntries, ms: percentilesOf(tookMs) } }
