@@ -86,6 +86,7 @@ function countSpending({ callsOf, uses, holds }: Evidence): Figures {
     'holds released': inState('RELEASED'),
     'holds expired': inState('EXPIRED'),
     'holds open in the end': inState('ACTIVE'),
+    receipts: callsOf.receipt.filter(({ outcome }) => outcome.kind === 'ok').length,
     'reversals that went through': [...uses.values()].filter(({ kind }) => kind === 'REVERSAL').length,
     'reversals refused': callsOf.reverse.filter(({ outcome }) => outcome.kind === 'fail').length,
     'captures and releases that came too late': [...callsOf.capture, ...callsOf.release].filter(

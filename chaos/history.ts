@@ -22,6 +22,7 @@ export type Request =
   | ExtendRequest
   | EndRequest
   | ReverseRequest
+  | ReceiptRequest
 
 /** Of a sibling service; `sibling` is its index in the campaign's list. */
 export type UseRequest = SpendRequest | HoldRequest
@@ -43,6 +44,14 @@ export type EndRequest =
   | { op: 'release'; customer: number; sibling: number; holdId: string }
 /** Gives back the spend or the captured hold with the reference `reversed`; `credits` is null for all that is left. */
 export type ReverseRequest = Omit<Use, 'credits'> & { op: 'reverse'; credits: number | null; reversed: string }
+
+/** Of an order that was confirmed, or of a reference that was used. */
+export type ReceiptRequest = {
+  op: 'receipt'
+  customer: number
+  sibling: number
+  of: { orderId: string } | { reference: string }
+}
 
 export type ConfirmVariant = 'right' | 'wrong amount' | 'wrong key' | 'foreign order'
 

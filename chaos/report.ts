@@ -41,6 +41,7 @@ const leastPerMinute: Record<string, number> = {
   'captures and releases that came too late': 8,
   'reversals that went through': 8,
   'reversals refused': 5,
+  receipts: 5,
   'spends and holds refused by a budget': 8,
   'spends and holds refused because the customer was suspended': 0,
   'events delivered': 80,

@@ -1,9 +1,11 @@
-// The end of a run: waits until everything is settled without intervention, reconciles, and reads everything over HTTP.
+// The end of a run: waits until everything is settled without intervention, reconciles, and reads everything over HTTP, some
+// receipts once more too.
 import { createRandom } from '../harness/random.ts'
 import type { Ended } from './checks/all.ts'
+import { keyOfReceipt } from './checks/log/receipts.ts'
 import { findIgnoredNotifications } from './checks/notifications.ts'
 import { awaitQuiet } from './checks/quiet.ts'
-import type { History } from './history.ts'
+import type { History, ReceiptRequest } from './history.ts'
 import { type ClientParts, createClient } from './load/client.ts'
 import { runReconciliation } from './load/reconciliation.ts'
 import type { World } from './world/world.ts'
@@ -47,4 +49,14 @@ export async function readEverything(parts: ReadParts, wasRead = (_: Listed) => 
   }
   await Promise.all(Array.from({ length: clients }, work))
   for (const { index } of shop.customers) await client.sendUntilAnswered({ op: 'balance', customer: index })
+  for (const request of lastReceipts(parts.history)) await client.sendUntilAnswered(request)
+}
+
+const receiptsRepeated = 50
+
+/** Each once. */
+function lastReceipts({ calls }: History): ReceiptRequest[] {
+  const requests = calls.flatMap(({ request }) => (request.op === 'receipt' ? [request] : []))
+  const distinct = new Map(requests.map((request) => [keyOfReceipt(request), request]))
+  return [...distinct.values()].slice(-receiptsRepeated)
 }

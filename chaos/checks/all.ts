@@ -10,6 +10,7 @@ import type { Check, CheckName, Evidence } from './evidence.ts'
 import { checkFailovers } from './failovers.ts'
 import { checkHome } from './home.ts'
 import { checkKeys } from './keys.ts'
+import { checkReceipts } from './log/receipts.ts'
 import { checkAdjustments } from './money/adjustments.ts'
 import { checkBalances } from './money/balances.ts'
 import { checkBooks } from './money/books.ts'
@@ -55,6 +56,7 @@ export async function checkEverything(parts: ToCheck): Promise<Check[]> {
   return [
     { id: 'I-13', title: 'everything is settled within a minute after the faults', violations: quiet.stranded },
     ...(await checkBooks(world, watch)),
+    await checkReceipts(world, evidence),
     ...checkGateway(evidence),
     ...(await checkLots(world, evidence)),
     ...checkPurchases(evidence),

@@ -125,6 +125,7 @@ export async function gatherEvidence(world: World, shop: Shop, recorded: Recorde
       capture: of('capture'),
       release: of('release'),
       reverse: of('reverse'),
+      receipt: of('receipt'),
     },
     orders: await readOrders(books, places),
     uses: new Map((await readUses(books)).map((use) => [keyOfUse(use), use])),

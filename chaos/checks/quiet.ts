@@ -1,6 +1,6 @@
 // Waits after the faults until everything is settled without intervention: no operation is open, every notification is
-// processed, orders and holds past their time have expired, every event is delivered, and no balance changes. What is
-// not settled within the limit is stranded.
+// processed, orders and holds past their time have expired, every event is delivered, every entry of the ledger is in the
+// transparency log, and no balance changes. What is not settled within the limit is stranded.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../world/settings.ts'
 import type { World } from '../world/world.ts'
@@ -49,6 +49,12 @@ const unsettledTexts = [
   `select concat_ws(' ', 'events', next_event, 'to', last_event, 'of', customer_id, 'wait, attempts', attempts,
     last_error) as what
   from event_queues where next_event <= last_event order by due_at`,
+  `select concat_ws(' ', 'entries', coalesce(logged.last_entry, 0) + 1, 'to', a.last_entry, 'of', a.customer_id,
+    'are not in the transparency log') as what
+  from accounts a
+  left join (select customer_id, max(last_entry) as last_entry from log_runs group by customer_id) logged
+    on logged.customer_id = a.customer_id
+  where a.last_entry > coalesce(logged.last_entry, 0) order by a.customer_id`,
 ]
 
 async function findUnsettled({ books }: World): Promise<string[]> {

@@ -59,6 +59,7 @@ export const customerActions = {
   spend: { weight: 14, act: spend },
   hold: { weight: 12, act: hold },
   reverse: { weight: 6, act: reverse },
+  receipt: { weight: 3, act: getReceipt },
   'read status': { weight: 8, act: readStatus },
   'read balance': { weight: 8, act: readBalance },
   'read with a former key': { weight: 3, act: readWithFormerKey },
@@ -185,6 +186,10 @@ async function hold({ random, siblings }: Context): Promise<void> {
 
 async function reverse({ random, siblings }: Context): Promise<void> {
   siblings.begin('reverse', random.integer(0, 2 ** 31))
+}
+
+async function getReceipt({ random, siblings }: Context): Promise<void> {
+  siblings.begin('receipt', random.integer(0, 2 ** 31))
 }
 
 async function readStatus({ shop, client, random }: Context): Promise<void> {

@@ -6,6 +6,7 @@ import { invalidRequests, type Message } from './invalid-requests.ts'
 
 export const publicBase = '/public/v1/payments'
 export const internalBase = '/internal/v1/credits'
+const customersBase = '/internal/v1/customers'
 
 function post(path: string, body: object, headers: Record<string, string> = {}): Message {
   return { method: 'POST', path, body: JSON.stringify(body), headers }
@@ -51,6 +52,10 @@ const messages: Messages = {
       reason: 'failed',
       ...(credits !== null && { credits }),
     }),
+  receipt: ({ of }, customerId) => {
+    const subject = 'orderId' in of ? `orders/${of.orderId}` : `references/${of.reference}`
+    return { method: 'GET', path: `${customersBase}/${customerId}/${subject}/receipt` }
+  },
 }
 
 export function messageOf<Of extends Request>(request: Of, customerId: string): Message {

@@ -1,7 +1,7 @@
 // The platform's sibling services: over the internal API of either service they spend credits, or hold them, extend the
 // hold, capture parts of it, and then capture, release or forget it; and they give credits back. Each chooses its own
 // references; some are sent several times at once, some again much later with another amount, for another customer, or
-// for the other operation. They retry until the outcome is known.
+// for the other operation. They retry until the outcome is known, and get receipts of what they and the customers did.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../harness/random.ts'
 import type {
@@ -10,6 +10,7 @@ import type {
   ExtendRequest,
   HoldRequest,
   PartRequest,
+  ReceiptRequest,
   Request,
   ReverseRequest,
   SpendRequest,
@@ -63,7 +64,7 @@ export function createSiblings(parts: Omit<ClientParts, 'random'>) {
   }
 }
 
-const tasks = { spend, hold: holdAndEnd, reverse }
+const tasks = { spend, hold: holdAndEnd, reverse, receipt: getReceipt }
 
 async function spend(task: Task): Promise<void> {
   const { random } = task
@@ -158,6 +159,22 @@ async function reverse(task: Task): Promise<void> {
   })
   const others = requests.filter(() => random.chance(0.1)).map((request) => ({ ...request, credits: some() }))
   await sendAll(task, random.shuffled([...requests.flatMap((request) => copiesOf(random, request)), ...others]))
+}
+
+/** Right after the answer, when the log does not have the entries yet. */
+const newestShare = 0.5
+
+/** Of an order or a use that was acknowledged. The history keeps it, for the checks. */
+async function getReceipt(task: Task): Promise<void> {
+  const { shop, random, made } = task
+  const oneOf = <Value>(values: Value[]) => (random.chance(newestShare) ? values.at(-1) : anyOf(random, values))
+  const sibling = random.integer(0, shop.siblings.length - 1)
+  const order = oneOf([...shop.orders.values()].filter(({ confirmedBy }) => confirmedBy !== null))
+  const use = oneOf(made)
+  const ofOrder = order && { customer: order.customer, of: { orderId: order.orderId } }
+  const ofUse = use && { customer: use.customer, of: { reference: use.reference } }
+  const chosen = random.chance(0.5) ? (ofOrder ?? ofUse) : (ofUse ?? ofOrder)
+  if (chosen) await sendAll<ReceiptRequest>(task, [{ op: 'receipt', sibling, ...chosen }])
 }
 
 const allCreditsShare = 0.08

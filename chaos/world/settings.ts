@@ -16,6 +16,9 @@ export const limits = {
   eventRetryMaxMs: 2_000,
 }
 
+/** The name of the transparency log. */
+export const logOrigin = 'credits.example/log'
+
 export function serviceEnvironment(
   postgres: Pick<Postgres, 'servingUrlFor' | 'standbys'>,
   gatewayPort: number,
@@ -31,6 +34,7 @@ export function serviceEnvironment(
     TOSS_CLIENT_KEY: keys.clientKey,
     TOSS_SECRET_KEY: keys.secretKey,
     KEY_PEPPER: pepper,
+    LOG_ORIGIN: logOrigin,
     SUCCESS_URL: 'https://shop.example/success',
     FAIL_URL: 'https://shop.example/fail',
     GATEWAY_TIMEOUT_MS: `${limits.gatewayTimeoutMs}`,

@@ -37,6 +37,8 @@ export type World = {
   /** Every request and answer as text. */
   readHistory(): string
   runCommand: RunCommand
+  /** Work of a check that no simulated process may do: WebCrypto uses other threads. */
+  runOutside<Value>(work: () => Promise<Value>): Promise<Value>
 }
 
 /** A world of processes. */
@@ -127,6 +129,7 @@ async function startPrograms(
     peppers: [{ version: 1, secret: pepper }],
     environment: platform,
     runCommand: createCommands(directory, platform),
+    runOutside: (work) => work(),
     secrets: {
       'the secret key of the gateway': keys.secretKey,
       'the secret key of the gateway in base64': Buffer.from(`${keys.secretKey}:`).toString('base64'),

@@ -25,7 +25,7 @@ const customerActions = weightedOf({
   'read packages': 1,
   'send an invalid request': 1,
 })
-const serviceActions = weightedOf({ spend: 5, hold: 6, reverse: 3 })
+const serviceActions = weightedOf({ spend: 5, hold: 6, reverse: 3, receipt: 4 })
 const operatorActions = weightedOf({
   settle: 4,
   refund: 5,

@@ -97,14 +97,19 @@ export async function startSimulatedWorld(
     },
     readHistory: () => lines.map((line) => JSON.stringify(line)).join('\n'),
     runCommand: createSimulatedCommands(simulation, { environment: platform, databaseUrl: database.url }),
+    runOutside: (work) => betweenEvents(simulation, work, 'verifies'),
     lines,
     readAll: (texts) => betweenEvents(simulation, () => database.queryAll(texts)),
   }
 }
 
-function betweenEvents<Value>(simulation: Simulation, read: () => Promise<Value>): Promise<Value> {
+function betweenEvents<Value>(
+  simulation: Simulation,
+  read: () => Promise<Value>,
+  what = 'reads the books',
+): Promise<Value> {
   return new Promise<Value>((resolve, reject) => {
-    simulation.at(simulation.now(), () => read().then(resolve, reject), 'reads the books')
+    simulation.at(simulation.now(), () => read().then(resolve, reject), what)
   })
 }
 

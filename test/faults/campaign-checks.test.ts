@@ -152,6 +152,7 @@ function evidenceOf({ spends = [], reversals = [], balances, more = {} }: Partia
       extend: [],
       capture: [],
       release: [],
+      receipt: [],
       spend,
       reverse,
       balance,

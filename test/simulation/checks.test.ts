@@ -1,15 +1,21 @@
 // Checks that compare what was read at two moments, or what happened with its excuse: each notices what it is for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { checkReceipts } from '../../chaos/checks/log/receipts.ts'
 import { checkBooks } from '../../chaos/checks/money/books.ts'
 import { checkGateway } from '../../chaos/checks/money/gateway.ts'
 import { partsOfOtherSize } from '../../chaos/checks/money/lots.ts'
 import { createWatch, type EntryDigest } from '../../chaos/checks/money/watch.ts'
 import { refusedGoodPayments } from '../../chaos/checks/reasons.ts'
+import type { Outcome } from '../../chaos/history.ts'
 import type { Books } from '../../chaos/world/postgres.ts'
+import { logOrigin } from '../../chaos/world/settings.ts'
+import type { Peppers } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import type { Violation } from '../../src/payments/audit/audit.ts'
+import { logKeysOf, signCheckpoint } from '../../src/transparency/note.ts'
 import { silentLog } from '../support/database/database.ts'
+import { hashLeaf, inclusionOf, rootOf } from '../verify/reference-log.ts'
 
 /** Books that answer every statement with these rows. */
 function booksOf(rows: () => object[]): Books {
@@ -116,4 +122,65 @@ test('L-3: a refund of the unused part that took credits which were spent when i
   assert.deepEqual(await found(6, 4), [])
   assert.deepEqual(await found(10, 3), [])
   assert.deepEqual(await found(10, 4), ['order: 10 credits taken, 6 were unspent'])
+})
+
+test('T-1: a receipt is noticed that does not verify, is of something else, or is contradicted by a later one or by the log', async () => {
+  const peppers: Peppers = [{ version: 1, secret: 'pepper' }]
+  const customerId = '00000000-0000-4000-8000-000000000001'
+  const grant = (entry: number, order: string) =>
+    `prepaid-credits/entry/v1\ncustomer ${customerId}\nentry ${entry}\ntime 2026-01-01T00:00:00.000000Z\nkind GRANT\ndelta 5\nbalance ${5 * entry}\norder ${order}`
+  const leaves = [grant(1, 'one'), grant(2, 'two'), grant(3, 'one'), grant(1, 'one')]
+  const hashes = leaves.map(hashLeaf)
+  /** In a log of `size` leaves, under the checkpoint of the first `signed` ones. */
+  const receipt = (indexes: number[], size: number, { order = 'one', signed = size } = {}): Outcome => {
+    const logged = hashes.slice(0, size)
+    const keys = logKeysOf(peppers, logOrigin)
+    const checkpoint = { origin: logOrigin, size: signed, root: rootOf(hashes.slice(0, signed)) }
+    const data = {
+      format: 'prepaid-credits/receipt/v1',
+      subject: { order },
+      entries: indexes.map((index) => ({
+        leaf: leaves[index],
+        index: `${index}`,
+        proof: inclusionOf(index, logged).map((hash) => hash.toString('base64')),
+      })),
+      checkpoint: signCheckpoint(keys, checkpoint),
+      keys: keys.map(({ vkey }) => vkey),
+    }
+    return { kind: 'ok', status: 200, data, message: '' }
+  }
+  /** The log as it is now. */
+  const databaseOf = (now: Buffer[]) => {
+    const head = { size: now.length, root: rootOf(now), note: '' }
+    const tile = { level: 0, tile: 0, hashes: Buffer.concat(now) }
+    const query = async ({ text }: { text: string }) => ({ rows: text.includes('log_head') ? [head] : [tile] })
+    return createDatabase({ query }, silentLog)
+  }
+  const found = async (outcomes: Outcome[], now = hashes) => {
+    const calls = outcomes.map((outcome, place) => ({
+      number: place + 1,
+      request: { op: 'receipt', customer: 0, sibling: place, of: { orderId: 'one' } },
+      invokedAtMs: place * 10,
+      endedAtMs: place * 10 + 5,
+      outcome,
+    }))
+    const shop = { customers: [{ customerId }], database: databaseOf(now) }
+    const world = { peppers, runOutside: <Value>(work: () => Promise<Value>) => work() }
+    return (await checkReceipts(world, { shop, callsOf: { receipt: calls } } as never)).violations.join()
+  }
+  const [unanswered, refused]: [Outcome, Outcome] = [
+    { kind: 'info', cause: 'SVC001' },
+    { kind: 'fail', status: 404, code: 'NOT000', message: '', metadata: null },
+  ]
+  assert.equal(await found([unanswered, receipt([0], 1), receipt([0, 2], 3)]), '')
+  assert.match(await found([receipt([0], 2, { signed: 1 })]), /^call 1: VerifyError: entry 1 is not at index 0 of the/)
+  assert.equal(
+    await found([receipt([1], 2, { order: 'two' })]),
+    `call 1: a receipt of {"order":"two"} of ${customerId}`,
+  )
+  assert.match(await found([receipt([0], 1), receipt([3], 4)]), /^call 2: entry \S+ is at 3 .* was at 0/s)
+  assert.equal(await found([receipt([0, 2], 3), receipt([0], 3)]), 'call 2: has not all entries of call 1')
+  assert.match(await found([receipt([0], 3)], hashes.toReversed()), /^call 1: the log of 3 entries had the root/)
+  assert.equal(await found([refused]), 'call 1: a receipt was refused with NOT000')
+  assert.equal(await found([receipt([0], 1), unanswered]), 'call 2: there is no receipt of {"orderId":"one"}')
 })
