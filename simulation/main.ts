@@ -1,6 +1,6 @@
 // `npm run simulate`: runs simulations and prints the SHA-256 of each one's events. A failing run is shrunk and printed as a
-// story. Exit code 0: every check held; 1: one did not, two runs of a seed differ, or a sabotage was not found or not shrunk to
-// a short story; 2: wrong arguments; 3: a run could not be carried out, which shows nothing about the product.
+// story. Exit code 0: every check held; 1: one did not, two runs of a seed differ, or one of several sabotages was not found or
+// not shrunk to a short story; 2: wrong arguments; 3: a run could not be carried out, which shows nothing about the product.
 import { randomInt } from 'node:crypto'
 import { WrongArguments } from '../harness/options.ts'
 import { readOptions } from './options.ts'

@@ -1,4 +1,4 @@
-// Attackers with every right over the database, as `npm run bench -- attacks` has them, on small books: the holder of any earlier
+// Attackers with every right over the database, as `npm run bench -- attacks` has them, on small books: the audit with any earlier
 // checkpoint or receipt finds each of them, and finds nothing where there was none.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
