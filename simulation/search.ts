@@ -38,6 +38,8 @@ export async function runOnce(
 
 /** Enough for a plan of a few hundred steps. */
 export const mostTrials = 400
+/** Each trial leaves some of its memory behind, and a program of gigabytes is slow. */
+const trialsPerProgram = 30
 
 /** The fewest steps that fail in the same way; what failed has to be the result of `seed` and `steps`. */
 export async function shrinkRun(
@@ -52,17 +54,21 @@ export async function shrinkRun(
   let isAtLimit = false
   let trials = 0
   let runner: Runner = programs.openRunner(sabotage)
+  async function renewProgram(): Promise<void> {
+    await runner.close()
+    runner = programs.openRunner(sabotage)
+  }
   async function fails(candidate: Step[]): Promise<boolean> {
     if (trials >= limit) {
       isAtLimit = true
       return false
     }
+    if (trials % trialsPerProgram === trialsPerProgram - 1) await renewProgram()
     trials += 1
     const tried = await runner.run({ seed, steps: candidate, withLines: false }).then(
       (result) => judgeTrial(result, kind),
       async (error): Promise<Judged> => {
-        await runner.close()
-        runner = programs.openRunner(sabotage)
+        await renewProgram()
         return { fails: false, says: `the program failed: ${error}`, isOfHarness: true }
       },
     )
