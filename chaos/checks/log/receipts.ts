@@ -13,7 +13,7 @@ import { at, type Check, type Evidence } from '../evidence.ts'
 
 type ReceiptCall = Call<ReceiptRequest>
 
-/** Whichever service asks. */
+/** Of whatever service the request is. */
 export const keyOfReceipt = ({ customer, of }: ReceiptRequest) => JSON.stringify([customer, of])
 
 export async function checkReceipts(
