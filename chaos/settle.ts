@@ -49,14 +49,17 @@ export async function readEverything(parts: ReadParts, wasRead = (_: Listed) => 
   }
   await Promise.all(Array.from({ length: clients }, work))
   for (const { index } of shop.customers) await client.sendUntilAnswered({ op: 'balance', customer: index })
-  for (const request of lastReceipts(parts.history)) await client.sendUntilAnswered(request)
+  for (const request of receiptsToRepeat(parts.history)) await client.sendUntilAnswered(request)
 }
 
 const receiptsRepeated = 50
 
-/** Each once. */
-function lastReceipts({ calls }: History): ReceiptRequest[] {
-  const requests = calls.flatMap(({ request }) => (request.op === 'receipt' ? [request] : []))
-  const distinct = new Map(requests.map((request) => [keyOfReceipt(request), request]))
-  return [...distinct.values()].slice(-receiptsRepeated)
+/** The last ones, and all that were never given: a service gives up while the faults last. Each once. */
+function receiptsToRepeat({ calls }: History): ReceiptRequest[] {
+  const last = new Map<string, { request: ReceiptRequest; isOpen: boolean }>()
+  for (const { request, outcome } of calls) {
+    if (request.op === 'receipt') last.set(keyOfReceipt(request), { request, isOpen: outcome.kind === 'info' })
+  }
+  const open = [...last.values()].slice(0, -receiptsRepeated).filter(({ isOpen }) => isOpen)
+  return [...open, ...[...last.values()].slice(-receiptsRepeated)].map(({ request }) => request)
 }
