@@ -433,10 +433,11 @@ function readPeppers(read: Reader, sandbox: boolean): Peppers | undefined {
     return { version: Number(version), secret }
   })
   const [first, ...others] = peppers
-  // The log would have two keys that are the same, and verifiers refuse a note with two signatures of one key.
-  const isTwice = ({ version, secret }: Pepper, place: number) =>
-    peppers.some((other, at) => at < place && (other.version === version || other.secret === secret))
-  if (!first || peppers.some(isTwice) || peppers.some((pepper) => pepper.secret.length < 16)) {
+  const versions = new Set(peppers.map((pepper) => pepper.version))
+  // With a secret twice the log would have one key twice, and verifiers refuse a note with two signatures of one key.
+  const secrets = new Set(peppers.map((pepper) => pepper.secret))
+  const isRepeated = versions.size < peppers.length || secrets.size < peppers.length
+  if (!first || isRepeated || peppers.some((pepper) => pepper.secret.length < 16)) {
     read.fault('KEY_PEPPER', expected)
     return undefined
   }

@@ -199,10 +199,5 @@ const keptNotes = createRecentPerOwner<readonly LogKey[], string | null>(notesKe
 
 /** Checking a signature takes a tenth of the time of a receipt, and the next receipt has most often the same note. */
 function rememberedNote(note: string, keys: readonly LogKey[]): string | null {
-  const kept = keptNotes.of(keys)
-  const known = kept.get(note)
-  if (known !== undefined) return known
-  const signed = signedByAll(note, keys)
-  kept.set(note, signed)
-  return signed
+  return keptNotes.of(keys).getOrMake(note, () => signedByAll(note, keys))
 }

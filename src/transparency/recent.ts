@@ -1,10 +1,15 @@
 // A map of at most so many values: the one that was used longest ago is forgotten first.
 
-export type Recent<Value> = { get(key: string): Value | undefined; set(key: string, value: Value): void }
+export type Recent<Value> = {
+  get(key: string): Value | undefined
+  set(key: string, value: Value): void
+  /** The value of the key, made and kept if there is none. */
+  getOrMake(key: string, make: () => Value): Value
+}
 
 export function createRecent<Value>(atMost: number): Recent<Value> {
   const values = new Map<string, Value>()
-  return {
+  const recent: Recent<Value> = {
     get(key) {
       const value = values.get(key)
       if (value === undefined) return undefined
@@ -18,7 +23,15 @@ export function createRecent<Value>(atMost: number): Recent<Value> {
       if (values.size >= atMost && oldest !== undefined) values.delete(oldest)
       values.set(key, value)
     },
+    getOrMake(key, make) {
+      const known = recent.get(key)
+      if (known !== undefined) return known
+      const value = make()
+      recent.set(key, value)
+      return value
+    },
   }
+  return recent
 }
 
 /** A map of this kind for each owner, as long as the owner exists. */

@@ -13,7 +13,7 @@ import { at, type Check, type Evidence } from '../evidence.ts'
 
 type ReceiptCall = Call<ReceiptRequest>
 
-/** Of whatever service the request is. */
+/** The same for every service that asks. */
 export const keyOfReceipt = ({ customer, of }: ReceiptRequest) => JSON.stringify([customer, of])
 
 export async function checkReceipts(

@@ -39,11 +39,7 @@ export function rememberChecked(check: CheckCosignature, atMost: number): CheckC
   const checked = createRecent<boolean>(atMost)
   return (vkey, line, text) => {
     const id = hash('sha256', JSON.stringify([vkey, line, text]), 'base64')
-    const known = checked.get(id)
-    if (known !== undefined) return known
-    const isValid = check(vkey, line, text)
-    checked.set(id, isValid)
-    return isValid
+    return checked.getOrMake(id, () => check(vkey, line, text))
   }
 }
 
