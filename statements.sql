@@ -101,13 +101,18 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
     d.resolved_at as "resolvedAt", d.resolution,
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'outcome', e.outcome, 'endedAt', to_char(e.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
+       'outcome', e.outcome, 'endedAt', to_char(e.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
      from (select * from operator_actions a
            where a.step = 'BEGUN' and a.subject in (d.discrepancy_id::text, d.order_id)
              and (a.subject = d.discrepancy_id::text
                   or a.happened_at between d.found_at and coalesce(d.resolved_at, 'infinity'))
            order by a.happened_at limit 1000) b
-     left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED') as "acts",
+     left join lateral (
+    select l.outcome, l.about, case l.step when 'ENDED' then l.happened_at end as ended_at
+    from operator_actions l
+    where l.action_id = b.action_id and l.step <> 'BEGUN'
+    order by l.step
+    limit 1) e on true) as "acts",
     (select coalesce(json_agg(json_build_object(
        'discrepancyId', s.discrepancy_id, 'kind', s.kind, 'foundAt', to_char(s.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        'resolvedAt', to_char(s.resolved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by s.found_at desc), '[]')
@@ -171,10 +176,15 @@ with subjects as (
     from unnest($1::uuid[], $2::text[]) as i (customer_id, order_id)
     join discrepancies d on d.customer_id = i.customer_id and d.order_id = i.order_id
   )
-  select s.order_id as "orderId", b.actor, b.command, to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "at", to_char(e.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "endedAt"
+  select s.order_id as "orderId", b.actor, b.command, to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "at", to_char(e.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "endedAt"
   from subjects s
   join operator_actions b on b.subject = s.subject
-  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  left join lateral (
+    select l.outcome, l.about, case l.step when 'ENDED' then l.happened_at end as ended_at
+    from operator_actions l
+    where l.action_id = b.action_id and l.step <> 'BEGUN'
+    order by l.step
+    limit 1) e on true
   where b.step = 'BEGUN' and b.command in ('orders refund', 'discrepancies accept')
   order by b.happened_at;
 
@@ -185,9 +195,16 @@ select discrepancy_id as "discrepancyId", resolved_at as "resolvedAt"
 
 -- console.findRun
 select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
-    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt", r.finished_at as "finishedAt",
-    case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
-         else 'interrupted' end as "state", r.result from reconciliations r where r.reconciliation_id = $1;
+    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",
+    case when not a.is_open then r.finished_at end as "finishedAt",
+    case when a.is_open then 'under way' when r.finished_at is not null then 'finished'
+         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", case when not a.is_open then r.result end as "result"
+  from reconciliations r
+  cross join lateral (select r.reconciliation_id::text = any (array(
+      select b.subject from open_actions o
+      join operator_actions b on b.action_id = o.action_id and b.step = 'BEGUN'
+      where b.subject is not null)) as is_open) a
+  where r.reconciliation_id = $1;
 
 -- console.findSession
 with found as (
@@ -358,10 +375,15 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
 
 -- console.listNewestRuns
 select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
-    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt", r.finished_at as "finishedAt",
-    case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
-         else 'interrupted' end as "state", r.result - '{lines,rest}'::text[] as "result"
-  from reconciliations r order by r.started_at desc, r.reconciliation_id desc limit $1;
+    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",
+    case when not a.is_open then r.finished_at end as "finishedAt",
+    case when a.is_open then 'under way' when r.finished_at is not null then 'finished'
+         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
+  from reconciliations r
+  cross join lateral (select r.reconciliation_id::text = any (array(
+      select b.subject from open_actions o
+      join operator_actions b on b.action_id = o.action_id and b.step = 'BEGUN'
+      where b.subject is not null)) as is_open) a order by r.started_at desc, r.reconciliation_id desc limit $1;
 
 -- console.listNotes
 select happened_at as "at", actor, reason as "note" from operator_actions
@@ -401,7 +423,8 @@ select o.customer_id as "customerId",
     c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
@@ -437,6 +460,11 @@ select o.customer_id as "customerId",
     ) f
     limit 1) end as "failed") f) = any ($7) = $8::boolean) order by o.order_id desc limit $9) o
   left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
   order by o.order_id desc;
 
 -- console.listOrdersByAmount
@@ -444,7 +472,8 @@ select o.customer_id as "customerId",
     c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
@@ -480,6 +509,11 @@ select o.customer_id as "customerId",
     ) f
     limit 1) end as "failed") f) = any ($7) = $8::boolean) and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text)) order by o.amount desc, o.order_id desc limit $9) o
   left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
   order by o.amount desc, o.order_id desc;
 
 -- console.listOrdersOfCustomer
@@ -487,7 +521,8 @@ select o.customer_id as "customerId",
     c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
@@ -523,6 +558,11 @@ select o.customer_id as "customerId",
     ) f
     limit 1) end as "failed") f) = any ($7) = $8::boolean) order by o.order_id desc limit $9) o
   left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
   order by o.order_id desc;
 
 -- console.listOrdersOfCustomerByAmount
@@ -530,7 +570,8 @@ select o.customer_id as "customerId",
     c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
@@ -566,6 +607,11 @@ select o.customer_id as "customerId",
     ) f
     limit 1) end as "failed") f) = any ($7) = $8::boolean) and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text)) order by o.amount desc, o.order_id desc limit $9) o
   left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
   order by o.amount desc, o.order_id desc;
 
 -- console.listPayments
@@ -596,10 +642,15 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
 
 -- console.listRunsBehind
 select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
-    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt", r.finished_at as "finishedAt",
-    case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
-         else 'interrupted' end as "state", r.result - '{lines,rest}'::text[] as "result"
+    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",
+    case when not a.is_open then r.finished_at end as "finishedAt",
+    case when a.is_open then 'under way' when r.finished_at is not null then 'finished'
+         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
   from reconciliations r
+  cross join lateral (select r.reconciliation_id::text = any (array(
+      select b.subject from open_actions o
+      join operator_actions b on b.action_id = o.action_id and b.step = 'BEGUN'
+      where b.subject is not null)) as is_open) a
   where (r.started_at, r.reconciliation_id) < (
     select c.started_at, c.reconciliation_id from reconciliations c where c.reconciliation_id = $2)
   order by r.started_at desc, r.reconciliation_id desc
@@ -613,10 +664,15 @@ select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
     select distinct on (of_day."state" = 'finished') of_day.*
     from (
       select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
-    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt", r.finished_at as "finishedAt",
-    case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
-         else 'interrupted' end as "state", r.result - '{lines,rest}'::text[] as "result"
+    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",
+    case when not a.is_open then r.finished_at end as "finishedAt",
+    case when a.is_open then 'under way' when r.finished_at is not null then 'finished'
+         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
   from reconciliations r
+  cross join lateral (select r.reconciliation_id::text = any (array(
+      select b.subject from open_actions o
+      join operator_actions b on b.action_id = o.action_id and b.step = 'BEGUN'
+      where b.subject is not null)) as is_open) a
       where r.from_time = b.begins
         and (r.to_time = b.begins + interval '1 day' - interval '1 second'
              or r.to_time < b.begins + interval '1 day' and now() < b.begins + interval '1 day')
@@ -627,11 +683,16 @@ select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
 
 -- console.listTrail
 select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
-    b.reason, e.outcome, e.about, e.happened_at as "endedAt", (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
+    b.reason, e.outcome, e.about, e.ended_at as "endedAt", (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
   from (select * from operator_actions where step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by happened_at desc, action_id desc limit $7) b
-  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  left join lateral (
+    select l.outcome, l.about, case l.step when 'ENDED' then l.happened_at end as ended_at
+    from operator_actions l
+    where l.action_id = b.action_id and l.step <> 'BEGUN'
+    order by l.step
+    limit 1) e on true
   where ($5::text is null
          or lower(substring(b.actor from '^(.*?)(?: in the console from | as | from |$)')) = lower($5))
     and ($6::text is null or b.command = $6)
@@ -640,11 +701,16 @@ select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.a
 
 -- console.listTrailOfSubject
 select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
-    b.reason, e.outcome, e.about, e.happened_at as "endedAt", (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
+    b.reason, e.outcome, e.about, e.ended_at as "endedAt", (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
   from (select * from operator_actions where subject = $8 and step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by happened_at desc, action_id desc limit $7) b
-  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  left join lateral (
+    select l.outcome, l.about, case l.step when 'ENDED' then l.happened_at end as ended_at
+    from operator_actions l
+    where l.action_id = b.action_id and l.step <> 'BEGUN'
+    order by l.step
+    limit 1) e on true
   where ($5::text is null
          or lower(substring(b.actor from '^(.*?)(?: in the console from | as | from |$)')) = lower($5))
     and ($6::text is null or b.command = $6)
@@ -671,9 +737,10 @@ with swept as (
 
 -- console.sumOrders
 select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
-    coalesce(sum(case o.status when 'CONFIRMED' then o.amount
-                               when 'REFUNDED' then o.amount - coalesce(o.refunded_amount, o.amount) end), 0)::bigint as "kept"
-
+    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
+                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
+      0)::bigint as "kept"
+    from (select o.*
     from orders o
     where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
       and ($4::text is null or o.status = $4)
@@ -693,13 +760,19 @@ select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean);
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)) o
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts;
 
 -- console.sumOrdersOfCustomer
 select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
-    coalesce(sum(case o.status when 'CONFIRMED' then o.amount
-                               when 'REFUNDED' then o.amount - coalesce(o.refunded_amount, o.amount) end), 0)::bigint as "kept"
-
+    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
+                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
+      0)::bigint as "kept"
+    from (select o.*
     from orders o
     where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
       and ($4::text is null or o.status = $4)
@@ -719,7 +792,12 @@ select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean);
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)) o
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts;
 
 -- console.sumWaitingByEndpoint
 select endpoint_id as "endpointId", count(*) as "customers", sum(last_event - next_event + 1)::bigint as "events",
@@ -1046,6 +1124,284 @@ with recursive target as (
   )
   select available from moved;
 
+-- credits.captureForeignHold
+with recursive input as (
+    select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[]) as i (customer_id, hold_id, captured, reference, service_id)
+  ),
+  locked_hold as (
+    select i.customer_id, i.hold_id, i.service_id, i.reference, h.credits, h.captured_in_parts, h.part_entry,
+           coalesce(i.captured, h.credits) as captured,
+           i.reference is null or i.captured = h.credits as is_last,
+           case when i.reference is null then h.charged end as charged
+    from input i
+    cross join lateral (
+      select * from holds h where h.customer_id = i.customer_id and h.hold_id = i.hold_id limit 1 for no key update
+    ) h
+    where h.state = 'ACTIVE' and h.expires_at > now() and coalesce(i.captured <= h.credits, true) and not
+      (h.service_id = i.service_id or exists (
+        select from service_tokens holder
+        join service_tokens caller on caller.name = holder.name
+        where holder.service_id = h.service_id and caller.service_id = i.service_id))
+      and not exists (select from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference)
+  ),
+  wanted as (
+    select customer_id, captured as credits, false as at_most, service_id, null::text as key_id, null::text as user_id,
+           null::timestamptz as not_before
+    from locked_hold
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, false as is_restricted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from wanted group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  subject as (
+    select b.customer_id, b.budget_id, b.scope, b.period, b.credits as most, b.warn_at,
+           coalesce(b.value, nullif(label.value, '')) as shown_value,
+           case when b.value is null then label.value else '' end as value,
+           date_trunc(lower(b.period), a.moved_at, 'Asia/Seoul') as begins
+    from wanted w
+    join account a using (customer_id)
+    cross join lateral (
+      select * from budgets b
+      where b.customer_id = any (array[w.customer_id, '00000000-0000-0000-0000-000000000000']) and b.removed_at is null
+    ) b
+    cross join lateral (
+      select case b.scope
+        when 'SERVICE' then (select t.name from service_tokens t where t.service_id = w.service_id)
+        when 'KEY' then w.key_id
+        when 'USER' then w.user_id
+        else '' end as value
+    ) label
+    where coalesce(b.value, label.value) = label.value and b.scope = 'SERVICE'
+  ),
+  present_usage as (
+    select s.*, u.budget_id is not null as is_there, now_used.*,
+           (now_used.period_start at time zone 'Asia/Seoul' + ('1 ' || s.period)::interval) at time zone 'Asia/Seoul' as renews_at
+    from (select * from subject order by customer_id, budget_id, value) s
+    left join lateral (
+      select * from budget_usage u
+      where u.customer_id = s.customer_id and u.budget_id = s.budget_id and u.value = s.value limit 1 for no key update
+    ) u on true
+    cross join lateral (
+      select greatest(u.period_start, s.begins) as period_start,
+             case when u.period_start >= s.begins then u.used else 0 end as used,
+             coalesce(u.period_start >= s.begins and u.is_warned, false) as is_warned
+    ) now_used
+  ),
+  sized as (
+    select w.customer_id,
+           case when w.at_most
+                then greatest(least(w.credits, a.available, (select min(u.most - u.used) from present_usage u)), 1)
+                else w.credits end as credits
+    from wanted w
+    join account a using (customer_id)
+  ),
+  usage as (
+    select u.*, g.credits, not u.is_warned and u.used + g.credits >= u.warn_at as is_low
+    from present_usage u
+    cross join (select credits from sized) g
+  ),
+  verdict as (
+    select a.customer_id, g.credits as granted,
+           (select p.restricted_at is distinct from a.restricted_at from accounts p where p.customer_id = a.customer_id)
+             as is_stale,
+           false
+             as is_suspended,
+           (select json_build_object(
+              'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
+              'left', greatest(u.most - u.used, 0),
+              'renewsAt', to_char(u.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+            from usage u
+            where u.used + u.credits > u.most
+            order by u.most - u.used, u.renews_at desc, u.budget_id
+            limit 1) as exceeded,
+           (select count(*) from usage u where u.is_low) as low_budgets
+    from account a
+    join sized g using (customer_id)
+  ),
+  allowed as (
+    select w.*, v.granted, v.low_budgets
+    from wanted w
+    join verdict v using (customer_id)
+    where not v.is_stale and not v.is_suspended and v.exceeded is null
+  ),
+  movement as (
+    select l.customer_id, 1 as turn, 'CAPTURE' as kind, -l.captured as delta,
+           -case when l.is_last then l.credits else l.captured end as held_delta, null::text as order_id, l.reference,
+           l.hold_id, l.service_id, a.low_budgets as events, null::timestamptz as not_before
+    from allowed a
+    join locked_hold l using (customer_id)
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
+    cross join lateral (
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        adjusted = s.adjusted,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash, adjusted_after)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash, adjusted_after
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  counted as (
+    update budget_usage u
+    set used = c.used + c.credits,
+        period_start = c.period_start,
+        is_warned = c.is_warned or c.is_low
+    from usage c
+    cross join moved
+    where c.is_there and u.customer_id = c.customer_id and u.budget_id = c.budget_id and u.value = c.value
+  ),
+  first_counted as (
+    insert into budget_usage (customer_id, budget_id, value, period_start, used, is_warned)
+    select c.customer_id, c.budget_id, c.value, c.period_start, c.credits, c.is_low
+    from usage c
+    cross join moved
+    where not c.is_there
+    order by c.customer_id, c.budget_id, c.value
+  ),
+  given_back as (
+    select g.customer_id, g.budget_id, g.value, greatest(u.used - g.credits, 0) as used
+    from (
+      select c.customer_id, c.budget_id, c.value, c.period_start, sum(l.credits - l.captured) as credits
+      from locked_hold l
+      join moved m using (customer_id, hold_id)
+      cross join (select count(*) from account) all_locked
+      cross join lateral jsonb_to_recordset(l.charged)
+        as c (customer_id uuid, budget_id uuid, value text, period_start timestamptz)
+      where l.charged is not null and l.credits > l.captured
+      group by c.customer_id, c.budget_id, c.value, c.period_start
+      order by c.customer_id, c.budget_id, c.value
+    ) g
+    cross join lateral (
+      select * from budget_usage u
+      where u.customer_id = g.customer_id and u.budget_id = g.budget_id and u.value = g.value limit 1 for no key update
+    ) u
+    where u.period_start = g.period_start
+  ),
+  uncounted as (
+    update budget_usage u
+    set used = g.used
+    from given_back g
+    where u.customer_id = g.customer_id and u.budget_id = g.budget_id and u.value = g.value
+  ),
+  event as (
+    select m.customer_id, m.first_event + c.place - 1 as event_number, 'budget.low' as type,
+           json_build_object(
+             'customerId', m.customer_id, 'allCustomers', c.customer_id <> m.customer_id, 'budgetId', c.budget_id,
+             'scope', c.scope, 'value', c.shown_value, 'period', c.period, 'credits', c.most,
+             'used', c.used + c.credits, 'left', c.most - c.used - c.credits,
+             'renewsAt', to_char(c.renews_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as data,
+           m.moved_at
+    from moved m
+    cross join (
+      select *, row_number() over (order by customer_id, budget_id) as place from usage where is_low
+    ) c
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  ),
+  captured_hold as (
+    update holds h
+    set credits = case when l.is_last then l.credits else l.credits - l.captured end,
+        captured_in_parts = case when l.is_last then l.captured_in_parts else l.captured_in_parts + l.captured end,
+        part_entry = case when l.is_last then l.part_entry else m.last_entry end,
+        state = case when l.is_last then 'CAPTURED' else 'ACTIVE' end,
+        captured = case when l.is_last then l.captured end,
+        closing_entry = case when l.is_last then m.last_entry end
+    from locked_hold l
+    join moved m using (customer_id, hold_id)
+    where h.customer_id = l.customer_id and h.hold_id = l.hold_id
+  )
+  select true as "isFound", l.captured, l.credits as "held", l.captured_in_parts as "capturedInParts",
+         coalesce(m.available, a.available) as "available", false as "isSuspended", v.exceeded, v.is_stale as "isStale"
+  from locked_hold l
+  join account a using (customer_id)
+  join verdict v using (customer_id)
+  left join moved m using (customer_id);
+
 -- credits.captureParts
 with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, ordinal)
@@ -1057,7 +1413,11 @@ with recursive input as (
     cross join lateral (
       select * from holds h where h.customer_id = i.customer_id and h.hold_id = i.hold_id limit 1 for no key update
     ) h
-    where h.state = 'ACTIVE' and h.expires_at > now() and i.credits <= h.credits
+    where h.state = 'ACTIVE' and h.expires_at > now() and i.credits <= h.credits and
+      (h.service_id = i.service_id or exists (
+        select from service_tokens holder
+        join service_tokens caller on caller.name = holder.name
+        where holder.service_id = h.service_id and caller.service_id = i.service_id))
       and not exists (select from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference)
   ),
   movement as (
@@ -1173,7 +1533,7 @@ insert into adjustment_days as d (actor, day, credits, charges)
 
 -- credits.endHolds
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[]) with ordinality as i (customer_id, hold_id, ending, captured, service_id, ordinal)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::boolean[]) with ordinality as i (customer_id, hold_id, ending, captured, service_id, may_manage_holds, ordinal)
   ),
   locked_hold as (
     select i.ordinal, i.customer_id, i.hold_id, i.ending, i.service_id, h.credits, h.charged,
@@ -1184,6 +1544,11 @@ with recursive input as (
     ) h
     where h.state = 'ACTIVE' and (h.expires_at <= now()) = (i.ending = 'EXPIRE')
       and coalesce(i.captured <= h.credits, true)
+      and (i.ending = 'EXPIRE' or i.ending = 'RELEASE' and i.may_manage_holds or
+      (h.service_id = i.service_id or exists (
+        select from service_tokens holder
+        join service_tokens caller on caller.name = holder.name
+        where holder.service_id = h.service_id and caller.service_id = i.service_id)))
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by hold_id) as turn, ending as kind,
@@ -1312,7 +1677,7 @@ with recursive input as (
 
 -- credits.extendHolds
 with input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::int[]) with ordinality as i (customer_id, hold_id, expires_in_seconds, ordinal)
+    select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::boolean[]) with ordinality as i (customer_id, hold_id, expires_in_seconds, service_id, may_manage_holds, ordinal)
   ),
   locked_hold as (
     select i.ordinal, i.customer_id, i.hold_id, h.expires_at, h.extended_at,
@@ -1321,7 +1686,11 @@ with input as (
     cross join lateral (
       select * from holds h where h.customer_id = i.customer_id and h.hold_id = i.hold_id limit 1 for no key update
     ) h
-    where h.state = 'ACTIVE' and h.expires_at > clock_timestamp()
+    where h.state = 'ACTIVE' and h.expires_at > clock_timestamp() and (i.may_manage_holds or
+      (h.service_id = i.service_id or exists (
+        select from service_tokens holder
+        join service_tokens caller on caller.name = holder.name
+        where holder.service_id = h.service_id and caller.service_id = i.service_id)))
   )
   update holds h
   set expires_at = greatest(l.expires_at, l.extended_to),
@@ -1334,7 +1703,7 @@ with input as (
 -- credits.findAdjustmentRequest
 select r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind, r.credits, r.reason,
     r.requested_by as "requestedBy", r.requested_at as "requestedAt", r.state, r.decided_by as "decidedBy",
-    r.decided_at as "decidedAt" from adjustment_requests r where r.adjustment_id = $1 and coalesce(case when current_setting('synchronous_standby_names') <> ''
+    r.decided_at as "decidedAt", r.discrepancy_id as "discrepancyId", r.order_id as "orderId", r.amount from adjustment_requests r where r.adjustment_id = $1 and coalesce(case when current_setting('synchronous_standby_names') <> ''
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
@@ -1405,26 +1774,44 @@ with recursive search (low, high) as (
 -- credits.findHolds
 select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.captured_in_parts as "capturedInParts", h.state,
     e.reference is not null as "isEndedByPart", e.balance_after - e.held_after as "available"
-  from unnest($1::uuid[], $2::uuid[]) with ordinality as i (customer_id, hold_id, ordinal)
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::boolean[]) with ordinality as i (customer_id, hold_id, service_id, may_manage_holds, ordinal)
   join holds h using (customer_id, hold_id)
   left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry
-  where coalesce(case when current_setting('synchronous_standby_names') <> ''
+  where (i.may_manage_holds or
+      (h.service_id = i.service_id or exists (
+        select from service_tokens holder
+        join service_tokens caller on caller.name = holder.name
+        where holder.service_id = h.service_id and caller.service_id = i.service_id))) and coalesce(case when current_setting('synchronous_standby_names') <> ''
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- credits.findLot
 with
+  closing as (
+    select order_id, credits_held from payment_operations
+    where customer_id = $1 and state = 'OPEN' and kind <> 'CONFIRM' and ($3::boolean or order_id = $2)
+  ),
   account as (
-    select customer_id, last_entry as entry_number, balance - adjusted as paid, balance, held, 'infinity'::timestamptz as moment
+    select customer_id, last_entry as entry_number, balance - adjusted - taken.credits as paid, balance, held,
+           held - taken.credits as held_by_services, 'infinity'::timestamptz as moment
     from accounts
+    cross join (select coalesce(sum(credits_held), 0) as credits from closing) taken
     where customer_id = $1
   ),
   page as (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+           a.paid, past.status, own.reserved, parts.amount as parts_amount, parts.credits as parts_credits,
+           case past.status when 'CONFIRMED' then o.credits - parts.credits - own.reserved
+                            when 'REFUNDED' then o.refund_shortfall - parts.credits else 0 end as room
     from account a
     join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    left join closing c on c.order_id = o.order_id
+    cross join lateral (select coalesce(c.credits_held, 0) as reserved) own
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and part.closed_at <= a.moment) parts
     cross join lateral (
       select case
         when o.rollback_entry <= a.entry_number then 'CANCELLED'
@@ -1440,10 +1827,18 @@ with
       select case when newest.room >= a.paid then newest.room
         else (select coalesce(sum(g.room), 0) from (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+           a.paid, past.status, own.reserved, parts.amount as parts_amount, parts.credits as parts_credits,
+           case past.status when 'CONFIRMED' then o.credits - parts.credits - own.reserved
+                            when 'REFUNDED' then o.refund_shortfall - parts.credits else 0 end as room
     from account a
     join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    left join closing c on c.order_id = o.order_id
+    cross join lateral (select coalesce(c.credits_held, 0) as reserved) own
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and part.closed_at <= a.moment) parts
     cross join lateral (
       select case
         when o.rollback_entry <= a.entry_number then 'CANCELLED'
@@ -1456,8 +1851,9 @@ with
       from account a
       cross join (select coalesce(sum(g.room), 0) as room from (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+           a.paid, past.status, own.reserved, parts.amount as parts_amount, parts.credits as parts_credits,
+           case past.status when 'CONFIRMED' then o.credits - parts.credits - own.reserved
+                            when 'REFUNDED' then o.refund_shortfall - parts.credits else 0 end as room
     from account a
 
     cross join lateral (
@@ -1465,6 +1861,13 @@ with
       where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry > (select max(grant_entry) from page)
       order by o.grant_entry desc
       limit 100) o
+    left join closing c on c.order_id = o.order_id
+    cross join lateral (select coalesce(c.credits_held, 0) as reserved) own
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and part.closed_at <= a.moment) parts
     cross join lateral (
       select case
         when o.rollback_entry <= a.entry_number then 'CANCELLED'
@@ -1481,93 +1884,38 @@ with
     select *, greatest(0, least(room, paid - newer_room))::bigint as unspent from above
   ),
   lot as (
-    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
-           room_used as used,
-           case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
-           case status when 'CONFIRMED' then greatest(0, amount - room_used * 1000) else 0 end as value,
-           case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
+    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, reserved,
+           unspent + reserved as unspent, room_used as used,
+           case status when 'CONFIRMED' then parts_credits when 'REFUNDED' then credits - room else credits end as taken_back,
+           case status when 'CONFIRMED' then greatest(0, amount - parts_amount - room_used * 1000) else 0 end
+             as value,
+           case status when 'REFUNDED' then parts_amount + coalesce(refunded_amount, amount - parts_amount)
+                       when 'CONFIRMED' then nullif(parts_amount, 0) end as refunded_amount
     from placed
     cross join lateral (select room - unspent as room_used) u
   ),
-  closing as (
-    select g.order_id, g.grant_entry,
-           least(p.credits_held, greatest(0, least(g.room, g.paid - (
-      select case when newest.room >= a.paid then newest.room
-        else (select coalesce(sum(g.room), 0) from (
-    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
-    from account a
-    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
-    cross join lateral (
-      select case
-        when o.rollback_entry <= a.entry_number then 'CANCELLED'
-        when o.refund_entry <= a.entry_number then 'REFUNDED'
-        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
-          select from payment_operations p
-          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
-            and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past where o.grant_entry > g.grant_entry) g) end
-      from account a
-      cross join (select coalesce(sum(g.room), 0) as room from (
-    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
-    from account a
-
-    cross join lateral (
-      select * from orders o
-      where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry > g.grant_entry
-      order by o.grant_entry desc
-      limit 100) o
-    cross join lateral (
-      select case
-        when o.rollback_entry <= a.entry_number then 'CANCELLED'
-        when o.refund_entry <= a.entry_number then 'REFUNDED'
-        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
-          select from payment_operations p
-          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
-            and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past) g) newest)))) as reserved
-    from account a
-    join payment_operations p on p.customer_id = a.customer_id and p.state = 'OPEN' and p.kind <> 'CONFIRM'
-    join lateral (
-    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
-    from account a
-    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
-    cross join lateral (
-      select case
-        when o.rollback_entry <= a.entry_number then 'CANCELLED'
-        when o.refund_entry <= a.entry_number then 'REFUNDED'
-        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
-          select from payment_operations p
-          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
-            and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past where o.order_id = p.order_id) g on true
-  ),
   shared as (
-    select l.*, c.order_id is not null as is_closing,
-           (own.reserved + greatest(0, least(l.unspent - own.reserved, a.held - r.reserved - (older.unspent - r.of_older))))::bigint
+    select l.*, l.order_id in (select order_id from closing) as is_closing,
+           (l.reserved + greatest(0, least(p.unspent, a.held_by_services - greatest(0, a.paid - p.newer_room - p.unspent))))::bigint
              as held
     from lot l
+    join placed p using (grant_entry)
     cross join account a
-    left join closing c on c.order_id = l.order_id
-    cross join lateral (select coalesce(c.reserved, 0) as reserved) own
-    cross join lateral (
-      select coalesce(sum(reserved), 0) as reserved,
-             coalesce(sum(reserved) filter (where grant_entry < l.grant_entry), 0) as of_older
-      from closing) r
-    join above n on n.grant_entry = l.grant_entry
-    cross join lateral (select greatest(0, a.paid - n.newer_room - l.unspent) as unspent) older
   )
   select
   grant_entry as "entryNumber", order_id as "orderId", package_type as "packageType", status, confirmed_at as "grantedAt",
   amount, credits, used, held, unspent - held as "unused", taken_back as "takenBack", value,
   refunded_amount as "refundedAmount", (select entry_number from account) as "lastEntry",
-    (select balance - held from account) as "available", is_closing as "isClosing"
+    (select balance - held from account) as "available", is_closing as "isClosing",
+    exists (select from closing where order_id <> $2) as "othersUnderWay"
   from shared;
+
+-- credits.findPartRequest
+select adjustment_id as "adjustmentId", credits, amount
+  from adjustment_requests
+  where customer_id = $1 and discrepancy_id = $2 and kind = 'PART' and state = 'PENDING' and coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
 -- credits.findUses
 select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else abs(e.delta) end as "credits",
@@ -1622,15 +1970,22 @@ select customer_id as "customerId", hold_id as "holdId"
 
 -- credits.listLots
 with
+  closing as (
+    select order_id, credits_held from payment_operations
+    where customer_id = $1 and state = 'OPEN' and kind <> 'CONFIRM' and true
+  ),
   account as (
-    select customer_id, last_entry as entry_number, balance - adjusted as paid, balance, held, 'infinity'::timestamptz as moment
+    select customer_id, last_entry as entry_number, balance - adjusted - taken.credits as paid, balance, held,
+           held - taken.credits as held_by_services, 'infinity'::timestamptz as moment
     from accounts
+    cross join (select coalesce(sum(credits_held), 0) as credits from closing) taken
     where customer_id = $1
   ),
   page as (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+           a.paid, past.status, own.reserved, parts.amount as parts_amount, parts.credits as parts_credits,
+           case past.status when 'CONFIRMED' then o.credits - parts.credits - own.reserved
+                            when 'REFUNDED' then o.refund_shortfall - parts.credits else 0 end as room
     from account a
 
     cross join lateral (
@@ -1639,6 +1994,13 @@ with
         and ($4::boolean is not true or o.status = 'CONFIRMED' or o.refund_shortfall > 0)
       order by o.grant_entry desc
       limit $3) o
+    left join closing c on c.order_id = o.order_id
+    cross join lateral (select coalesce(c.credits_held, 0) as reserved) own
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and part.closed_at <= a.moment) parts
     cross join lateral (
       select case
         when o.rollback_entry <= a.entry_number then 'CANCELLED'
@@ -1654,10 +2016,18 @@ with
       select case when newest.room >= a.paid then newest.room
         else (select coalesce(sum(g.room), 0) from (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+           a.paid, past.status, own.reserved, parts.amount as parts_amount, parts.credits as parts_credits,
+           case past.status when 'CONFIRMED' then o.credits - parts.credits - own.reserved
+                            when 'REFUNDED' then o.refund_shortfall - parts.credits else 0 end as room
     from account a
     join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    left join closing c on c.order_id = o.order_id
+    cross join lateral (select coalesce(c.credits_held, 0) as reserved) own
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and part.closed_at <= a.moment) parts
     cross join lateral (
       select case
         when o.rollback_entry <= a.entry_number then 'CANCELLED'
@@ -1670,8 +2040,9 @@ with
       from account a
       cross join (select coalesce(sum(g.room), 0) as room from (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+           a.paid, past.status, own.reserved, parts.amount as parts_amount, parts.credits as parts_credits,
+           case past.status when 'CONFIRMED' then o.credits - parts.credits - own.reserved
+                            when 'REFUNDED' then o.refund_shortfall - parts.credits else 0 end as room
     from account a
 
     cross join lateral (
@@ -1679,6 +2050,13 @@ with
       where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry > (select max(grant_entry) from page)
       order by o.grant_entry desc
       limit 100) o
+    left join closing c on c.order_id = o.order_id
+    cross join lateral (select coalesce(c.credits_held, 0) as reserved) own
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and part.closed_at <= a.moment) parts
     cross join lateral (
       select case
         when o.rollback_entry <= a.entry_number then 'CANCELLED'
@@ -1695,86 +2073,23 @@ with
     select *, greatest(0, least(room, paid - newer_room))::bigint as unspent from above
   ),
   lot as (
-    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
-           room_used as used,
-           case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
-           case status when 'CONFIRMED' then greatest(0, amount - room_used * 1000) else 0 end as value,
-           case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
+    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, reserved,
+           unspent + reserved as unspent, room_used as used,
+           case status when 'CONFIRMED' then parts_credits when 'REFUNDED' then credits - room else credits end as taken_back,
+           case status when 'CONFIRMED' then greatest(0, amount - parts_amount - room_used * 1000) else 0 end
+             as value,
+           case status when 'REFUNDED' then parts_amount + coalesce(refunded_amount, amount - parts_amount)
+                       when 'CONFIRMED' then nullif(parts_amount, 0) end as refunded_amount
     from placed
     cross join lateral (select room - unspent as room_used) u
   ),
-  closing as (
-    select g.order_id, g.grant_entry,
-           least(p.credits_held, greatest(0, least(g.room, g.paid - (
-      select case when newest.room >= a.paid then newest.room
-        else (select coalesce(sum(g.room), 0) from (
-    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
-    from account a
-    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
-    cross join lateral (
-      select case
-        when o.rollback_entry <= a.entry_number then 'CANCELLED'
-        when o.refund_entry <= a.entry_number then 'REFUNDED'
-        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
-          select from payment_operations p
-          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
-            and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past where o.grant_entry > g.grant_entry) g) end
-      from account a
-      cross join (select coalesce(sum(g.room), 0) as room from (
-    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
-    from account a
-
-    cross join lateral (
-      select * from orders o
-      where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry > g.grant_entry
-      order by o.grant_entry desc
-      limit 100) o
-    cross join lateral (
-      select case
-        when o.rollback_entry <= a.entry_number then 'CANCELLED'
-        when o.refund_entry <= a.entry_number then 'REFUNDED'
-        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
-          select from payment_operations p
-          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
-            and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past) g) newest)))) as reserved
-    from account a
-    join payment_operations p on p.customer_id = a.customer_id and p.state = 'OPEN' and p.kind <> 'CONFIRM'
-    join lateral (
-    select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
-    from account a
-    join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
-    cross join lateral (
-      select case
-        when o.rollback_entry <= a.entry_number then 'CANCELLED'
-        when o.refund_entry <= a.entry_number then 'REFUNDED'
-        when o.status = 'REFUNDED' and o.refund_entry is null and exists (
-          select from payment_operations p
-          where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'REFUND' and p.state = 'APPROVED'
-            and p.closed_at <= a.moment) then 'REFUNDED'
-        else 'CONFIRMED' end as status) past where o.order_id = p.order_id) g on true
-  ),
   shared as (
-    select l.*, c.order_id is not null as is_closing,
-           (own.reserved + greatest(0, least(l.unspent - own.reserved, a.held - r.reserved - (older.unspent - r.of_older))))::bigint
+    select l.*, l.order_id in (select order_id from closing) as is_closing,
+           (l.reserved + greatest(0, least(p.unspent, a.held_by_services - greatest(0, a.paid - p.newer_room - p.unspent))))::bigint
              as held
     from lot l
+    join placed p using (grant_entry)
     cross join account a
-    left join closing c on c.order_id = l.order_id
-    cross join lateral (select coalesce(c.reserved, 0) as reserved) own
-    cross join lateral (
-      select coalesce(sum(reserved), 0) as reserved,
-             coalesce(sum(reserved) filter (where grant_entry < l.grant_entry), 0) as of_older
-      from closing) r
-    join above n on n.grant_entry = l.grant_entry
-    cross join lateral (select greatest(0, a.paid - n.newer_room - l.unspent) as unspent) older
   )
   select
   grant_entry as "entryNumber", order_id as "orderId", package_type as "packageType", status, confirmed_at as "grantedAt",
@@ -1830,12 +2145,23 @@ with recursive search (customer_id, low, high) as (
     join ledger_entries e on e.customer_id = s.customer_id and e.entry_number = s.low
     where s.low >= s.high and e.balance_after > 0
   ),
+  closing as (
+    select null::text as order_id, 0::bigint as credits_held where false
+  ),
   granted as (
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+           a.paid, past.status, own.reserved, parts.amount as parts_amount, parts.credits as parts_credits,
+           case past.status when 'CONFIRMED' then o.credits - parts.credits - own.reserved
+                            when 'REFUNDED' then o.refund_shortfall - parts.credits else 0 end as room
     from account a
     join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number
+    left join closing c on c.order_id = o.order_id
+    cross join lateral (select coalesce(c.credits_held, 0) as reserved) own
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and part.closed_at <= a.moment) parts
     cross join lateral (
       select case
         when o.rollback_entry <= a.entry_number then 'CANCELLED'
@@ -1852,11 +2178,13 @@ with recursive search (customer_id, low, high) as (
     window newer as (partition by customer_id order by grant_entry desc rows between unbounded preceding and 1 preceding)
   ),
   lot as (
-    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
-           room_used as used,
-           case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
-           case status when 'CONFIRMED' then greatest(0, amount - room_used * 1000) else 0 end as value,
-           case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
+    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, reserved,
+           unspent + reserved as unspent, room_used as used,
+           case status when 'CONFIRMED' then parts_credits when 'REFUNDED' then credits - room else credits end as taken_back,
+           case status when 'CONFIRMED' then greatest(0, amount - parts_amount - room_used * 1000) else 0 end
+             as value,
+           case status when 'REFUNDED' then parts_amount + coalesce(refunded_amount, amount - parts_amount)
+                       when 'CONFIRMED' then nullif(parts_amount, 0) end as refunded_amount
     from placed
     cross join lateral (select room - unspent as room_used) u
   )
@@ -1869,7 +2197,7 @@ with recursive search (customer_id, low, high) as (
 -- credits.listPendingAdjustments
 select r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind, r.credits, r.reason,
     r.requested_by as "requestedBy", r.requested_at as "requestedAt", r.state, r.decided_by as "decidedBy",
-    r.decided_at as "decidedAt"
+    r.decided_at as "decidedAt", r.discrepancy_id as "discrepancyId", r.order_id as "orderId", r.amount
   from adjustment_requests r
   where r.state = 'PENDING' and ($1::uuid is null or r.customer_id = $1)
   order by r.requested_at, r.adjustment_id
@@ -2117,7 +2445,8 @@ with recursive input as (
     select a.customer_id, g.credits as granted,
            (select p.restricted_at is distinct from a.restricted_at from accounts p where p.customer_id = a.customer_id)
              as is_stale,
-           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id) as is_suspended,
+           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id)
+             as is_suspended,
            (select json_build_object(
               'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
               'left', greatest(u.most - u.used, 0),
@@ -2366,7 +2695,8 @@ with wanted as (
     select a.customer_id, g.credits as granted,
            (select p.restricted_at is distinct from a.restricted_at from accounts p where p.customer_id = a.customer_id)
              as is_stale,
-           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id) as is_suspended,
+           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id)
+             as is_suspended,
            (select json_build_object(
               'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
               'left', greatest(u.most - u.used, 0),
@@ -2439,6 +2769,12 @@ with covered as (
   select $1, $2, $3, $4, $5, $6 from covered
   returning adjustment_id;
 
+-- credits.requestPart
+insert into adjustment_requests
+    (customer_id, adjustment_id, kind, credits, reason, requested_by, discrepancy_id, order_id, amount)
+  values ($1, $2, 'PART', $3, $4, $5, $6, $7, $8)
+  on conflict do nothing;
+
 -- credits.reverse
 with recursive input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[]) with ordinality as i (customer_id, adjustment_id, reversed_reference, credits, reference, service_id, reason, ordinal)
@@ -2476,7 +2812,9 @@ with recursive input as (
     select t.*, l.credits_left, coalesce(t.credits, l.credits_left) as wanted
     from account a
     join target t using (customer_id)
-    cross join lateral (select credits_left_to_reverse(a.customer_id, t.reversed_entry) as credits_left) l
+    cross join lateral (
+      select greatest(0, least(credits_left_to_reverse(a.customer_id, t.reversed_entry),
+                               used_credits_to_reverse(a.customer_id, t.reversed_entry))) as credits_left) l
   ),
   cause as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, adjustment_id, wanted, reference,
@@ -2851,7 +3189,8 @@ with recursive input as (
     select a.customer_id, g.credits as granted,
            (select p.restricted_at is distinct from a.restricted_at from accounts p where p.customer_id = a.customer_id)
              as is_stale,
-           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id) as is_suspended,
+           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id)
+             as is_suspended,
            (select json_build_object(
               'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
               'left', greatest(u.most - u.used, 0),
@@ -3077,7 +3416,7 @@ select service_id as "serviceId" from service_tokens
   limit $2;
 
 -- customers.findTokens
-select i.ordinal, t.service_id as "serviceId", t.token_hash as "keyHash", t.status
+select i.ordinal, t.service_id as "serviceId", t.token_hash as "keyHash", t.status, coalesce(t.scopes, '{spend,hold,refund,read,manage-holds}') as "scopes"
   from unnest($1::int[], $2::bytea[]) with ordinality as i (pepper_version, token_hash, ordinal)
   join service_tokens t using (pepper_version, token_hash);
 
@@ -3087,8 +3426,8 @@ insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
   on conflict (key_id) do nothing;
 
 -- customers.insertToken
-insert into service_tokens (service_id, name, pepper_version, token_hash, last_four)
-  values ($1, $2, $3, $4, $5)
+insert into service_tokens (service_id, name, pepper_version, token_hash, last_four, scopes)
+  values ($1, $2, $3, $4, $5, $6)
   on conflict (service_id) do nothing;
 
 -- customers.listKeys
@@ -3101,10 +3440,10 @@ select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerNa
   limit $1;
 
 -- customers.listTokens
-select service_id as "serviceId", name, last_four as "lastFour", status, pepper_version as "secretVersion",
-    created_at as "createdAt"
-  from service_tokens
-  order by created_at desc, service_id
+select t.service_id as "serviceId", t.name, t.last_four as "lastFour", t.status, coalesce(t.scopes, '{spend,hold,refund,read,manage-holds}') as "scopes",
+    t.pepper_version as "secretVersion", t.created_at as "createdAt"
+  from service_tokens t
+  order by t.created_at desc, t.service_id
   limit $1;
 
 -- customers.renewKeyHash
@@ -3775,6 +4114,14 @@ insert into operator_actions (action_id, step, outcome, about)
   values ($1, 'ENDED', $2, $3::jsonb)
   on conflict do nothing;
 
+-- operators.endLostActions
+insert into operator_actions (action_id, step, outcome, about)
+  select action_id, 'LOST', 'unknown', '{}'
+  from (select action_id from open_actions where lease_until <= now() order by lease_until limit $1
+        for update skip locked) lost
+  on conflict do nothing
+  returning action_id as "actionId";
+
 -- operators.findOperator
 select operator_id as "operatorId", name, status, password_hash as "passwordHash",
     must_change_password and password_set_at < now() - $2 * interval '1 hour' as "isLapsed"
@@ -3793,9 +4140,14 @@ select from operators where operator_id = $1;
 
 -- operators.listActions
 select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
-    b.reason, e.outcome, e.about, e.happened_at as "endedAt"
+    b.reason, e.outcome, e.about, e.ended_at as "endedAt"
   from operator_actions b
-  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  left join lateral (
+    select l.outcome, l.about, case l.step when 'ENDED' then l.happened_at end as ended_at
+    from operator_actions l
+    where l.action_id = b.action_id and l.step <> 'BEGUN'
+    order by l.step
+    limit 1) e on true
   where b.step = 'BEGUN'
   order by b.happened_at desc, b.action_id
   limit $1;
@@ -3809,6 +4161,9 @@ select o.operator_id as "operatorId", o.name, o.role, o.status, o.must_change_pa
   ) s on true
   order by o.name
   limit $1;
+
+-- operators.renewAction
+update open_actions set lease_until = default where action_id = $1;
 
 -- operators.renewPasswordHash
 update operators set password_hash = $3 where operator_id = $1 and password_hash = $2;
@@ -3839,6 +4194,170 @@ with updated as (
   )
   select operator_id as "operatorId" from updated;
 
+-- payments.acceptPart
+with recursive target as (
+    select customer_id, order_id, confirmed_at as not_before
+    from orders
+    where customer_id = $1 and order_id = $2 and status = 'CONFIRMED'
+    for no key update
+  ),
+  account as (
+    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
+           a.restricted_at, a.restricted_at is not null as is_restricted,
+           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+    from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
+    cross join lateral (
+      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
+    ) a
+  ),
+  request as (
+    select r.customer_id, r.adjustment_id
+    from account a
+    cross join lateral (
+      select * from adjustment_requests r
+      where r.customer_id = a.customer_id and r.adjustment_id = $10 limit 1 for no key update
+    ) r
+    where r.state = 'PENDING' and r.requested_by <> $11
+  ),
+  accepted as (
+    insert into payment_operations
+      (customer_id, operation_id, order_id, kind, state, payment_key, amount, reason, credits_held, opened_at, closed_at,
+       closed_by, holder_id, lease_until, gateway_code, transaction_key, total_credits, accepted)
+    select customer_id, $3, $2, 'PART', 'APPROVED', $4, $5, $7, $6, moved_at, moved_at, $3, $3, moved_at,
+           $13, $8, available - $6::bigint, true
+    from account
+    cross join lateral (select amount from accepted_parts(customer_id, $2)) parts
+    where last_entry = $9 and available >= $6::bigint and parts.amount = $12
+      and ($10::uuid is null or exists (select from request))
+    on conflict do nothing
+    returning customer_id, operation_id, order_id, credits_held, closed_at
+  ),
+  movement as (
+    select customer_id, m.turn, m.kind, m.delta * credits_held as delta, m.held_delta * credits_held as held_delta, order_id,
+           null::text as reference, operation_id as hold_id, null::text as service_id, m.events,
+           null::timestamptz as not_before
+    from accepted
+    cross join (values (1, 'HOLD', 0, 1, 0), (2, 'REFUND', -1, -1, 1)) as m (turn, kind, delta, held_delta, events)
+    where credits_held > 0
+  ),
+  step as (
+    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
+           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
+           null::text as reference, null::uuid as hold_id, null::text as service_id,
+           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
+           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
+    from account
+    union all
+    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
+           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
+           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
+           case when n.entry_number = s.last_entry then s.last_hash
+                when j.adjusted_after is null then ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                else ledger_entry_hash_adjusted(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
+           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
+           s.last_event + case when would.fits
+             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
+           n.low_step, n.is_empty
+    from step s
+    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
+    cross join lateral (select m.held_delta as held_delta) w
+    cross join lateral (
+      select l.available, s.balance - s.held as available_before,
+             l.available >= 0
+               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
+      from (select s.balance - s.held + m.delta - w.held_delta as available) l
+      offset 0) would
+    cross join lateral (
+      select case when would.fits then s.balance + m.delta else s.balance end as balance,
+             case when would.fits then s.held + w.held_delta else s.held end as held,
+             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
+                  then s.last_entry + 1 else s.last_entry end as entry_number,
+             case when would.fits and would.available < would.available_before then least(
+               case when would.available < s.low_credits and would.available_before >= s.low_credits
+                    then s.low_credits end,
+               case when s.low_steps is not null then (
+                 select min(t.step) from unnest(s.low_steps) as t (step)
+                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
+             end as low_step,
+             would.fits and would.available = 0 and would.available_before > 0 as is_empty
+      offset 0) n
+    cross join lateral (
+      select case when n.entry_number = s.last_entry then null
+                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
+                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
+  ),
+  moved as (
+    select *, balance - held as available from step where is_moved
+  ),
+  changed as (
+    update accounts a
+    set balance = s.balance,
+        held = s.held,
+        adjusted = s.adjusted,
+        last_entry = s.last_entry,
+        last_hash = s.last_hash,
+        moved_at = s.moved_at,
+        last_event = s.last_event
+    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
+    where a.customer_id = s.customer_id and s.has_moved
+  ),
+  entry as (
+    insert into ledger_entries
+      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
+       hold_id, service_id, entry_hash, adjusted_after)
+    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
+           service_id, last_hash, adjusted_after
+    from moved
+    where delta <> 0 or held_delta <> 0
+    returning customer_id, entry_number, kind, order_id, hold_id, created_at
+  ),
+  decided as (
+    update adjustment_requests r
+    set state = 'APPROVED', decided_by = $11, decided_at = a.closed_at
+    from accepted a
+    where r.customer_id = a.customer_id and r.adjustment_id = $10
+  ),
+  event as (
+    select customer_id, first_event as event_number, 'credits.adjusted' as type,
+           json_build_object('customerId', customer_id, 'kind', 'PART', 'credits', delta, 'balance', available) as data,
+           moved_at
+    from moved
+    where kind = 'REFUND'
+    union all
+    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
+           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
+           moved_at
+    from moved
+    where low_step is not null
+    union all
+    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
+           moved_at
+    from moved
+    where is_empty
+  ),
+  emitted as (
+    insert into events (customer_id, event_number, type, data, created_at)
+    select customer_id, event_number, type, data, moved_at from event
+    returning customer_id, event_number, type
+  ),
+  queued as (
+    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
+    select customer_id, endpoint_id, min(event_number), max(event_number)
+    from emitted
+    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
+    group by customer_id, endpoint_id
+    order by customer_id, endpoint_id
+    on conflict (customer_id, endpoint_id) do update
+    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
+        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
+        last_event = excluded.last_event
+  )
+  select operation_id from accepted;
+
 -- payments.addSliceToDetails
 with details_span as (
     update figures_reached set details_reached = $3::timestamptz
@@ -3860,7 +4379,7 @@ with details_span as (
            count(*) filter (where p.kind = 'CONFIRM'), max(p.closed_at) filter (where p.kind = 'CONFIRM')
     from payment_operations p
     where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
-      and p.kind in ('CONFIRM', 'CANCEL', 'REFUND') and p.state = 'APPROVED'
+      and p.kind in ('CONFIRM', 'CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED'
     group by p.customer_id
     order by p.customer_id
     on conflict (customer_id)
@@ -3888,11 +4407,12 @@ with span as (
     union all
     select p.closed_at,
            case p.kind when 'CONFIRM' then case p.state when 'APPROVED' then 'orders confirmed' else 'orders failed' end
-                       when 'CANCEL' then 'orders cancelled' else 'orders refunded' end,
+                       when 'CANCEL' then 'orders cancelled' when 'PART' then 'orders refunded in part'
+                       else 'orders refunded' end,
            p.amount
     from payment_operations p
     where p.closed_at >= (select from_time from span) and p.closed_at < (select to_time from span)
-      and (p.kind = 'CONFIRM' or p.kind in ('CANCEL', 'REFUND') and p.state = 'APPROVED')
+      and (p.kind = 'CONFIRM' or p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED')
     union all
     select e.created_at,
            case e.kind when 'GRANT' then 'credits granted' when 'ROLLBACK' then 'credits rolled back'
@@ -4021,12 +4541,12 @@ with page as materialized (
       'requestState', r.state) as detail,
            array_remove(array[
              case when ((e.kind, e.delta, e.created_at) = (d.kind, d.credits, d.created_at)
-      and e.service_id is not distinct from d.service_id) is not true then 38 end,
-             case when (d.kind <> 'REVERSAL' or credits_left_to_reverse(d.customer_id, d.reversed_entry) >= 0) is not true then 39 end,
+      and e.service_id is not distinct from d.service_id) is not true then 39 end,
+             case when (d.kind <> 'REVERSAL' or credits_left_to_reverse(d.customer_id, d.reversed_entry) >= 0) is not true then 40 end,
              case when (d.approved_by is null and r.adjustment_id is null
       or (r.state, r.kind, r.credits, r.requested_by, r.decided_by)
         = ('APPROVED', d.kind, d.credits, d.actor, d.approved_by)
-        and d.approved_by <> d.actor) is not true then 40 end], null) as broken
+        and d.approved_by <> d.actor) is not true then 41 end], null) as broken
     from page d
     left join lateral (
       select * from ledger_entries e
@@ -4060,7 +4580,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 76 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 80 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -4093,7 +4613,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 81 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 86 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -4126,7 +4646,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'budgets ' || r.customer_id::text || ' ' || r.budget_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 82 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 87 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from budgets t where t.customer_id = r.customer_id and t.budget_id = r.budget_id limit 1) present on true
     left join lateral (
@@ -4159,7 +4679,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 75 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 79 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -4192,7 +4712,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 80 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 85 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -4303,34 +4823,55 @@ with page as materialized (
           select max(d.entry_number) from adjustments d
           where d.customer_id = e.customer_id and d.entry_number < e.entry_number)
       order by k.entry_number desc limit 1), 0))))) is not true then 23 end,
+             case when (e.kind <> 'HOLD' or e.order_id is null
+      or e.held_delta <= e.balance_after - coalesce(e.adjusted_after, 0) - coalesce((
+        select sum(p.credits_held)
+        from payment_operations p
+        cross join lateral (
+          select min(x.entry_number) as begun, max(x.entry_number) filter (where x.kind <> 'HOLD') as ended
+          from ledger_entries x where x.customer_id = p.customer_id and x.hold_id = p.operation_id) x
+        where p.customer_id = e.customer_id and p.opened_at <= e.created_at and coalesce(p.closed_at >= e.created_at, true)
+          and x.begun < e.entry_number and coalesce(x.ended > e.entry_number, true)), 0)
+      or (select p.kind = 'REFUND' and (p.accepted or p.amount in (o.amount, o.amount - parts.amount))
+          from payment_operations p
+          join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+          cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
+          where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 24 end,
              case when (not e.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') or (
       select (d.kind, d.credits) = (e.kind, e.delta) from adjustments d
-      where d.customer_id = e.customer_id and d.entry_number = e.entry_number)) is not true then 24 end,
+      where d.customer_id = e.customer_id and d.entry_number = e.entry_number)) is not true then 25 end,
              case when ((e.held_after is null) = (e.held_delta is null)
-      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 25 end,
-             case when (e.order_id is null or e.delta = 0 or e.entry_number = (
+      and (e.held_after is not null or num_nonnulls(e.hold_id, e.service_id) = 0)) is not true then 26 end,
+             case when (e.order_id is null or e.delta = 0 or coalesce(e.entry_number = (
       select case e.kind when 'GRANT' then o.grant_entry when 'ROLLBACK' then o.rollback_entry
                          when 'REFUND' then o.refund_entry end
-      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)) is not true then 26 end,
+      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id), false)
+      or e.kind = 'REFUND' and (
+        select p.kind = 'PART' and p.order_id = e.order_id from payment_operations p
+        where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 27 end,
              case when (e.reference is null or 1 = (
-      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 27 end,
+      select count(*) from ledger_entries twin where twin.customer_id = e.customer_id and twin.reference = e.reference)) is not true then 28 end,
              case when (e.hold_id is null or e.order_id is not null or (
       select case when e.kind = 'HOLD' then e.entry_number = h.opening_entry
                   when e.reference is null then e.entry_number = h.closing_entry
                   else e.entry_number = h.closing_entry
                     or e.entry_number > h.opening_entry and e.entry_number <= h.part_entry end
-      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 28 end,
+      from holds h where h.customer_id = e.customer_id and h.hold_id = e.hold_id)) is not true then 29 end,
              case when (e.hold_id is null or e.order_id is null or (
       select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
-        and case e.kind when 'HOLD' then p.kind in ('CANCEL', 'REFUND')
+        and case e.kind when 'HOLD' then p.kind in ('CANCEL', 'REFUND', 'PART')
                         when 'ROLLBACK' then p.kind = 'CANCEL' and p.state = 'APPROVED'
-                        when 'REFUND' then p.kind = 'REFUND' and p.state = 'APPROVED'
+                        when 'REFUND' then p.kind in ('REFUND', 'PART') and p.state = 'APPROVED'
                         else p.kind in ('CANCEL', 'REFUND') and p.state = 'REJECTED' end
-      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 29 end,
+      from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)) is not true then 30 end,
              case when (e.hold_id is null or e.kind = 'CAPTURE' and e.reference is not null or 1 = (
       select count(*) from ledger_entries twin
       where twin.customer_id = e.customer_id and twin.hold_id = e.hold_id
-        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))) is not true then 30 end], null) as broken
+        and (twin.kind = 'HOLD') = (e.kind = 'HOLD') and (twin.kind <> 'CAPTURE' or twin.reference is null))) is not true then 31 end], null) as broken
     from (
       select *, lag(entry_number) over chain as previous_number, lag(balance_after) over chain as previous_balance,
              lag(held_after) over chain as previous_held, lag(created_at) over chain as previous_time,
@@ -4351,6 +4892,39 @@ with page as materialized (
           from found where place <= $3::int) as "listed"
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
+-- payments.auditEventEndpoints
+with page as materialized (
+    select *, $2::boolean or (endpoint_id) > ($4::text) as fresh
+    from (select * from event_endpoints where (endpoint_id) >= ($4::text)
+          order by endpoint_id limit 10001) bounded
+    order by endpoint_id
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'event_endpoints ' || r.endpoint_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 88 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from event_endpoints t where t.endpoint_id = r.endpoint_id limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'event_endpoints' and j.row_key = r.endpoint_id::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(endpoint_id) from page order by endpoint_id desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
 -- payments.auditEvents
 with page as materialized (
     select *, $2::boolean or (customer_id, event_number) > ($4::uuid, $5::bigint) as fresh
@@ -4364,25 +4938,25 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (coalesce(v.event_number = v.previous_number + 1, true)) is not true then 65 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 66 end,
+             case when (coalesce(v.event_number = v.previous_number + 1, true)) is not true then 69 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 70 end,
              case when (case when v.type not like 'order.%' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 67 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 71 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 68 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 72 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 69 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 70 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 73 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 74 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 71 end,
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 75 end,
              case when (case v.type when 'credits.empty' then v.data ->> 'credits' = '0'
       when 'budget.low' then case
         when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'used') = 'number'
           and json_typeof(v.data -> 'left') = 'number'
         then (v.data ->> 'used')::numeric + (v.data ->> 'left')::numeric = (v.data ->> 'credits')::numeric end
-      else true end) is not true then 72 end], null) as broken
+      else true end) is not true then 76 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -4430,22 +5004,22 @@ with page as materialized (
       select from jsonb_to_recordset(h.charged) as c (customer_id uuid, budget_id uuid)
       where (select true from budgets b
              where b.customer_id = c.customer_id and b.budget_id = c.budget_id
-               and b.customer_id in (h.customer_id, '00000000-0000-0000-0000-000000000000')) is null)) is not true then 31 end,
+               and b.customer_id in (h.customer_id, '00000000-0000-0000-0000-000000000000')) is null)) is not true then 32 end,
              case when ((opening.kind, opening.held_delta, opening.hold_id, opening.service_id)
-      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null) is not true then 32 end,
+      = ('HOLD', h.credits + h.captured_in_parts, h.hold_id, h.service_id) and opening.order_id is null) is not true then 33 end,
              case when (case h.state when 'ACTIVE' then h.closing_entry is null
                          when 'CAPTURED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('CAPTURE', -h.captured, -h.credits, h.hold_id)
                          when 'RELEASED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('RELEASE', 0, -h.credits, h.hold_id)
                          when 'EXPIRED' then (closing.kind, closing.delta, closing.held_delta, closing.hold_id) = ('EXPIRE', 0, -h.credits, h.hold_id) end
-      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)) is not true then 33 end,
+      and coalesce(coalesce(h.part_entry, h.opening_entry) < h.closing_entry, true)) is not true then 34 end,
              case when (h.credits > 0 and case h.state when 'CAPTURED' then h.captured between 1 and h.credits
-                                           else h.captured is null end) is not true then 34 end,
+                                           else h.captured is null end) is not true then 35 end,
              case when (h.captured_in_parts + coalesce(h.captured, 0) = (
       select coalesce(sum(-e.delta), 0) from ledger_entries e
-      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')) is not true then 35 end,
+      where e.customer_id = h.customer_id and e.hold_id = h.hold_id and e.kind = 'CAPTURE')) is not true then 36 end,
              case when (coalesce(
-      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '604860 seconds', true)) is not true then 36 end,
-             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 37 end], null) as broken
+      h.expires_at <= coalesce(h.extended_at, opening.created_at) + interval '604860 seconds', true)) is not true then 37 end,
+             case when (h.state <> 'ACTIVE' or h.expires_at > now() - interval '10 minutes') is not true then 38 end], null) as broken
     from page h
     left join lateral (
       select * from ledger_entries e
@@ -4480,16 +5054,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 83 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 90 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 84 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 91 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 85 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 92 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 86 end,
+      order by b.record_number desc limit 1)) is not true then 93 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -4507,7 +5081,11 @@ with page as materialized (
         then (select true from audits r where r.audit_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
       when 'budgets' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from budgets r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid and r.budget_id = split_part(j.row_key, ' ', 2)::uuid limit 1) end
-      else true end) is not true then 87 end], null) as broken
+      when 'event_endpoints' then case when j.row_key ~ '^[^ ]+$'
+        then (select true from event_endpoints r where r.endpoint_id = split_part(j.row_key, ' ', 1)::text limit 1) end
+      when 'log_checkpoints' then case when j.row_key ~ '^[0-9]{1,18}$'
+        then (select true from log_checkpoints r where r.size = split_part(j.row_key, ' ', 1)::bigint limit 1) end
+      else true end) is not true then 94 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -4526,6 +5104,39 @@ with page as materialized (
           from found where place <= $3::int) as "listed"
   from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
 
+-- payments.auditLogCheckpoints
+with page as materialized (
+    select *, $2::boolean or (size) > ($4::bigint) as fresh
+    from (select * from log_checkpoints where (size) >= ($4::bigint)
+          order by size limit 10001) bounded
+    order by size
+    limit $1::int
+  ),
+  judged as (
+    select fresh, jsonb_build_object('record', 'log_checkpoints ' || r.size::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
+           array_remove(array[
+             case when (present.hash = noted.content_hash) is not true then 89 end], null) as broken
+    from page r
+    left join lateral (select record_hash(t) as hash from log_checkpoints t where t.size = r.size limit 1) present on true
+    left join lateral (
+      select j.content_hash, j.record_number from record_journal j
+      where j.table_name = 'log_checkpoints' and j.row_key = r.size::text
+      order by j.record_number desc limit 1) noted on true
+  ),
+  found as materialized (
+    select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
+           row_number() over (partition by rule) as place
+    from judged cross join lateral unnest(broken) as rule
+    where fresh and broken <> '{}'
+  )
+  select paged.*,
+         (select jsonb_build_array(size) from page order by size desc limit 1) as "last",
+         (select coalesce(jsonb_object_agg(rule, count), '{}')
+          from (select rule, count(*) as count from found group by rule) counted) as "counts",
+         (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
+          from found where place <= $3::int) as "listed"
+  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+
 -- payments.auditOperations
 with page as materialized (
     select *, $2::boolean or (customer_id, operation_id) > ($4::uuid, $5::uuid) as fresh
@@ -4538,42 +5149,72 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id) as identity, jsonb_build_object('kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,
       'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits,
-      'refundedAmount', o.refunded_amount, 'accepted', p.accepted) as detail,
+      'refundedAmount', o.refunded_amount, 'accepted', p.accepted, 'partsAmount', parts.amount,
+      'partsCredits', parts.credits) as detail,
            array_remove(array[
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.payment_key = p.payment_key
-        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 54 end,
+        and twin.kind = 'CONFIRM' and twin.state <> 'REJECTED')) is not true then 55 end,
              case when (p.kind <> 'CONFIRM' or p.state <> 'APPROVED' or p.customer_id = all (
       select twin.customer_id from payment_operations twin
-      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 55 end,
-             case when (p.amount = o.amount or p.kind = 'REFUND') is not true then 56 end,
-             case when (p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount
-      or p.amount = o.amount - (o.credits - p.credits_held) * 1000
-      or p.accepted and p.amount between 1 and o.amount) is not true then 57 end,
-             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 58 end,
+      where twin.payment_key = p.payment_key and twin.kind = 'CONFIRM' and twin.state = 'APPROVED')) is not true then 56 end,
+             case when (p.kind in ('REFUND', 'PART') or p.amount = o.amount
+      - case when p.kind = 'CANCEL' and p.state <> 'REJECTED' then parts.amount else 0 end
+      or p.kind = 'CANCEL' and p.state = 'REJECTED' and p.amount between o.amount - parts.amount and o.amount) is not true then 57 end,
+             case when (p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount - parts.amount
+      or p.amount = o.amount - parts.amount - (o.credits - parts.credits - p.credits_held) * 1000
+      or p.accepted and p.amount between 1 and o.amount) is not true then 58 end,
+             case when (p.kind <> 'PART' or p.state = 'APPROVED' and p.accepted and p.amount > 0 and parts.amount < o.amount
+      and (o.credits - parts.credits) * 1000 >= o.amount - parts.amount and o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED')) is not true then 59 end,
+             case when (p.kind <> 'PART' or p.credits_held = (
+      select coalesce(sum(-e.delta), 0) from ledger_entries e
+      where e.customer_id = p.customer_id and e.hold_id = p.operation_id and e.kind = 'REFUND' and e.order_id = p.order_id)) is not true then 60 end,
+             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 61 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
-                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 59 end,
-             case when (p.kind not in ('CANCEL', 'REFUND') or (
+                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 62 end,
+             case when (p.kind not in ('CANCEL', 'REFUND', 'PART') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
-        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 60 end,
-             case when (case p.kind when 'CANCEL' then p.credits_held = o.credits
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 63 end,
+             case when (case p.kind when 'CANCEL' then p.credits_held = o.credits - parts.credits
+                          or p.state = 'REJECTED' and p.credits_held between o.credits - parts.credits and o.credits
+                        when 'PART' then p.credits_held between 0 and o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
-                        else p.credits_held = 0 end) is not true then 61 end,
+                        else p.credits_held = 0 end) is not true then 64 end,
+             case when (p.kind <> 'REFUND' or p.accepted or p.state = 'REJECTED' and parts.amount > 0
+      or p.amount <> o.amount - parts.amount or p.credits_held = o.credits - parts.credits
+      or case when p.credits_held > 0 then coalesce((
+        select p.credits_held = b.balance_after - b.held_after
+        from ledger_entries h
+        join ledger_entries b on b.customer_id = h.customer_id and b.entry_number = h.entry_number - 1
+        where h.customer_id = p.customer_id and h.hold_id = p.operation_id and h.kind = 'HOLD' limit 1), true)
+      else (
+        select bool_or(b.available = 0 and coalesce(b.next_time = p.opened_at, true))
+        from (
+          select l.balance_after - coalesce(l.held_after, 0) as available,
+                 lead(l.created_at) over (order by l.entry_number) as next_time
+          from (select * from ledger_entries e
+                where e.customer_id = p.customer_id and e.created_at <= p.opened_at
+                order by e.entry_number desc limit 2) l) b) end) is not true then 65 end,
              case when (p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
-        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 62 end,
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 66 end,
              case when (num_nonnulls(p.receipt_url, p.card_number, p.approval_number) = 0
       or p.kind = 'CONFIRM' and p.state = 'APPROVED'
-        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 63 end,
+        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 67 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 64 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 68 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = p.customer_id and part.order_id = p.order_id and part.kind = 'PART'
+        and true) parts
   ),
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
@@ -4600,7 +5241,10 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 79 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 83 end,
+             case when (r.step <> 'BEGUN'
+      or exists (select from operator_actions l where l.action_id = r.action_id and l.step <> 'BEGUN')
+      or exists (select from open_actions o where o.action_id = r.action_id)) is not true then 84 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -4633,7 +5277,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 78 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 82 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -4668,31 +5312,31 @@ with page as materialized (
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
       'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations,
-      'totalCredits', done.total_credits) as detail,
+      'totalCredits', done.total_credits, 'partsAmount', parts.amount, 'partsCredits', parts.credits) as detail,
            array_remove(array[
-             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 41 end,
-             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 42 end,
+             case when ((select true from accounts a where a.customer_id = o.customer_id)) is not true then 42 end,
+             case when (o.status <> 'CONFIRMED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits]) is not true then 43 end,
              case when (o.status not in ('PENDING', 'FAILED') or booked.entries = '{}'
-      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 43 end,
-             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || -o.credits]) is not true then 44 end,
+      and num_nonnulls(o.grant_entry, o.rollback_entry, o.refund_entry, o.refund_shortfall, o.refunded_amount) = 0) is not true then 44 end,
+             case when (o.status <> 'CANCELLED' or booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits, 'ROLLBACK ' || o.rollback_entry || ': ' || parts.credits - o.credits]) is not true then 45 end,
              case when (o.status <> 'REFUNDED' or o.refund_shortfall between 0 and o.credits
-      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 45 end,
-             case when (booked.grants <= 1) is not true then 46 end,
-             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 47 end,
+      and booked.entries = array['GRANT ' || o.grant_entry || ': ' || o.credits] || case when o.refund_shortfall < o.credits then array['REFUND ' || o.refund_entry || ': ' || o.refund_shortfall - o.credits] end) is not true then 46 end,
+             case when (booked.grants <= 1) is not true then 47 end,
+             case when ((o.package_type, o.amount, o.credits) in (('BASIC', 1000, 1), ('STANDARD', 20000, 21), ('PRO', 100000, 110))) is not true then 48 end,
              case when ((o.confirmed_at is not null) = (o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED'))
-      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 48 end,
-             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 49 end,
-             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 50 end,
+      and coalesce(o.confirmed_at >= o.created_at, true)) is not true then 49 end,
+             case when (o.confirmed_at is not distinct from booked.granted_at) is not true then 50 end,
+             case when ((o.status, done.operations) in (('PENDING', ''), ('PENDING', 'CONFIRM OPEN'), ('CONFIRMED', 'CONFIRM APPROVED'), ('CONFIRMED', 'CANCEL OPEN, CONFIRM APPROVED'), ('CONFIRMED', 'CONFIRM APPROVED, REFUND OPEN'), ('FAILED', ''), ('FAILED', 'CONFIRM EXPIRED'), ('CANCELLED', 'CANCEL APPROVED, CONFIRM APPROVED'), ('REFUNDED', 'CONFIRM APPROVED, REFUND APPROVED'))) is not true then 51 end,
              case when (o.status <> 'FAILED' or done.operations = 'CONFIRM EXPIRED' or (
       select true from payment_operations c
       where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM' and c.state = 'REJECTED'
-      limit 1)) is not true then 51 end,
+      limit 1)) is not true then 52 end,
              case when (o.idempotency_key is null or 1 = (
       select count(*) from orders twin
-      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 52 end,
+      where twin.customer_id = o.customer_id and twin.idempotency_key = o.idempotency_key)) is not true then 53 end,
              case when (o.status not in ('CONFIRMED', 'CANCELLED', 'REFUNDED') or case
       when booked.granted_held is null then done.total_credits between 0 and booked.granted_balance
-      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 53 end], null) as broken
+      else done.total_credits = booked.granted_balance - booked.granted_held end) is not true then 54 end], null) as broken
     from page o
     cross join lateral (
       select coalesce(array_agg(e.kind || ' ' || e.entry_number || ': ' || e.delta order by e.kind), '{}') as entries,
@@ -4701,13 +5345,21 @@ with page as materialized (
              min(e.balance_after) filter (where e.kind = 'GRANT') as granted_balance,
              min(e.held_after) filter (where e.kind = 'GRANT') as granted_held
       from ledger_entries e
-      where e.customer_id = o.customer_id and e.order_id = o.order_id and e.delta <> 0) booked
+      where e.customer_id = o.customer_id and e.order_id = o.order_id and e.delta <> 0
+        and (e.hold_id is null or not exists (
+          select from payment_operations p
+          where p.customer_id = e.customer_id and p.operation_id = e.hold_id and p.kind = 'PART'))) booked
     cross join lateral (
       select coalesce(string_agg(p.kind || ' ' || p.state, ', ' order by p.kind, p.state), '') as operations,
              min(p.total_credits) filter (where p.kind = 'CONFIRM') as total_credits
       from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state <> 'REJECTED'
-        and p.kind <> 'RETURN') done
+        and p.kind not in ('RETURN', 'PART')) done
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
   ),
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
@@ -4734,7 +5386,7 @@ with page as materialized (
   judged as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 77 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 81 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (
@@ -4768,8 +5420,8 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', u.customer_id) as identity, jsonb_build_object('budgetId', u.budget_id, 'value', u.value, 'used', u.used, 'periodStart', u.period_start, 'scope', b.scope,
       'period', b.period, 'credits', b.credits) as detail,
            array_remove(array[
-             case when (u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)) is not true then 73 end,
-             case when (u.period_start = date_trunc(lower(b.period), u.period_start, 'Asia/Seoul') and u.period_start < now() + interval '1 day') is not true then 74 end], null) as broken
+             case when (u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)) is not true then 77 end,
+             case when (u.period_start = date_trunc(lower(b.period), u.period_start, 'Asia/Seoul') and u.period_start < now() + interval '1 day') is not true then 78 end], null) as broken
     from page u
     left join lateral (
       select * from budgets b where b.customer_id = u.customer_id and b.budget_id = u.budget_id limit 1) b on true
@@ -4820,6 +5472,12 @@ with recursive input as (
     order by o.customer_id, o.order_id
     for no key update of o
   ),
+  rest as (
+    select l.*, l.amount - parts.amount as amount_left, l.credits - parts.credits as credits_left,
+           parts.amount as returned_before
+    from locked_order l
+    cross join lateral accepted_parts(l.customer_id, l.order_id) parts
+  ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
@@ -4832,15 +5490,15 @@ with recursive input as (
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent, accepted)
-    select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount), reason,
-           coalesce(part_credits, least(credits, available)), account.moved_at, operation_id,
-           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
-           part_amount is not null and at_entry is null
-    from locked_order
+       lease_until, settle_at, trace_parent)
+    select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount_left), reason,
+           coalesce(part_credits, least(credits_left, available)), account.moved_at, operation_id,
+           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+    from rest
     join account using (customer_id)
     where case when part_credits is not null then account.available >= part_credits
-               when kind = 'CANCEL' then least(account.available, account.balance - account.adjusted) >= credits
+               when kind = 'CANCEL' then account.available >= credits_left
+                 and refundable_credits(account.customer_id) >= credits_left
                else true end
       and coalesce(account.last_entry = at_entry, true)
     on conflict do nothing
@@ -4963,9 +5621,10 @@ with recursive input as (
         due_at = case when q.next_event > q.last_event then now() else q.due_at end,
         last_event = excluded.last_event
   )
-  select c.operation_id as "operationId", c.order_id as "orderId", c.amount, o.amount as "orderAmount"
+  select c.operation_id as "operationId", c.order_id as "orderId", c.amount, o.amount as "orderAmount",
+    o.returned_before as "returnedBefore"
   from claimed c
-  join locked_order o using (customer_id, operation_id);
+  join rest o using (customer_id, operation_id);
 
 -- payments.claimConfirms
 with input as (
@@ -5045,7 +5704,9 @@ with due as (
   set holder_id = $2,
       lease_until = now() + $3::int * interval '1 ms',
       attempts = p.attempts + 1,
-      settle_at = now() + least($5::int, $4::int * 2 ^ least(p.attempts, 20)) * (0.5 + random() / 2) * interval '1 ms'
+      settle_at = now() + least($5::int, $4::int * 2 ^ least(p.attempts, 20),
+          greatest($4::int, 2000 * extract(epoch from now() - p.opened_at)))
+        * (0.5 + random() / 2) * interval '1 ms'
   from due
   where p.customer_id = due.customer_id and p.operation_id = due.operation_id
   returning
@@ -5053,25 +5714,41 @@ with due as (
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
     'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount,
     'orderAmount', (select amount from orders where customer_id = p.customer_id and order_id = p.order_id),
+    'returnedBefore', (select amount from (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = p.customer_id and part.order_id = p.order_id and part.kind = 'PART'
+        and true) parts),
     'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
-    'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
+    'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000,
+    'openedAgoMs', extract(epoch from now() - p.opened_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
     'traceParent', p.trace_parent) end as "operation";
 
 -- payments.claimLease
 update payment_operations p
-  set lease_until = now() + $3::int * interval '1 ms', holder_id = $4
+  set lease_until = now() + $3::int * interval '1 ms',
+      holder_id = $4,
+      attempts = p.attempts + (p.holder_id <> $4)::int
   where p.customer_id = $1 and p.operation_id = $2 and p.state = 'OPEN'
-    and (p.lease_until <= now() or p.holder_id = $4)
+    and (p.holder_id = $4
+         or p.lease_until <= now()
+            and (p.settle_at >= p.lease_until or p.lease_until <= now() - $5::int * interval '1 ms'))
   returning
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
     'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount,
     'orderAmount', (select amount from orders where customer_id = p.customer_id and order_id = p.order_id),
+    'returnedBefore', (select amount from (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = p.customer_id and part.order_id = p.order_id and part.kind = 'PART'
+        and true) parts),
     'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
-    'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
+    'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000,
+    'openedAgoMs', extract(epoch from now() - p.opened_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
     'traceParent', p.trace_parent) end as "operation";
 
@@ -5142,7 +5819,8 @@ delete from gateway_movements
     where m.moved_at < now() - $1::int * interval '1 day'
       and exists (
         select from reconciliations r
-        where r.cause = 'DAILY' and r.finished_at is not null and r.from_time <= m.moved_at and m.moved_at < r.to_time)
+        where r.cause = 'DAILY' and r.finished_at is not null
+          and r.from_time <= m.moved_at and m.moved_at < r.from_time + interval '1 day')
     limit $2)
   returning transaction_key;
 
@@ -5302,21 +5980,26 @@ with recursive due as (
   where o.customer_id = e.customer_id and o.order_id = e.order_id
   returning d.ordinal;
 
+-- payments.findApprovedOperations
+select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
+    p.payment_key as "paymentKey", p.kind, p.amount, p.transaction_key as "transactionKey", p.opened_at as "openedAt"
+  from unnest($1::uuid[], $2::text[], $3::text[]) as i (customer_id, order_id, payment_key)
+  cross join lateral (
+    select * from payment_operations p
+    where p.customer_id = i.customer_id and p.order_id = i.order_id and p.payment_key = i.payment_key and p.state = 'APPROVED'
+    offset 0
+  ) p;
+
 -- payments.findBalanceOfMovements
 select coalesce(sum(case direction when 'CAPTURE' then amount else -amount end), 0)::bigint as "balance"
   from gateway_movements
   where payment_key = $1 and order_id = $2 and transaction_key <> all ($3::text[]);
 
--- payments.findBookedMovements
-select m.transaction_key as "transactionKey"
-  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::boolean[], $8::bigint[]) as m (customer_id, order_id, payment_key, direction, amount, transaction_key, repeated, total)
-  cross join lateral (
-    select from payment_operations p
-    where p.customer_id = m.customer_id and p.order_id = m.order_id and p.payment_key = m.payment_key
-      and p.state = 'APPROVED' and (p.amount = m.amount and not m.repeated or p.amount = m.total)
-      and p.kind = any (case m.direction when 'CAPTURE' then '{CONFIRM,RETURN}' else '{CANCEL,REFUND,RETURN}' end::text[])
-    limit 1
-  ) p;
+-- payments.findBeginOfActions
+select coalesce(min(j.written_at), '-infinity')::text as "since"
+  from record_journal j
+  join schema_migrations m on m.version = 54 and j.written_at < m.applied_at + interval '1 day'
+  where j.table_name = 'schema_migrations' and j.row_key = '54' and j.content_hash = sha256('');
 
 -- payments.findCancelSubject
 select
@@ -5326,21 +6009,38 @@ select
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
     'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount,
     'orderAmount', (select amount from orders where customer_id = p.customer_id and order_id = p.order_id),
+    'returnedBefore', (select amount from (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = p.customer_id and part.order_id = p.order_id and part.kind = 'PART'
+        and true) parts),
     'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
-    'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
+    'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000,
+    'openedAgoMs', extract(epoch from now() - p.opened_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
     'traceParent', p.trace_parent) end as "confirm",
   case when c.operation_id is not null then jsonb_build_object(
     'customerId', c.customer_id, 'operationId', c.operation_id, 'orderId', c.order_id,
     'kind', c.kind, 'paymentKey', c.payment_key, 'amount', c.amount,
     'orderAmount', (select amount from orders where customer_id = c.customer_id and order_id = c.order_id),
+    'returnedBefore', (select amount from (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = c.customer_id and part.order_id = c.order_id and part.kind = 'PART'
+        and true) parts),
     'reason', c.reason,
     'state', c.state, 'sendNumber', c.send_number,
-    'sentAgoMs', extract(epoch from now() - c.sent_at) * 1000, 'leased', c.lease_until > now(),
+    'sentAgoMs', extract(epoch from now() - c.sent_at) * 1000,
+    'openedAgoMs', extract(epoch from now() - c.opened_at) * 1000, 'leased', c.lease_until > now(),
     'holderId', c.holder_id, 'attempts', c.attempts, 'totalCredits', c.total_credits,
     'traceParent', c.trace_parent) end as "cancel",
-    least(a.balance - a.held, a.balance - a.adjusted) as "cancellable"
+    least(a.balance - a.held, refundable_credits(a.customer_id)) as "cancellable",
+    o.credits - (select credits from (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts) as "creditsLeft"
   from payment_operations p
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   join accounts a on a.customer_id = p.customer_id
@@ -5362,9 +6062,15 @@ select i.ordinal,
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
     'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount,
     'orderAmount', (select amount from orders where customer_id = p.customer_id and order_id = p.order_id),
+    'returnedBefore', (select amount from (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = p.customer_id and part.order_id = p.order_id and part.kind = 'PART'
+        and true) parts),
     'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
-    'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
+    'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000,
+    'openedAgoMs', extract(epoch from now() - p.opened_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
     'traceParent', p.trace_parent) end as "confirm", json_build_object(
   'receiptUrl', p.receipt_url, 'cardNumber', p.card_number,
@@ -5473,9 +6179,11 @@ select c.key as "scan", max(least(c.value::text::numeric, 9007199254740991))::fl
   group by c.key;
 
 -- payments.findMovementsOfPayments
-select payment_key as "paymentKey", order_id as "orderId", direction, amount
-  from (select * from gateway_movements where payment_key = any ($1::text[]) offset 0) m
-  where moved_at >= $2 and moved_at < $3 and transaction_key <> all ($4::text[]);
+select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
+    moved_at as "movedAt"
+  from gateway_movements
+  where payment_key = any ($1::text[])
+  order by moved_at, transaction_key;
 
 -- payments.findOrderKeys
 select customer_id as "customerId", order_id as "orderId" from orders where order_id = any($1::text[]);
@@ -5500,19 +6208,24 @@ select
     ) as "notifications",
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'outcome', ended.outcome, 'endedAt', to_char(ended.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
+       'outcome', ended.outcome, 'endedAt', to_char(ended.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
      from (select * from operator_actions
            where step = 'BEGUN' and subject = any ($2::text || array(
              select d.discrepancy_id::text from discrepancies d
              where d.customer_id = $1 and d.order_id = $2))
            limit 1000) b
      left join lateral (
-       select * from operator_actions e where e.action_id = b.action_id and e.step = 'ENDED' limit 1) ended on true) as "actions";
+       select e.outcome, case e.step when 'ENDED' then e.happened_at end as ended_at
+       from operator_actions e
+       where e.action_id = b.action_id and e.step <> 'BEGUN'
+       order by e.step
+       limit 1) ended on true) as "actions";
 
 -- payments.findOrderStory
 select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
-    o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
-    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall - parts.credits as "refundShortfall",
+    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
 
   c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
   c.approval_number as "approvalNumber",
@@ -5543,6 +6256,11 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
              select * from ledger_entries h
              where h.customer_id = o.customer_id and h.hold_id = p.operation_id and h.delta = 0 limit 2) h) e) as "entries"
   from orders o
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
   cross join lateral (
     select array(
       select r from payment_operations r
@@ -5588,12 +6306,39 @@ select i.ordinal, o.payment_method as "paymentMethod",
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
+-- payments.findPart
+select order_id as "orderId", amount, credits_held as "credits"
+  from payment_operations
+  where customer_id = $1 and operation_id = $2 and kind = 'PART' and coalesce(case when current_setting('synchronous_standby_names') <> ''
+      and current_setting('transaction_read_only') = 'off'
+    then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
+
 -- payments.findPlaceOfFigures
 select f.reached, f.details_reached as "detailsReached", date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
     select min(a.xact_start) from pg_stat_activity a
     where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
   from figures_reached f
   where f.customer_id = $1 and f.details_reached is not null;
+
+-- payments.findRefundsWithoutAction
+select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId"
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[]) as i (customer_id, operation_id, order_id, kind, opened_at)
+  where not case i.kind
+    when 'PART' then exists (
+      select from operator_actions b
+      where b.subject = i.operation_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept')
+    else exists (
+      select from operator_actions b
+      where b.subject = i.order_id and b.step = 'BEGUN' and b.command = 'orders refund'
+        and b.happened_at between i.opened_at - interval '1 day' and i.opened_at + interval '1 minute'
+        and not exists (
+          select from operator_actions e
+          where e.action_id = b.action_id and e.step = 'ENDED' and e.happened_at < i.opened_at
+            and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)'))
+    or exists (
+      select from discrepancies d
+      join operator_actions b on b.subject = d.discrepancy_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept'
+      where d.customer_id = i.customer_id and d.order_id = i.order_id and b.happened_at between i.opened_at - interval '1 day' and i.opened_at + interval '1 minute') end;
 
 -- payments.findResolvedDiscrepancy
 select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and coalesce(case when current_setting('synchronous_standby_names') <> ''
@@ -5603,16 +6348,22 @@ select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and
 -- payments.findReviewSubject
 select o.customer_id as "customerId",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall - parts.credits as "refundShortfall",
     case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
-
+    parts.amount as "partsAmount", parts.credits as "partsCredits",
   case when p.operation_id is not null then jsonb_build_object(
     'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id,
     'kind', p.kind, 'paymentKey', p.payment_key, 'amount', p.amount,
     'orderAmount', (select amount from orders where customer_id = p.customer_id and order_id = p.order_id),
+    'returnedBefore', (select amount from (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = p.customer_id and part.order_id = p.order_id and part.kind = 'PART'
+        and true) parts),
     'reason', p.reason,
     'state', p.state, 'sendNumber', p.send_number,
-    'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000, 'leased', p.lease_until > now(),
+    'sentAgoMs', extract(epoch from now() - p.sent_at) * 1000,
+    'openedAgoMs', extract(epoch from now() - p.opened_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
     'traceParent', p.trace_parent) end as "open",
     (select c.payment_key from payment_operations c
@@ -5623,9 +6374,56 @@ select o.customer_id as "customerId",
      order by c.opened_at desc limit 1) as "refusedKey"
   from orders o
   left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
   where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or coalesce(case when current_setting('synchronous_standby_names') <> ''
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true));
+
+-- payments.findUnrecordedAdjustments
+select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
+    array(
+      select b.action_id::text from operator_actions b
+      where b.subject = i.customer_id::text and b.step = 'BEGUN'
+        and b.command = case i.kind when 'GOODWILL' then 'adjustments grant' else 'adjustments correct' end
+        and b.happened_at between i.requested_at - interval '1 day' and i.requested_at + interval '1 day'
+        and not exists (
+          select from operator_actions e
+          where e.action_id = b.action_id and e.step = 'ENDED' and e.happened_at < i.requested_at
+            and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)')
+        and ltrim(b.arguments[array_position(b.arguments, '--credits') + 1], '+') = i.credits::text
+        and coalesce(lower(b.arguments[array_position(b.arguments, '--adjustmentId') + 1]) = i.adjustment_id::text, true)
+        and (lower(b.actor) = asked.actor or starts_with(lower(b.actor), asked.actor || ' as ')
+             or starts_with(lower(b.actor), asked.actor || ' in the console from '))
+      order by b.happened_at, b.action_id) as "actions",
+    exists (
+      select from adjustment_days d
+      where d.actor = i.actor and d.day between asked.day - 1 and asked.day + 1 and asked.charge = any (d.charges))
+    and (i.approved_by is null or exists (
+      select from adjustment_days d
+      where d.actor = i.approved_by and d.day between asked.done - 1 and asked.done + 1
+        and asked.charge = any (d.charges))) as "isCharged",
+    case when i.approved_by is null then not exists (
+      select from operator_actions b
+      join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome = 'ok'
+      where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
+        and lower(b.arguments[1]) = i.adjustment_id::text)
+    else exists (
+      select from operator_actions b
+      where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
+        and lower(b.arguments[1]) = i.adjustment_id::text
+        and (lower(b.actor) = asked.approver or starts_with(lower(b.actor), asked.approver || ' as ')
+             or starts_with(lower(b.actor), asked.approver || ' in the console from '))) end as "isApproved"
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[]) as i (customer_id, adjustment_id, kind, credits, actor, approved_by, created_at, requested_at)
+  cross join lateral (
+    select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.created_at at time zone 'Asia/Seoul')::date as done,
+      lower(i.actor) as actor, lower(i.approved_by) as approver,
+      concat_ws('/', i.customer_id, i.adjustment_id, i.kind, i.credits) as charge
+  ) asked
+  order by i.requested_at, i.adjustment_id;
 
 -- payments.finishOperations
 with recursive input as (
@@ -5899,9 +6697,19 @@ insert into reconciliations (reconciliation_id, cause, from_time, to_time, holde
   values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms', $5)
   on conflict do nothing;
 
+-- payments.listAdjustmentsToCheck
+select d.customer_id as "customerId", d.adjustment_id as "adjustmentId", d.entry_number as "entryNumber", d.kind,
+    d.credits, d.actor, d.approved_by as "approvedBy", d.created_at::text as "createdAt",
+    coalesce((select r.requested_at from adjustment_requests r
+              where r.customer_id = d.customer_id and r.adjustment_id = d.adjustment_id), d.created_at)::text as "requestedAt"
+  from adjustments d
+  where (d.customer_id, d.adjustment_id) > ($1::uuid, $2::uuid) and d.kind <> 'REVERSAL' and d.created_at > $3::timestamptz
+  order by d.customer_id, d.adjustment_id
+  limit $4;
+
 -- payments.listApprovedOperations
 select customer_id as "customerId", operation_id as "operationId", order_id as "orderId", payment_key as "paymentKey",
-    kind, amount, opened_at as "openedAt"
+    kind, amount, transaction_key as "transactionKey", opened_at as "openedAt"
   from payment_operations
   where opened_at >= $1 and opened_at < $2 and state = 'APPROVED'
   order by opened_at
@@ -5931,25 +6739,12 @@ select transaction_key as "transactionKey", direction, amount, moved_at::text as
   limit $5;
 
 -- payments.listMovementsToCompare
-with page as (
-    select *
-    from gateway_movements
-    where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
-      and transaction_key <> all ($5::text[])
-    order by moved_at, transaction_key
-    limit $6
-  )
-  select m.transaction_key as "transactionKey", m.payment_key as "paymentKey", m.order_id as "orderId", m.direction,
-    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place", alike.repeated as "repeated", alike.total as "total"
-  from page m
-  cross join lateral (
-    select sum(twin.amount)::bigint as total,
-      bool_or(twin.amount = m.amount and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as repeated
-    from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
-    where twin.order_id = m.order_id and twin.direction = m.direction
-      and twin.moved_at >= $1 and twin.moved_at < $2 and twin.transaction_key <> all ($5::text[])
-  ) alike
-  order by m.moved_at, m.transaction_key;
+select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
+    moved_at as "movedAt", moved_at::text as "place"
+  from gateway_movements
+  where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
+  order by moved_at, transaction_key
+  limit $5;
 
 -- payments.listOpenDiscrepancies
 select discrepancy_id as "discrepancyId", kind, subject, customer_id as "customerId", order_id as "orderId",
@@ -5970,6 +6765,37 @@ select q.customer_id as "customerId", q.next_event as "eventNumber"
 
 -- payments.listRecordedDiscrepancies
 select kind, subject, detail from discrepancies where resolved_at is null order by found_at limit $1;
+
+-- payments.listRefundsToCheck
+with page as (
+    select * from payment_operations
+    where (customer_id, operation_id) > ($1::uuid, $2::uuid)
+    order by customer_id, operation_id
+    limit $4
+  )
+  select (select count(*) from page) as "read",
+    (select jsonb_build_object('customerId', customer_id, 'id', operation_id)
+     from page order by customer_id desc, operation_id desc limit 1) as "last",
+    (select coalesce(jsonb_agg(jsonb_build_object(
+       'customerId', customer_id, 'operationId', operation_id, 'orderId', order_id, 'kind', kind,
+       'openedAt', opened_at)), '[]')
+     from page
+     where kind = 'PART' or kind = 'REFUND' and coalesce(closed_at, now()) > $3::timestamptz
+       and not (coalesce(reason = $6, false) and (state <> 'APPROVED' or coalesce(gateway_code = $5, false)))) as "refunds";
+
+-- payments.listWrongDays
+with page as (
+    select * from adjustment_days where (actor, day) > ($1::text, $2::date) order by actor, day limit $4
+  )
+  select (select count(*) from page) as "read",
+    (select jsonb_build_object('actor', actor, 'day', day) from page order by actor desc, day desc limit 1) as "last",
+    (select coalesce(jsonb_agg(jsonb_build_object('actor', actor, 'day', day, 'credits', credits, 'charged', charged)), '[]')
+     from page
+     cross join lateral (
+       select coalesce(sum(abs(matched[1]::bigint)), 0) as charged
+       from unnest(charges) as c (charge)
+       cross join lateral regexp_match(charge, '^[^/]+/[^/]+/[A-Z]+/(-?[0-9]{1,15})$') as matched) each
+     where charged <> credits and day > ($3::timestamptz at time zone 'Asia/Seoul')::date + 1) as "wrong";
 
 -- payments.readBacklogOfBooks
 select
@@ -6019,11 +6845,12 @@ with
     union all
     select p.closed_at,
            case p.kind when 'CONFIRM' then case p.state when 'APPROVED' then 'orders confirmed' else 'orders failed' end
-                       when 'CANCEL' then 'orders cancelled' else 'orders refunded' end,
+                       when 'CANCEL' then 'orders cancelled' when 'PART' then 'orders refunded in part'
+                       else 'orders refunded' end,
            p.amount
     from payment_operations p
     where p.closed_at >= (select from_time from span) and p.closed_at < (select to_time from span)
-      and (p.kind = 'CONFIRM' or p.kind in ('CANCEL', 'REFUND') and p.state = 'APPROVED')
+      and (p.kind = 'CONFIRM' or p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED')
     union all
     select e.created_at,
            case e.kind when 'GRANT' then 'credits granted' when 'ROLLBACK' then 'credits rolled back'
@@ -6216,8 +7043,11 @@ select size, marks, appended_at::text as "appendedAt",
 select size, root, note from log_head;
 
 -- transparency.findHead
-select size, root, note, marks, appended_at > now() - $1::int * interval '1 ms' and appended_at <= now() as "isFresh"
-  from log_head;
+select size, root, note, marks, appended_at > now() - $1::int * interval '1 ms' and appended_at <= now() as "isFresh",
+    (select r.restore_id from log_restores r
+    where log_name.origin = any (r.origins) order by r.restore_number desc limit 1) as "restoreId"
+  from log_head
+  cross join (select $2::text as origin) log_name;
 
 -- transparency.findLastEntry
 select last_entry as "lastEntry" from accounts where customer_id = $1;
@@ -6243,7 +7073,7 @@ with moved as (
   ) a;
 
 -- transparency.findNewestPublication
-select p.size, p.root, p.note, p.published_at as "publishedAt",
+select p.size, p.root, p.note, p.keys, p.published_at as "publishedAt",
     extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
     (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
      from log_cosignatures c where c.size = p.size) as "cosignatures" from log_checkpoints p order by p.size desc limit 1;
@@ -6256,8 +7086,11 @@ select e.entry_number as "entryNumber"
   order by e.entry_number;
 
 -- transparency.findPlaces
-select h.size, h.root, h.note, p.entry_numbers as "entryNumbers", p.indexes
+select h.size, h.root, h.note, p.entry_numbers as "entryNumbers", p.indexes,
+    (select r.restore_id from log_restores r
+    where log_name.origin = any (r.origins) order by r.restore_number desc limit 1) as "restoreId"
   from log_head h
+  cross join (select $3::text as origin) log_name
   cross join lateral (
     select coalesce(array_agg(n.entry_number order by n.entry_number), '{}') as entry_numbers,
            coalesce(array_agg(r.first_leaf + n.entry_number - r.first_entry order by n.entry_number), '{}') as indexes
@@ -6269,7 +7102,7 @@ select h.size, h.root, h.note, p.entry_numbers as "entryNumbers", p.indexes
   ) p;
 
 -- transparency.findPublished
-select p.size, p.root, p.note, p.published_at as "publishedAt",
+select p.size, p.root, p.note, p.keys, p.published_at as "publishedAt",
     extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
     (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
      from log_cosignatures c where c.size = p.size) as "cosignatures" from log_checkpoints p where p.size = $1 and p.published_at is not null;
@@ -6286,6 +7119,12 @@ select e.entry_number as "entryNumber"
   where named.customer_id = $1 and named.reference = $2
   order by e.entry_number
   limit $3;
+
+-- transparency.findRestore
+select restore_id as "restoreId", size, restored_at as "restoredAt"
+  from (select $1::text as origin) log_name
+  join log_restores on restore_id = (select r.restore_id from log_restores r
+    where log_name.origin = any (r.origins) order by r.restore_number desc limit 1);
 
 -- transparency.findSafeTimes
 select t.almost_safe::text as "almostSafe", t.safe::text as "safe", now()::text as "now",
@@ -6375,7 +7214,7 @@ select r.customer_id as "customerId", greatest(r.first_leaf, $1) as "firstLeaf",
   order by r.first_leaf;
 
 -- transparency.listNewestCosigned
-select p.size, p.root, p.note, p.published_at as "publishedAt",
+select p.size, p.root, p.note, p.keys, p.published_at as "publishedAt",
     extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
     (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
      from log_cosignatures c where c.size = p.size) as "cosignatures"
@@ -6385,13 +7224,13 @@ select p.size, p.root, p.note, p.published_at as "publishedAt",
   order by p.size desc;
 
 -- transparency.listNewestPublished
-select p.size, p.root, p.note, p.published_at as "publishedAt",
+select p.size, p.root, p.note, p.keys, p.published_at as "publishedAt",
     extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
     (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
      from log_cosignatures c where c.size = p.size) as "cosignatures" from log_checkpoints p where p.published_at is not null order by p.size desc limit $1;
 
 -- transparency.listNextPublished
-select p.size, p.root, p.note, p.published_at as "publishedAt",
+select p.size, p.root, p.note, p.keys, p.published_at as "publishedAt",
     extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
     (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
      from log_cosignatures c where c.size = p.size) as "cosignatures" from log_checkpoints p

@@ -9,6 +9,10 @@ const stoppedCode = 130
 
 async function main(): Promise<number> {
   const options = readOptions(process.argv.slice(2), randomInt(2 ** 31))
+  if (options.install && options.database.kind === 'patroni') {
+    const { installCluster } = await import('./cluster/packages.ts')
+    installCluster(options.database.patroni)
+  }
   // Imported late, so that wrong arguments are reported without loading the service.
   const { runCampaign } = await import('./campaign.ts')
   const { renderReport } = await import('./report.ts')

@@ -14,6 +14,8 @@ export type Options = {
   database: DatabaseChoice
   /** Keeps the directory of a run that passed too. */
   keep: boolean
+  /** Installs the programs of the cluster that are missing. */
+  install: boolean
 }
 
 /**
@@ -41,17 +43,28 @@ const commandLine = {
     json: { type: 'string' },
     cluster: { type: 'string', default: 'none' },
     keep: { type: 'boolean', default: false },
+    install: { type: 'boolean', default: false },
   },
-  usage: ' (npm run chaos -- [--seed N] [--minutes M] [--clients C] [--cluster patroni|citus] [--json FILE] [--keep])',
+  usage:
+    ' (npm run chaos -- [--seed N] [--minutes M] [--clients C] [--cluster patroni|citus] [--install] [--json FILE] [--keep])',
 } as const
 
 export function readOptions(args: string[], randomSeed: number): Options {
-  return readArguments(args, commandLine, ({ seed = `${randomSeed}`, minutes, clients, json, cluster, keep }) => ({
-    seed: readWholeNumber('--seed', seed, seedRange),
-    minutes: readDecimal('--minutes', minutes, { least: 0.2, most: mostMinutes }),
-    clients: readWholeNumber('--clients', clients, { least: 1, most: 200 }),
-    json,
-    database: databases[readOneOf('--cluster', cluster, clusters)],
-    keep,
-  }))
+  return readArguments(
+    args,
+    commandLine,
+    ({ seed = `${randomSeed}`, minutes, clients, json, cluster, keep, install }) => {
+      const database: DatabaseChoice = databases[readOneOf('--cluster', cluster, clusters)]
+      if (install && database.kind !== 'patroni') throw new Error('--install: only for --cluster patroni')
+      return {
+        seed: readWholeNumber('--seed', seed, seedRange),
+        minutes: readDecimal('--minutes', minutes, { least: 0.2, most: mostMinutes }),
+        clients: readWholeNumber('--clients', clients, { least: 1, most: 200 }),
+        json,
+        database,
+        keep,
+        install,
+      }
+    },
+  )
 }

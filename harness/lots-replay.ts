@@ -17,11 +17,7 @@ export type ReplayedLot = {
 
 const isAdjustment = (kind: string) => kind === 'GOODWILL' || kind === 'CORRECTION' || kind === 'REVERSAL'
 
-/** `before` is called before each entry with the lots of orders then. */
-export function replayLots<Entry extends ReplayedEntry>(
-  entries: Iterable<Entry>,
-  before?: (entry: Entry, orders: readonly ReplayedLot[]) => void,
-): ReplayedLot[] {
+export function replayLots(entries: Iterable<ReplayedEntry>): ReplayedLot[] {
   const orders: ReplayedLot[] = []
   const adjustments: ReplayedLot[] = []
   function use(credits: number, lots: ReplayedLot[]): void {
@@ -34,9 +30,7 @@ export function replayLots<Entry extends ReplayedEntry>(
     }
     if (left > 0) throw new Error(`${left} credits of ${credits} are in no lot`)
   }
-  for (const entry of entries) {
-    before?.(entry, orders)
-    const { kind, delta, orderId } = entry
+  for (const { kind, delta, orderId } of entries) {
     if (delta === 0) continue
     if (kind === 'GRANT' || (isAdjustment(kind) && delta > 0)) {
       const lot = { orderId, used: 0, unspent: delta, takenBack: 0 }

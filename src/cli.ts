@@ -78,5 +78,5 @@ async function main(): Promise<number> {
 
 const exitCode = await main()
 // After an interrupt do not wait for work that is still running.
-if (exitCode > 2) process.exit(exitCode)
+if (exitCode > 128) process.exit(exitCode)
 process.exitCode = exitCode

@@ -2,6 +2,7 @@
 // expected. In production no default is insecure: what sandbox mode generates has to be set.
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { uuidPattern } from './core/ids.ts'
 import { createReader, type Environment, type Reader } from './core/settings-reader.ts'
 import type { Pepper, Peppers } from './customers/api-keys.ts'
 import type { Standbys } from './db/connect.ts'
@@ -99,7 +100,12 @@ export type ReferenceConfig = {
 }
 
 /** The log over the ledger: its name in checkpoints and keys, and whether the public listener serves it too. */
-export type TransparencyLogConfig = { origin: string; isPublic: boolean }
+export type TransparencyLogConfig = {
+  origin: string
+  /** The restore after which the log goes on under its name. */
+  continuedRestore: string | undefined
+  isPublic: boolean
+}
 
 export class ConfigFaults extends Error {
   override name = 'ConfigFaults'
@@ -291,7 +297,11 @@ function readTransparencyLog(read: Reader): TransparencyLogConfig {
   if (!/^[A-Za-z0-9][A-Za-z0-9._~:/-]{0,199}$/.test(origin)) {
     read.fault('LOG_ORIGIN', 'a name such as credits.example.com/log: letters, digits and . _ ~ : / -')
   }
-  return { origin, isPublic: read.oneOf('PUBLIC_LOG', ['on', 'off'] as const, 'off') === 'on' }
+  const continuedRestore = read.raw('LOG_CONTINUE_AFTER_RESTORE')?.toLowerCase()
+  if (continuedRestore && !uuidPattern.test(continuedRestore)) {
+    read.fault('LOG_CONTINUE_AFTER_RESTORE', 'the id that `restore` has printed')
+  }
+  return { origin, continuedRestore, isPublic: read.oneOf('PUBLIC_LOG', ['on', 'off'] as const, 'off') === 'on' }
 }
 
 /** Includes the name that is listened on. */

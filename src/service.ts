@@ -29,8 +29,10 @@ import { createPaymentContext, type PaymentSettings } from './payments/context.t
 import { countedGateway } from './telemetry/gateway.ts'
 import { createMeasures, openMetrics } from './telemetry/metrics.ts'
 import { openTracing } from './telemetry/open-tracing.ts'
-import { logKeysOf } from './transparency/note.ts'
+import { type LogSigner, logSignerOf } from './transparency/note.ts'
+import { findHoldingRestore, heldBackText } from './transparency/restored/restores.sql.ts'
 import {
+  actionJobs,
   clusterJobs,
   creditJobs,
   eventJobs,
@@ -80,8 +82,8 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     parts.defer(() => opened.close())
     const { database, requestDatabase } = opened
     const peppers = configured('KEY_PEPPER', config.keyPeppers ?? surroundings?.peppers())
-    const { origin, isPublic: isLogPublic } = config.transparencyLog
-    const logKeys = logKeysOf(peppers, origin)
+    const signer = logSignerOf(peppers, config.transparencyLog)
+    const logState = await reportLog(database, signer, log)
     const quiet = log.child({}, { level: log.level === 'info' ? 'warn' : log.level })
 
     const token = configured('WEBHOOK_TOKEN', config.webhookToken ?? surroundings?.webhookToken())
@@ -123,7 +125,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     })
     const listener = buildPublicListener({
       document: reference.isPublic ? servedDocument(() => publicApiDocument(addresses().publicUrl)) : undefined,
-      logParts: isLogPublic ? { database: requestDatabase, keys: logKeys } : undefined,
+      logParts: config.transparencyLog.isPublic ? { database: requestDatabase, signer } : undefined,
       authenticate,
       payments,
       log: quiet,
@@ -158,12 +160,13 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     const background = createPaymentContext({ database, ...common })
     const jobs = [
       ...clusterJobs(database),
-      ...paymentJobs(background),
+      ...paymentJobs(background, peppers),
+      ...actionJobs(database, log),
       ...creditJobs(database, tallies),
-      ...logJobs(database, { keys: logKeys, origin }),
+      ...logJobs(database, signer),
       ...publicationJobs({
         database,
-        keys: logKeys,
+        signer,
         settings: config.publication,
         post: (url, body, giveUp) =>
           outbound.exchange(url, { headers: { 'content-type': 'text/plain' }, body }, giveUp),
@@ -193,7 +196,8 @@ export async function startService(config: Config, log: Logger, surroundings?: S
       tracing,
       hostnames: config.internalHostnames,
       document: servedDocument(() => apiDocument(addresses())),
-      logKeys,
+      signer,
+      logState,
       console: {
         database: requestDatabase,
         payments,
@@ -203,7 +207,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
         log,
         limits: { pendingOrdersPerCustomer: config.pendingOrdersPerCustomer, requestsPerSecond: rateLimitPerSecond },
         adjustments: config.adjustments,
-        logKeys,
+        signer,
         witnesses: config.publication.witnesses,
         paymentUrlOf: paymentUrlsBy(paymentUrlTemplate(config, sandboxUrl)),
         isHeldBack: () => breakerState() !== 'closed',
@@ -234,6 +238,15 @@ export async function startService(config: Config, log: Logger, surroundings?: S
 function configured<Value>(name: string, value: Value | undefined): Value {
   if (value === undefined) throw new Error(`${name} is not set`)
   return value
+}
+
+/** Whether the transparency log signs, as readiness reports it. Both the settings and the restore stay as they are at the start. */
+async function reportLog(database: Database, signer: LogSigner, log: Log): Promise<string> {
+  const restore = await findHoldingRestore(database, signer)
+  if (!restore) return 'signs'
+  const text = heldBackText(restore, signer.origin)
+  log.warn({}, text)
+  return text
 }
 
 /** Whether a payment moves money, as readiness reports it. Production in which none moves is a warning. */

@@ -7,7 +7,9 @@ import { test } from 'node:test'
 import { bareEnvironment, type Cleaner, type Ended, launch, newDirectory, repository } from '../harness/processes.ts'
 import { runOptions, writeLane } from './run.ts'
 import { serverVariable } from './support/database/database.ts'
-import { alone, planOf } from './support/plan.ts'
+import { everyPart } from './support/outer.ts'
+import { alone, isOuter, outer, planOf } from './support/plan.ts'
+import { refusedPrograms } from './support/refused-programs.ts'
 import { idleLimitVariable } from './support/watchdog.ts'
 
 /** As `npm test` starts a file. */
@@ -30,16 +32,31 @@ test('npm test has these options', () => {
   assert.deepEqual(flags, ['--import=./test/support/watchdog.ts', '--test', '--test-timeout=480000'])
 })
 
-test('every test file runs once, and every file planned to run alone exists', () => {
+test('every test file runs once, in npm test or in the outer ring, and every file in the plan exists', async () => {
   const planned = planOf()
+  const inOuterRing = (await everyPart()).flatMap(({ files }) => files)
   assert.deepEqual(
-    [...planned.alone, ...planned.shared, ...planned.last].sort(),
+    [...planned.alone, ...planned.shared, ...planned.last, ...inOuterRing.filter(isOuter)].sort(),
     globSync('test/**/*.test.ts', { cwd: repository }).sort(),
   )
   assert.deepEqual(
-    Object.keys(alone).filter((path) => !existsSync(join(repository, path))),
+    Object.keys({ ...alone, ...outer }).filter((path) => !existsSync(join(repository, path))),
     [],
   )
+})
+
+test('a run in which a test calls a program that changes the machine fails, and names the call', {
+  timeout: 120_000,
+}, async (t) => {
+  const args = ['test/run.ts', 'test/support/runs/installs.ts']
+  const env = bareEnvironment()
+  const { code, stdout } = await launch(t, process.execPath, args, { cwd: repository, env }).ended
+  assert.match(stdout, /✔ a program is called/)
+  const calls = refusedPrograms.map(
+    (name) => `A test has called a program that changes the machine: ${name} install it`,
+  )
+  assert.deepEqual(stdout.trimEnd().split('\n').slice(-calls.length), calls)
+  assert.equal(code, 1)
 })
 
 test('a file whose books are wrong still closes its servers and pools, and fails', {

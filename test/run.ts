@@ -1,20 +1,24 @@
 // `npm test`: every test file, in as many processes as the machine can use (test/support/plan.ts), on one PostgreSQL. With the
-// names of files only those, each alone. `npm run test:cluster` runs those of test/support/on-clusters.ts on a coordinator with
-// workers. `--titles FILE` writes the titles, sorted, so that two runs can be compared with diff; `--times` writes
-// test/times.md.
+// names of files only those, each alone. `npm run test:outer` runs what that leaves out (test/support/outer.ts), `npm run
+// test:cluster` those of test/support/on-clusters.ts on a coordinator with workers. `--titles FILE` writes the titles, sorted,
+// so that two runs can be compared with diff; `--times` writes test/times.md. None of them changes the machine, except
+// `npm run test:outer -- --install`, which installs programs before the first test.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { CitusUnavailable } from '../harness/citus/citus.ts'
+import { ProgramsMissing } from '../harness/debian.ts'
 import { clusterVariable } from './support/database/database.ts'
 import { globalSetup, globalTeardown } from './support/database/global-setup.ts'
 import { filesOnClusters, skippedOnClusters } from './support/on-clusters.ts'
-import { planOf } from './support/plan.ts'
+import { type OuterRing, planOuter } from './support/outer.ts'
+import { type Plan, planOf, planOfFiles } from './support/plan.ts'
+import { putFirst, refusePrograms } from './support/refused-programs.ts'
 import { createResults } from './support/results.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -44,52 +48,101 @@ export const runOptions = {
 }
 
 const patternOf = (text: string) => new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+const testSkipPatterns = Object.values(skippedOnClusters).flat().map(patternOf)
 
-if (import.meta.main) {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { titles: { type: 'string' }, times: { type: 'boolean' }, cluster: { type: 'boolean' } },
-  })
-  if (values.cluster) process.env[clusterVariable] = 'citus'
-  const chosen = positionals.map((file) => relative(root, join(process.cwd(), file)))
-  const named = values.cluster && chosen.length === 0 ? filesOnClusters() : chosen
-  const { alone, shared, last } = named.length > 0 ? { alone: named, shared: [], last: [] } : planOf()
-  mkdirSync(cache, { recursive: true })
-  const directory = mkdtempSync(join(cache, 'test-run-'))
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+/** Files that are run on one PostgreSQL, with this in their environment. */
+type Batch = { plan: Plan; environment: Record<string, string> }
+
+function roundsOf({ alone, shared, last }: Plan, directory: string) {
   const lanes = shared.length > 0 ? Array.from({ length: concurrency }, (_, lane) => `lane-${lane}`) : []
   const own = (file: string) => writeLane(join(directory, nameOf(file)), nameOf(file), [file])
-  const rounds = [
+  return [
     { files: [...alone.map(own), ...lanes.map((name) => writeLane(directory, name, shared))], concurrency },
     { files: last.map(own), concurrency: 1 },
   ].filter(({ files }) => files.length > 0)
-  const results = createResults()
-  const testSkipPatterns = Object.values(skippedOnClusters).flat().map(patternOf)
+}
 
-  async function* runRounds() {
+async function* runBatch({ plan, environment }: Batch) {
+  const before = { ...process.env }
+  Object.assign(process.env, environment)
+  mkdirSync(cache, { recursive: true })
+  const directory = mkdtempSync(join(cache, 'test-run-'))
+  const remove = () => rmSync(directory, { recursive: true, force: true })
+  process.once('exit', remove)
+  try {
     await globalSetup()
-    try {
-      for (const round of rounds) {
-        for await (const event of run({ ...runOptions, ...round, ...(values.cluster && { testSkipPatterns }) })) {
-          results.collect(event)
-          yield event
-        }
+    for (const round of roundsOf(plan, directory)) {
+      yield* run({ ...runOptions, ...round, ...(process.env[clusterVariable] && { testSkipPatterns }) })
+    }
+  } finally {
+    await globalTeardown()
+    remove()
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+    Object.assign(process.env, before)
+  }
+}
+
+const noRing: OuterRing = { parts: [], notRun: [], hasFailed: false }
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      titles: { type: 'string' },
+      times: { type: 'boolean' },
+      cluster: { type: 'boolean' },
+      outer: { type: 'boolean' },
+      install: { type: 'boolean' },
+    },
+  })
+  if (values.install && !values.outer) throw new Error('--install: only npm run test:outer installs programs.')
+  const named = positionals.map((file) => relative(root, join(process.cwd(), file)))
+  const { parts, notRun, hasFailed } = values.outer ? await planOuter(named, values) : noRing
+  const batches: Batch[] = values.outer
+    ? parts.map(({ files, environment }) => ({ plan: planOfFiles(files), environment }))
+    : values.cluster
+      ? [
+          {
+            plan: planOfFiles(named.length > 0 ? named : filesOnClusters()),
+            environment: { [clusterVariable]: 'citus' },
+          },
+        ]
+      : [{ plan: named.length > 0 ? planOfFiles(named) : planOf(), environment: {} }]
+  for (const line of notRun) process.stdout.write(`${line}\n`)
+  const results = createResults()
+  const refusal = refusePrograms()
+  process.once('exit', () => refusal.remove())
+  putFirst(refusal)
+
+  async function* runAll() {
+    for (const batch of batches) {
+      for await (const event of runBatch(batch)) {
+        results.collect(event)
+        yield event
       }
-    } finally {
-      await globalTeardown()
     }
   }
 
-  const stream = Readable.from(runRounds())
-  stream.once('error', (error) => {
-    process.stderr.write(`${error instanceof CitusUnavailable ? error.message : error.stack}\n`)
+  const shown = Readable.from(runAll()).compose(spec)
+  shown.pipe(process.stdout)
+  await finished(shown)
+  if (values.titles) writeFileSync(values.titles, results.titles())
+  if (values.times) writeFileSync(join(root, 'test/times.md'), results.times())
+  const isWhole = named.length === 0 && !values.cluster && !values.outer
+  const calls = refusal.calls().map((call) => `A test has called a program that changes the machine: ${call}`)
+  const { ran, skipped } = results.counts()
+  const total = values.outer ? [`The outer ring: ${ran} tests were run, ${skipped} skipped.`] : []
+  for (const line of [...(isWhole ? results.overBudget() : []), ...calls, ...notRun, ...total]) {
+    process.stdout.write(`${line}\n`)
+  }
+  if (results.failed() || calls.length > 0 || hasFailed || (values.outer && ran === 0)) process.exitCode = 1
+}
+
+if (import.meta.main) {
+  try {
+    await main()
+  } catch (error) {
+    process.stderr.write(`${error instanceof ProgramsMissing ? error.message : (error as Error).stack}\n`)
     process.exitCode = 1
-  })
-  stream.compose(spec).pipe(process.stdout)
-  stream.once('end', () => {
-    if (values.titles) writeFileSync(values.titles, results.titles())
-    if (values.times) writeFileSync(join(root, 'test/times.md'), results.times())
-    if (named.length === 0) for (const line of results.overBudget()) process.stdout.write(`${line}\n`)
-    if (results.failed()) process.exitCode = 1
-  })
+  }
 }

@@ -31,7 +31,7 @@ const mayImport: Record<string, string[]> = {
   customers: ['core', 'db', 'credits'],
   transparency: ['core', 'db', 'http', 'credits', 'events'],
   payments: ['core', 'db', 'http', 'credits', 'events', 'gateway', 'transparency'],
-  worker: ['core', 'db', 'credits', 'events', 'payments', 'transparency'],
+  worker: ['core', 'db', 'credits', 'events', 'payments', 'operators', 'transparency'],
   telemetry: ['core', 'db', 'http', 'gateway', 'payments', 'transparency'],
   openapi: ['core', 'http', 'credits', 'events', 'payments', 'transparency'],
   operators: ['core', 'db'],
@@ -54,6 +54,9 @@ const entryFiles: Record<string, string[]> = {
     'src/credits/credits.ts',
     'src/credits/lots/lots.sql.ts',
     'src/credits/lots/price.ts',
+    // Accepting a part may need a second person, as an adjustment does.
+    'src/credits/adjustments/adjust.sql.ts',
+    'src/credits/adjustments/adjust.ts',
   ],
   events: ['src/events/outbox.sql.ts'],
   gateway: ['src/gateway/gateway.ts'],
@@ -73,7 +76,11 @@ const writers: Record<string, string[]> = {
   budgets: ['src/credits/budgets/budgets.sql.ts'],
   budget_usage: ['src/credits/budgets/usage.sql.ts'],
   ledger_entries: ['src/credits/ledger.sql.ts'],
-  holds: ['src/credits/holds/holds.sql.ts', 'src/credits/budgets/restricted.sql.ts'],
+  holds: [
+    'src/credits/holds/holds.sql.ts',
+    'src/credits/holds/foreign-capture.sql.ts',
+    'src/credits/budgets/restricted.sql.ts',
+  ],
   events: ['src/events/outbox.sql.ts', 'src/events/forget-events.sql.ts'],
   event_endpoints: ['src/events/endpoints.sql.ts'],
   event_queues: ['src/events/outbox.sql.ts', 'src/events/queues.sql.ts', 'src/events/forget-events.sql.ts'],
@@ -89,6 +96,7 @@ const writers: Record<string, string[]> = {
     'src/payments/operations/lease.sql.ts',
     'src/payments/operations/finish.sql.ts',
     'src/payments/recovery/expire.sql.ts',
+    'src/payments/refunds/accept.sql.ts',
   ],
   discrepancies: ['src/payments/recovery/discrepancies.sql.ts'],
   webhook_notifications: ['src/payments/recovery/notifications.sql.ts'],
@@ -98,13 +106,14 @@ const writers: Record<string, string[]> = {
   daily_audits: ['src/payments/audit/record.sql.ts'],
   schema_migrations: ['src/db/migrate.ts'],
   operator_actions: ['src/operators/action-log.sql.ts'],
+  open_actions: ['src/operators/action-log.sql.ts'],
   operators: ['src/operators/operators.sql.ts'],
   operator_sessions: ['src/operators/operators.sql.ts', 'src/console/session/session.sql.ts'],
   sign_in_failures: ['src/console/session/session.sql.ts'],
   payment_attempts: ['src/payments/operations/lease.sql.ts'],
   cancel_keys: ['src/payments/operations/begin.sql.ts'],
   adjustments: ['src/credits/adjustments/adjustments.sql.ts'],
-  adjustment_requests: ['src/credits/adjustments/adjust.sql.ts'],
+  adjustment_requests: ['src/credits/adjustments/adjust.sql.ts', 'src/payments/refunds/accept.sql.ts'],
   adjustment_days: ['src/credits/adjustments/adjust.sql.ts'],
   hourly_figures: ['src/payments/books/figures.sql.ts'],
   figures_reached: ['src/payments/books/figures.sql.ts'],
@@ -115,6 +124,7 @@ const writers: Record<string, string[]> = {
   log_tiles: ['src/transparency/append.sql.ts'],
   log_checkpoints: ['src/transparency/publication/checkpoints.sql.ts'],
   log_cosignatures: ['src/transparency/publication/checkpoints.sql.ts'],
+  log_restores: ['src/transparency/restored/mark.sql.ts'],
   // Written by triggers.
   record_journal: [],
   record_journal_head: [],
@@ -130,13 +140,13 @@ const sqlFragments = [
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions)$/,
   /^(accountNow|grantedLots|newestLots|fromOrders|lotsOfAccounts|lotsOfPage|lotColumns)$/,
   /^(computed|relationText|undoneText|viewsLock|executables|head|body|usersLock|attributes|inSight|confirmOfAnotherOrder|failedConfirmColumn|quoted[A-Z][A-Za-z]*)$/,
-  /^(isUnused|moveByCause|requestColumns|confirmed)$/,
+  /^(isUnused|moveByCause|requestColumns|confirmed|isBeforeOpening)$/,
   /^(servicesWithBudget|hasServiceBudget|checkRestrictions|renewal|previewRestrictions)$/,
-  /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage)$/,
+  /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage|checkServiceBudgets|isOwnHold|scopesColumn)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
   new RegExp(
-    `^(lockAccountsOf|recordAdjustments|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf)\\(${literals}(, ${literals})?\\)$`,
+    `^(partsOf|lockAccountsOf|recordAdjustments|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf|notRefusedBefore)\\(${literals}(, ${literals})?\\)$`,
   ),
 ]
 const fragmentsOfTheAudit =
@@ -144,6 +154,9 @@ const fragmentsOfTheAudit =
 
 /** Jitter for pauses; predicting it gains an attacker nothing. */
 const jittering = ['src/core/backoff.ts', 'client/src/send.ts']
+
+/** The one that installs programs, and the one that refuses it to tests. */
+const namesInstallers = ['harness/debian.ts', 'test/support/refused-programs.ts']
 
 /** Patterns that these files may not contain, and the alternative. */
 const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
@@ -154,6 +167,13 @@ const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
   },
   { files: code, pattern: /^export default|^export \* from/m, instead: 'export by name from the file that has it' },
   { files: code, pattern: /\b(TODO|FIXME|XXX|HACK)\b/, instead: 'finish it' },
+  {
+    files: files.filter(
+      (file) => /\.(tsx?|mjs)$|^(package\.json|\.ci\/.*)$/.test(file) && !namesInstallers.includes(file),
+    ),
+    pattern: /\b(apt|dpkg)\b/,
+    instead: 'harness/debian.ts installs programs, for a command with --install',
+  },
   { files: code, pattern: /\b(test|describe|it)\.(only|todo)\(/, instead: 'run all tests' },
   {
     files: source.filter((file) => !jittering.includes(file)),
@@ -174,6 +194,11 @@ const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
     files: source,
     pattern: /\b(statement|query)\(\s*(?:'[^']*',\s*)?(['`])(?:(?!\2).)*\2\s*\+/s,
     instead: 'one text; values are parameters',
+  },
+  {
+    files: source.filter((file) => !['src/db/connect.ts', 'src/db/database.ts'].includes(file)),
+    pattern: /\bnew pg\.(Client|Pool)\(/,
+    instead: 'Client of src/db/connect.ts, which listens for errors as long as it lives, or createPool',
   },
   { files: source, pattern: /[:<] ?any\b(?= ?[;,)>=[]|$)|\bas any\b|@ts-(ignore|expect-error)/m, instead: 'a type' },
 ]

@@ -4,12 +4,12 @@ import type pg from 'pg'
 import { verifyFiles } from '../../client/src/verify/files.ts'
 import type { Random } from '../../harness/random.ts'
 import type { Database } from '../../src/db/database.ts'
-import { createAppendToLog, type LogSigner } from '../../src/transparency/append.ts'
+import { createAppendToLog } from '../../src/transparency/append.ts'
 import { checkLog } from '../../src/transparency/check.ts'
 import { readKeptCheckpoints } from '../../src/transparency/kept.ts'
 import { readCheckpoint } from '../../src/transparency/log.sql.ts'
 import { consistencyProof, receiptOfEntries } from '../../src/transparency/log.ts'
-import { readCheckpointNote } from '../../src/transparency/note.ts'
+import { type LogSigner, readCheckpointNote } from '../../src/transparency/note.ts'
 
 /** A checkpoint, or a receipt with its checkpoint. */
 export type Kept = { what: 'checkpoint' | 'receipt'; size: number; text: string }
@@ -46,10 +46,10 @@ const placeText = `
   select customer_id as customer, first_entry + $1 - first_leaf as number
   from log_runs where first_leaf <= $1 order by first_leaf desc limit 1`
 
-async function receiptText(client: pg.ClientBase, database: Database, { keys }: LogSigner, leaf: number) {
+async function receiptText(client: pg.ClientBase, database: Database, signer: LogSigner, leaf: number) {
   const { rows } = await client.query<{ customer: string; number: number }>(placeText, [leaf])
   const { customer = '', number = 0 } = rows[0] ?? {}
-  const proven = await receiptOfEntries(database, keys, customer, [number])
+  const proven = await receiptOfEntries(database, signer, customer, [number])
   if (proven === 'not logged yet') throw new Error(`leaf ${leaf} is not logged`)
   const subject = { statement: { customer, from: number, to: number } }
   return JSON.stringify({ format: 'prepaid-credits/receipt/v1', subject, ...proven })
@@ -59,11 +59,11 @@ async function receiptText(client: pg.ClientBase, database: Database, { keys }: 
  * What the holder of a receipt does without the database: gets a receipt of the same entries as the log has them now, and
  * verifies both together. Null: they are of one history and say the same.
  */
-export async function verifyAgain(database: Database, { keys }: LogSigner, kept: Kept): Promise<string | null> {
+export async function verifyAgain(database: Database, signer: LogSigner, kept: Kept): Promise<string | null> {
   const { subject, checkpoint: from } = JSON.parse(kept.text)
   const { customer, from: first, to: last } = subject.statement
   const numbers = Array.from({ length: last - first + 1 }, (_, place) => first + place)
-  const now = await receiptOfEntries(database, keys, customer, numbers)
+  const now = await receiptOfEntries(database, signer, customer, numbers)
   if (now === 'not logged yet') return now
   const size = readCheckpointNote(now.checkpoint)?.size ?? 0
   const proof = (await consistencyProof(database, kept.size, size)) ?? []
@@ -73,7 +73,7 @@ export async function verifyAgain(database: Database, { keys }: LogSigner, kept:
     JSON.stringify({ format: 'prepaid-credits/receipt/v1', subject, ...now }),
     JSON.stringify({ format: 'prepaid-credits/consistency/v1', from, to: now.checkpoint, proof: hashes }),
   ].map((text, place) => ({ name: `file ${place + 1}`, content: Buffer.from(text) }))
-  const report = await verifyFiles(files, { keys: keys.map(({ vkey }) => vkey) })
+  const report = await verifyFiles(files, { keys: signer.keys.map(({ vkey }) => vkey) })
   return report.ok ? null : [report.history, ...report.files.map(({ result }) => result)].join('; ')
 }
 

@@ -70,7 +70,6 @@ async function openSetting(
   // One connection: what the attacker has done is seen by the audit, and is never committed.
   const pool = createPool({ connection, maxConnections: 1, statementLimitMs: longestStatementMs, log })
   const client = await pool.connect()
-  client.on('error', () => undefined)
   parts.defer(async () => {
     client.release(true)
     await pool.end()

@@ -145,12 +145,13 @@ const insertOrders = `
   group by d.customer_id, d.order_id, d.package_type, d.amount, d.credits, d.status, d.number, d.created_at, d.spends
   order by d.number`
 
+// Refunds are those that were accepted as they were found at the gateway: no operator has an action about them.
 const insertOperations = `
   insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held,
                                   state, gateway_code, transaction_key, total_credits, holder_id, lease_until, settle_at,
-                                  sent_at, opened_at, closed_at, closed_by)
+                                  sent_at, opened_at, closed_at, closed_by, accepted)
   select customer_id, id, order_id, kind, payment_key, amount, reason, credits_held, state, gateway_code,
-         transaction_key, total_credits, id, at, at, at, at, at, id
+         transaction_key, total_credits, id, at, at, at, at, at, id, kind = 'REFUND'
   from (
     select d.customer_id, md5('confirm ' || d.number)::uuid as id, d.order_id, 'CONFIRM' as kind,
            case when not d.expired then d.payment_key end as payment_key, d.amount, null as reason, 0 as credits_held,
@@ -164,7 +165,7 @@ const insertOperations = `
     union all
     select customer_id, md5('cancel ' || number)::uuid, order_id,
            case status when 'CANCELLED' then 'CANCEL' else 'REFUND' end, payment_key, amount, 'as generated',
-           credits - spends, 'APPROVED', null, 'txr_' || md5('cancel ' || number), null,
+           credits - spends, 'APPROVED', case status when 'REFUNDED' then 'CANCELLED_AT_GATEWAY' end, 'txr_' || md5('cancel ' || number), null,
            created_at + interval '2 minutes'
     from draft where status in ('CANCELLED', 'REFUNDED')
   ) operation

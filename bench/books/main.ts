@@ -1,8 +1,9 @@
 // `npm run books -- --orders 1000000`: how long the audit and the reconciliation take, and how much memory, on books of
 // that size. Starts a PostgreSQL of its own with full durability, fills it, runs the commands as an operator would, and
 // prints a table. Exit code 0: measured, and the commands found what they had to find; 1: not; 2: wrong arguments.
-import pg from 'pg'
+
 import { WrongArguments } from '../../harness/options.ts'
+import { Client } from '../../src/db/connect.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { type Line, rowsOf, runCommands, stepNames } from './commands.ts'
 import { type Counts, countRows, days, generate } from './generate.ts'
@@ -27,8 +28,7 @@ async function main(options: Options): Promise<boolean> {
 
 async function run(options: Options, parts: AsyncDisposableStack, signal: AbortSignal): Promise<boolean> {
   const { connection, directory } = await startServer(options, parts)
-  const client = new pg.Client(connection)
-  client.on('error', () => undefined)
+  const client = new Client(connection)
   await client.connect()
   await migrate(client)
   logLine(`Generating ${thousands.format(options.orders)} orders ...`)

@@ -23,8 +23,8 @@ export async function startServer({ keep }: { keep: boolean }, parts: AsyncDispo
   const { connection, dataDirectory, stop } = await startEmbedded({ dataDir: join(directory, 'data') })
   async function remove(): Promise<void> {
     await stop()
-    // As root the cluster may be outside of our directory.
-    for (const place of [dirname(dataDirectory), directory]) {
+    // As root the cluster may be outside of our directory, and so may the socket, whose path has to be short.
+    for (const place of [dirname(dataDirectory), connection.host, directory]) {
       rmSync(place, { recursive: true, force: true, maxRetries: 3 })
     }
   }

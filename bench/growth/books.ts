@@ -1,7 +1,8 @@
 // The big books; and beside them, in databases of their own, books that commands can read whole in minutes: large ones,
 // and a quarter of those. Generated, or kept by an earlier run.
 import { rmSync } from 'node:fs'
-import pg from 'pg'
+import type pg from 'pg'
+import { Client } from '../../src/db/connect.ts'
 import type { EmbeddedServer } from '../../src/db/embedded/server.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { type Line, runCommands, type StepName } from '../books/commands.ts'
@@ -64,9 +65,7 @@ async function findServer(parts: AsyncDisposableStack, url: string): Promise<Boo
 }
 
 async function connectTo(parts: AsyncDisposableStack, connection: Connection): Promise<pg.Client> {
-  const client = new pg.Client(connection)
-  // When the measurement is interrupted, the server may end first.
-  client.on('error', () => undefined)
+  const client = new Client(connection)
   await client.connect()
   parts.defer(() => client.end())
   return client

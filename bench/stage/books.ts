@@ -5,10 +5,11 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { newOrderId, newSecretText } from '../../src/core/ids.ts'
 import { hashKey, type Peppers } from '../../src/customers/api-keys.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
+import { Client } from '../../src/db/connect.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server.ts'
 import { migrate } from '../../src/db/migrate.ts'
@@ -36,7 +37,10 @@ export async function openBooks(parts: AsyncDisposableStack, customers: number):
   const server = await startEmbedded({ dataDir: join(directory, 'data') })
   async function remove(): Promise<void> {
     await server.stop()
-    for (const place of [dirname(server.dataDirectory), directory]) rmSync(place, { recursive: true, force: true })
+    // As root the cluster may be outside of our directory, and so may the socket, whose path has to be short.
+    for (const place of [dirname(server.dataDirectory), server.connection.host, directory]) {
+      rmSync(place, { recursive: true, force: true })
+    }
   }
   // Interrupted while it started: it would not be stopped otherwise.
   if (parts.disposed) await remove()
@@ -62,9 +66,7 @@ export async function fillBooks(
 }
 
 export async function connectTo({ connection }: Pick<Server, 'connection'>): Promise<pg.Client> {
-  const client = new pg.Client(connection)
-  // When the measurement is interrupted, the server may end first.
-  client.on('error', () => undefined)
+  const client = new Client(connection)
   await client.connect()
   return client
 }

@@ -9,7 +9,8 @@ export type PartOptions = { args?: string[]; execArgv?: string[]; env?: NodeJS.P
 export function startPart(parts: AsyncDisposableStack, file: string, options: PartOptions = {}): Launched {
   if (parts.disposed) throw new Error('the measurement is ending')
   const { args = [], execArgv = [], env = process.env } = options
-  const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const
+  // What it logs does not belong among the tables, which are our standard output.
+  const stdio = ['ignore', 2, 'inherit', 'ipc'] as const
   const part = startProcess(process.execPath, [...execArgv, join(repository, file), ...args], {
     env,
     stdio: [...stdio],

@@ -1,6 +1,6 @@
 // The action log compared with the operators' requests. An action is logged before it happens, and its end before the
-// answer: so every answered action is there with its arguments and its outcome, and every entry was requested. An end
-// may be missing where the process was killed, or where the service has logged that it could not write it.
+// answer: so every answered action is there with its arguments and its outcome, and every entry was requested. Every action has
+// an end; it may be unknown where the process was killed, or where the service has logged that it could not write it.
 import { type ConsoleEndpoint, contract } from '../../src/console/contract.ts'
 import { may } from '../../src/operators/permissions.ts'
 import { actionNames, type ConsoleCall, isConnectionRefused } from '../operators/console-client.ts'
@@ -33,14 +33,20 @@ async function readActionLog(books: Books): Promise<Row[]> {
     `select b.action_id as "actionId", b.actor, b.command, b.arguments, b.subject, b.reason, e.outcome, e.about,
       extract(epoch from b.happened_at)::float8 * 1000 as "begunAt",
       extract(epoch from r.finished_at)::float8 * 1000 as "runFinishedAt"
-    from operator_actions b left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+    from operator_actions b left join lateral (
+      select l.outcome, l.about from operator_actions l
+      where l.action_id = b.action_id and l.step <> 'BEGUN' order by l.step limit 1) e on true
     left join reconciliations r on b.command = '${carryOut}' and b.subject = r.reconciliation_id::text
-    where b.step = 'BEGUN' and b.actor like '% from %'`,
+    where b.step = 'BEGUN'`,
   )
 }
 
+const unknown = 'unknown'
+
 export async function checkActionLog(world: World, evidence: Evidence): Promise<Check[]> {
-  const rows = await readActionLog(world.books)
+  const all = await readActionLog(world.books)
+  // Of the console: not of commands, nor of services.
+  const rows = all.filter(({ actor }) => actor.includes(' from '))
   const byReason = Map.groupBy(rows, ({ command, reason }) => `${command}: ${reason}`)
   const of = ({ endpoint, reason }: ConsoleCall) => byReason.get(`${actionNames[endpoint]}: ${reason}`) ?? []
   const excuses = world.services.map(readExcuses)
@@ -48,12 +54,12 @@ export async function checkActionLog(world: World, evidence: Evidence): Promise<
     {
       id: 'O-1',
       title: 'every answered action is in the action log, with its arguments and its outcome',
-      violations: evidence.consoleCalls.flatMap((call) => asAnswered(evidence, call, of(call))),
+      violations: evidence.consoleCalls.flatMap((call) => asAnswered(evidence, call, of(call), excuses)),
     },
     {
       id: 'O-2',
       title: 'every entry of the action log was requested by a permitted operator, once, and has its end',
-      violations: [...asRequested(evidence, rows), ...withoutEnd(evidence, rows, excuses)],
+      violations: [...asRequested(evidence, rows), ...withoutEnd(all), ...wronglyUnknown(evidence, rows, excuses)],
     },
     { id: 'O-3', title: 'sign-ins and sign-outs are in the action log', violations: signInsAndOuts(evidence, rows) },
   ]
@@ -82,7 +88,7 @@ function outcomeOf(call: ConsoleCall): string | undefined {
   return outcome.kind === 'fail' ? `${outcome.code}: ${outcome.message}` : undefined
 }
 
-function asAnswered(evidence: Evidence, call: ConsoleCall, rows: Row[]): string[] {
+function asAnswered(evidence: Evidence, call: ConsoleCall, rows: Row[], excuses: Excuses[]): string[] {
   const name = `operator call ${call.number} (${call.endpoint})`
   if (!actionNames[call.endpoint]) return []
   if (!isPermitted(call)) return rows.map(() => `${name} was not permitted, and is in the action log`)
@@ -95,12 +101,13 @@ function asAnswered(evidence: Evidence, call: ConsoleCall, rows: Row[]): string[
   const requested = [`${operator} in the console from 127.0.0.1`, [...Object.values(params), ...named].join(' ')]
   const expected = [...requested, subjectOf(evidence, call), reason].join(', ')
   const written = [row.actor, row.arguments.join(' '), row.subject, row.reason].join(', ')
-  // The service logs an end that it could not write; see below.
-  const ended = row.outcome === null || row.outcome === outcomeOf(call)
+  // The service logs an end that it could not write, and may be killed before it can.
+  const isLost = row.outcome === unknown && excuses.some(({ unwritten }) => unwritten.has(row.actionId))
+  const ended = isLost || row.outcome === outcomeOf(call)
   return [
     ...(expected === written ? [] : [`${name} is in the action log as ${written}, and was ${expected}`]),
     ...(ended ? [] : [`${name} ended with ${row.outcome} in the action log, and was answered with ${outcomeOf(call)}`]),
-    ...(row.about && outcome.kind === 'ok' ? otherIds(name, row.about, outcome.data as object) : []),
+    ...(row.about && !isLost && outcome.kind === 'ok' ? otherIds(name, row.about, outcome.data as object) : []),
   ]
 }
 
@@ -140,7 +147,7 @@ type Excuses = { service: Service; unwritten: Set<string>; uncertainBeginnings: 
 /** From the service's log: ends it could not write, and beginnings whose commit is not known. */
 function readExcuses(service: Service): Excuses {
   const lines = service.readLog().split('\n')
-  const unwritten = lines.map((line) => /The end of action ([\w-]{36}) is missing/.exec(line)?.[1] ?? '')
+  const unwritten = lines.map((line) => /The end of action ([\w-]{36}) .*is missing/.exec(line)?.[1] ?? '')
   const failedBeginnings = lines.filter(
     (line) => line.includes('"msg":"statement failed"') && line.includes('"operators.beginAction"'),
   )
@@ -163,11 +170,17 @@ function wasKilled(
   return killsMs.some((ms) => ms > invokedAtMs && ms < untilMs)
 }
 
-function withoutEnd(evidence: Evidence, rows: Row[], excuses: Excuses[]): string[] {
+function withoutEnd(rows: Row[]): string[] {
+  return rows
+    .filter(({ outcome }) => outcome === null)
+    .map(({ actionId, command, actor }) => `${actionId}: ${command} by ${actor} has no end`)
+}
+
+function wronglyUnknown(evidence: Evidence, rows: Row[], excuses: Excuses[]): string[] {
   const requested = callsByReason(evidence)
   const uncertain = new Map(excuses.map(({ service, uncertainBeginnings }) => [service.name, uncertainBeginnings]))
   return rows
-    .filter(({ outcome, command }) => outcome === null && !consoleCommand.test(command))
+    .filter(({ outcome, command }) => outcome === unknown && !consoleCommand.test(command))
     .flatMap((row) => {
       const { actionId, command, reason } = row
       const call = requested.get(reason)
@@ -181,7 +194,7 @@ function withoutEnd(evidence: Evidence, rows: Row[], excuses: Excuses[]): string
         uncertain.set(call.service, left - 1)
         return []
       }
-      return [`${actionId}: ${command} of operator call ${call.number} has no end, and its process was not killed`]
+      return [`${actionId}: ${command} of operator call ${call.number} is unknown, and its process was not killed`]
     })
 }
 

@@ -103,7 +103,7 @@ function ofEmptyAccounts({ shop, courses }: Evidence, events: BookedEvent[]): st
   })
 }
 
-function ofAdjustments({ uses, adjustments }: Evidence, events: BookedEvent[]): string[] {
+function ofAdjustments({ uses, adjustments, parts }: Evidence, events: BookedEvent[]): string[] {
   const reversals = [...uses.values()].filter(({ kind }) => kind === 'REVERSAL')
   const expected = [
     ...reversals.map(({ customerId, reference, reversed, credits, balance }) =>
@@ -114,6 +114,9 @@ function ofAdjustments({ uses, adjustments }: Evidence, events: BookedEvent[]): 
       .map(({ customerId, kind, credits, available }) =>
         ['credits.adjusted', customerId, kind, credits, available].join(' '),
       ),
+    ...parts.map(({ customerId, delta, available }) =>
+      ['credits.adjusted', customerId, 'PART', delta, available].join(' '),
+    ),
   ].sort()
   const found = events.flatMap(({ type, customerId, data }) => {
     const { kind, reference, reversedReference, credits, balance } = data

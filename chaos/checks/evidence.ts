@@ -18,17 +18,17 @@ import {
   type BookedUse,
   type CountedUsage,
   keyOfUse,
-  type LeftStep,
   readAdjustmentDays,
   readAdjustments,
   readCountedUsage,
   readCourses,
   readHolds,
-  readLeftToReverse,
   readUsage,
+  readUsedCredits,
   readUses,
   type Step,
   type UsageEntry,
+  type UsedStep,
 } from './money/booked.ts'
 
 export type Check = {
@@ -61,6 +61,9 @@ export type BookedOrder = {
   paymentKey: string | null
   /** The last transaction of the payment when that confirm was approved. */
   transactionKey: string | null
+  /** KRW of accepted parts, and the credits that were taken for them. */
+  partsAmount: number
+  partsCredits: number
   totalCredits: number | null
   balanceAfterGrant: number | null
 }
@@ -83,10 +86,12 @@ export type Evidence = {
   holds: Map<string, BookedHold>
   /** By customerId. */
   courses: Map<string, Step[]>
-  /** By customer and reference of the spend or hold. */
-  leftToReverse: Map<string, LeftStep[]>
+  /** By customerId. */
+  usedCredits: Map<string, UsedStep[]>
   adjustments: BookedAdjustment[]
   adjustmentDays: AdjustmentDay[]
+  /** The entries of accepted parts that took credits. */
+  parts: { customerId: string; delta: number; available: number }[]
   /** What spends and holds took and gave back, in order. */
   usage: UsageEntry[]
   countedUsage: CountedUsage[]
@@ -130,9 +135,15 @@ export async function gatherEvidence(world: World, shop: Shop, recorded: Recorde
     orders: await readOrders(books, places),
     uses: new Map((await readUses(books)).map((use) => [keyOfUse(use), use])),
     courses: await readCourses(books),
-    leftToReverse: await readLeftToReverse(books),
+    usedCredits: await readUsedCredits(books),
     adjustments: await readAdjustments(books),
     adjustmentDays: await readAdjustmentDays(books),
+    parts: await books.query(
+      `select e.customer_id as "customerId", e.delta::float8 as delta, (e.balance_after - e.held_after)::float8 as available
+      from payment_operations p
+      join ledger_entries e on e.customer_id = p.customer_id and e.hold_id = p.operation_id and e.kind = 'REFUND'
+      where p.kind = 'PART'`,
+    ),
     usage: await readUsage(books),
     countedUsage: await readCountedUsage(books),
     holds: new Map((await readHolds(books)).map((hold) => [hold.holdId, hold])),
@@ -151,8 +162,12 @@ async function readOrders(books: Books, places: Map<string, number>): Promise<Ma
       o.refund_shortfall::float8 as "refundShortfall", o.refunded_amount::float8 as "refundedAmount",
       coalesce(r.gateway_code = 'CANCELLED_AT_GATEWAY', false) as "isCancelledAtGateway", p.payment_key as "paymentKey",
       p.transaction_key as "transactionKey", p.total_credits::float8 as "totalCredits",
-      e.balance_after::float8 as "balanceAfterGrant"
+      e.balance_after::float8 as "balanceAfterGrant", part.amount as "partsAmount", part.credits as "partsCredits"
     from orders o
+    cross join lateral (
+      select coalesce(sum(amount), 0)::float8 as amount, coalesce(sum(credits_held), 0)::float8 as credits
+      from payment_operations
+      where customer_id = o.customer_id and order_id = o.order_id and kind = 'PART') part
     left join payment_operations p
       on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'
     left join payment_operations r

@@ -120,18 +120,20 @@ function sumOf(movements: { amount: number }[]): number {
 }
 
 function refundsOf(order: BookedOrder, calls: ConsoleCall[], booked: BookedRefund[], given: number): string[] {
-  const { orderId, status, credits, refundShortfall, refundedAmount } = order
+  const { orderId, status, credits, refundShortfall, refundedAmount, partsAmount, partsCredits } = order
   const isRefunded = status === 'REFUNDED'
   const states = booked.map(({ state }) => state).join()
   // More, if the rest was cancelled in the dashboard: the check of the gateway's journal judges that.
-  const isWhole = isRefunded ? states === 'APPROVED' && given >= (refundedAmount ?? Number.NaN) : states === ''
+  const isWhole = isRefunded
+    ? states === 'APPROVED' && given >= partsAmount + (refundedAmount ?? Number.NaN)
+    : states === ''
   const violations = isWhole ? [] : [`${orderId} is ${status}, its refunds are ${states}, ${given} was refunded`]
   for (const call of calls) {
     const answer = dataOf(call) as Data<'refundOrder'> | undefined
     if (!answer) continue
-    const shortfall = refundShortfall ?? Number.NaN
+    const shortfall = (refundShortfall ?? Number.NaN) - partsCredits
     const isTrue =
-      answer.creditsTakenBack === credits - shortfall &&
+      answer.creditsTakenBack === credits - partsCredits - shortfall &&
       answer.shortfall === shortfall &&
       answer.refundedAmount === refundedAmount
     if (!isRefunded || !isTrue)

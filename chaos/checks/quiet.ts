@@ -1,6 +1,6 @@
 // Waits after the faults until everything is settled without intervention: no operation is open, every notification is
 // processed, orders and holds past their time have expired, every event is delivered, every entry of the ledger is in the
-// transparency log, and no balance changes. What is not settled within the limit is stranded.
+// transparency log, every action of an operator has its end, and no balance changes. What is not settled within the limit is stranded.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../world/settings.ts'
 import type { World } from '../world/world.ts'
@@ -55,6 +55,8 @@ const unsettledTexts = [
   left join (select customer_id, max(last_entry) as last_entry from log_runs group by customer_id) logged
     on logged.customer_id = a.customer_id
   where a.last_entry > coalesce(logged.last_entry, 0) order by a.customer_id`,
+  `select concat_ws(' ', 'action', o.action_id, b.command, 'of', b.actor, 'has no end, lease until', o.lease_until) as what
+  from open_actions o join operator_actions b on b.action_id = o.action_id and b.step = 'BEGUN' order by b.happened_at`,
 ]
 
 async function findUnsettled({ books }: World): Promise<string[]> {

@@ -27,7 +27,8 @@ function spentMeanwhile(
   const fromAt = performance.timeOrigin + suspended.endedAtMs + toleranceMs
   const toAt = performance.timeOrigin + (activated?.invokedAtMs ?? Number.POSITIVE_INFINITY) - toleranceMs
   return usage
-    .filter(({ customerId, credits, at }) => customerId === own && credits > 0 && at > fromAt && at < toAt)
+    .filter(({ customerId, isOfAnother }) => customerId === own && !isOfAnother)
+    .filter(({ credits, at }) => credits > 0 && at > fromAt && at < toAt)
     .map(({ reference, credits }) => `customer ${customer} was suspended, and ${reference} took ${credits}`)
 }
 

@@ -1,10 +1,10 @@
 // A database that is spread over servers: a Citus coordinator and three workers, each of which can be crashed, and whose groups of
 // customers can be moved.
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
 import { type CitusNode, startCitus } from '../../harness/citus/citus.ts'
 import { databaseUrl } from '../../harness/processes.ts'
 import type { Random } from '../../harness/random.ts'
+import { Client } from '../../src/db/connect.ts'
 import { prepare } from '../../src/db/prepare.ts'
 import type { Postgres } from '../world/postgres.ts'
 
@@ -39,8 +39,7 @@ export async function startSpreadDatabase(directory: string): Promise<SpreadData
   const [coordinator, ...workers] = citus.nodes as [CitusNode, ...CitusNode[]]
 
   async function moveGroup(random: Random): Promise<void> {
-    const client = new pg.Client({ ...citus.coordinator, database: 'credits' })
-    client.on('error', () => undefined)
+    const client = new Client({ ...citus.coordinator, database: 'credits' })
     try {
       await client.connect()
       const [from] = random.shuffled((await client.query<Placement>(listPlacementsText)).rows)

@@ -1,10 +1,9 @@
-// The programs of the database cluster: PostgreSQL, Patroni, etcd and haproxy, from Debian's packages. As root they are
-// installed; elsewhere they have to be there. Debian 12 ships Patroni 3.0.2, which loses acknowledged commits when its
-// leader is frozen, so a newer one is unpacked beside it, from the next Debian.
+// The programs of the database cluster: PostgreSQL, Patroni, etcd and haproxy, from Debian's packages. Debian 12 ships Patroni
+// 3.0.2, which loses acknowledged commits when its leader is frozen, so a newer one is unpacked beside it, from the next Debian.
 import { spawnSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRootOnDebian, runLocked } from '../../harness/debian.ts'
+import { installPrograms, missingPrograms, type Program, unpackPackage } from '../../harness/debian.ts'
 
 export type Programs = {
   /** The directory of postgres, initdb and pg_rewind. */
@@ -17,13 +16,17 @@ export type Programs = {
   patroni: { command: string[]; environment: Record<string, string>; version: string }
 }
 
-/** Why a cluster cannot be started here. */
-export class ClusterUnavailable extends Error {}
-
-const packages = ['postgresql-15', 'patroni', 'python3-etcd', 'etcd-server', 'haproxy', 'libfaketime']
+const debian: Record<keyof Programs, Program> = {
+  postgresBin: { name: 'PostgreSQL', packages: ['postgresql-15'] },
+  etcd: { name: 'etcd', packages: ['etcd-server'] },
+  haproxy: { name: 'haproxy', packages: ['haproxy'] },
+  faketime: { name: 'libfaketime', packages: ['libfaketime'] },
+  patroni: { name: 'Patroni 3.0.3 or later', packages: ['patroni', 'python3-etcd'] },
+}
 const nextDebian = 'trixie'
 /** Not below a test's own directory: it is fetched once for a machine. Only root can create it there. */
 const unpackedIn = '/var/lib/prepaid-credits/patroni'
+const modules = join(unpackedIn, 'usr/lib/python3/dist-packages')
 /** The first version in which a leader that wakes up does not overwrite the lock of its successor. */
 const safePatroni = [3, 0, 3]
 
@@ -31,20 +34,36 @@ export type PatroniChoice = 'safe' | 'packaged'
 
 /** `packaged`: the Patroni of this Debian, whatever its version. */
 export function findPrograms(choice: PatroniChoice = 'safe'): Programs {
-  const postgresBin = findPostgres()
-  const names = { etcd: find('etcd'), haproxy: find('haproxy'), patroni: find('patroni'), libfaketime: findFaketime() }
-  const missing = Object.entries({ postgres: postgresBin, ...names }).filter(([, path]) => path === undefined)
-  if (missing.length > 0) {
-    if (install()) return findPrograms(choice)
-    const which = missing.map(([name]) => name).join(', ')
-    throw new ClusterUnavailable(
-      `${which} not found: install Debian's packages ${packages.join(', ')}, or run as root there.`,
-    )
+  const found = look(choice)
+  const { postgresBin, etcd, haproxy, faketime, patroni } = found
+  if (postgresBin && etcd && haproxy && faketime && patroni) return { postgresBin, etcd, haproxy, faketime, patroni }
+  throw missingPrograms(missingOf(found), [
+    `where this Debian's Patroni is older, the one of ${nextDebian} in ${unpackedIn}`,
+  ])
+}
+
+/** What is missing of it. */
+export function installCluster(choice: PatroniChoice = 'safe'): void {
+  const missing = missingOf(look(choice))
+  if (missing.length > 0) installPrograms(missing)
+  if (look(choice).patroni === undefined) unpackPackage('patroni', unpackedIn, nextDebian)
+}
+
+/** Each is undefined where there is none. */
+function look(choice: PatroniChoice): { [Name in keyof Programs]: Programs[Name] | undefined } {
+  return {
+    postgresBin: findPostgres(),
+    etcd: find('etcd'),
+    haproxy: find('haproxy'),
+    faketime: findFaketime(),
+    patroni: findPatroni(choice),
   }
-  const { etcd = '', haproxy = '', patroni = '', libfaketime: faketime = '' } = names
-  const packaged = { command: [patroni], environment: {}, version: versionOf([patroni], {}) }
-  const chosen = choice === 'packaged' || isSafe(packaged.version) ? packaged : newerPatroni()
-  return { postgresBin: postgresBin ?? '', etcd, haproxy, faketime, patroni: chosen }
+}
+
+function missingOf(found: ReturnType<typeof look>): Program[] {
+  return (Object.keys(debian) as (keyof Programs)[])
+    .filter((name) => found[name] === undefined)
+    .map((name) => debian[name])
 }
 
 function find(name: string): string | undefined {
@@ -62,53 +81,16 @@ function findFaketime(): string | undefined {
   return globSync('/usr/lib/*/faketime/libfaketime.so.1')[0]
 }
 
-/** A second attempt would fail in the same way. */
-let isTried = false
-
-function install(): boolean {
-  if (isTried || !isRootOnDebian()) return false
-  isTried = true
-  process.stderr.write(`Installing ${packages.join(', ')} (once) ...\n`)
-  // Debian would start a server of its own.
-  const install = `mkdir -p /etc/postgresql-common
-    test -e /etc/postgresql-common/createcluster.conf || echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
-    apt-get install -y -qq --no-install-recommends ${packages.join(' ')}`
-  return runLocked(`(${install}) || (apt-get update -qq && ${install})`)
-}
-
-function newerPatroni(): Programs['patroni'] {
-  const modules = join(unpackedIn, 'usr/lib/python3/dist-packages')
-  if (!existsSync(join(modules, 'patroni')) && !(isRootOnDebian() && unpackNewer())) {
-    throw new ClusterUnavailable(
-      `Patroni of this Debian is too old (3.0.3 at least), and no newer one could be fetched.`,
-    )
-  }
+/** Of this Debian, or if that is too old the newer one, which is Python and runs with the packages that the older needs. */
+function findPatroni(choice: PatroniChoice): Programs['patroni'] | undefined {
+  const program = find('patroni')
+  if (program === undefined) return undefined
+  const packaged = { command: [program], environment: {}, version: versionOf([program], {}) }
+  if (choice === 'packaged' || isSafe(packaged.version)) return packaged
+  if (!existsSync(join(modules, 'patroni'))) return undefined
   const command = ['/usr/bin/python3', '-m', 'patroni']
   const environment = { PYTHONPATH: modules }
   return { command, environment, version: versionOf(command, environment) }
-}
-
-/** From the mirror that this machine uses. It is written in Python and runs with the packages that the older one needs. */
-function unpackNewer(): boolean {
-  const { stdout } = spawnSync('apt-get', ['indextargets', '--format', '$(REPO_URI)'], { encoding: 'utf8' })
-  const mirror = stdout.split('\n').find((uri) => uri !== '' && !uri.includes('security'))
-  if (!mirror) return false
-  process.stderr.write('Fetching a newer Patroni (once) ...\n')
-  const [lists, cache] = ['lists', 'cache'].map((name) => join(unpackedIn, name))
-  for (const directory of [lists, cache]) mkdirSync(join(`${directory}`, 'partial'), { recursive: true })
-  const source = join(unpackedIn, 'sources.list')
-  writeFileSync(source, `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror} ${nextDebian} main\n`)
-  const settings = {
-    'Dir::Etc::SourceList': source,
-    'Dir::Etc::SourceParts': '/dev/null',
-    'Dir::State::Lists': lists,
-    'Dir::Cache': cache,
-    'APT::Sandbox::User': 'root',
-  }
-  const options = Object.entries(settings).map(([name, value]) => `-o ${name}=${value}`)
-  const apt = `apt-get -qq ${options.join(' ')}`
-  const fetched = `${apt} update; ${apt} download patroni; dpkg -x patroni_*.deb unpacked; mv unpacked/usr usr`
-  return runLocked(`cd ${unpackedIn}; test -d usr || { rm -rf unpacked; ${fetched}; }`)
 }
 
 function versionOf([command = '', ...args]: string[], environment: Record<string, string>): string {

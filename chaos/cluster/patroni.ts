@@ -2,12 +2,13 @@
 // haproxy in front of them, which leads to the node that holds the lock.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { type Launched, stopProcess } from '../../harness/launch.ts'
 import { takeFreePorts } from '../../harness/ports.ts'
 import { databaseUrl } from '../../harness/processes.ts'
 import { findRunner, launchPart, makeDirectory, type Runner } from '../../harness/runner.ts'
 import { until } from '../../harness/until.ts'
+import { Client } from '../../src/db/connect.ts'
 import { prepare } from '../../src/db/prepare.ts'
 import type { FailoverKind } from '../faults/failovers.ts'
 import type { Postgres } from '../world/postgres.ts'
@@ -167,13 +168,12 @@ export async function startCluster(directory: string, options: ClusterOptions = 
 
 /** Straight at the node, past haproxy. */
 export async function queryNode(admin: Cluster['adminConnection'], node: ClusterNode, text: string): Promise<object[]> {
-  const client = new pg.Client({
+  const client = new Client({
     ...admin,
     port: node.ports.postgres,
     connectionTimeoutMillis: 2_000,
     query_timeout: 2_000,
   })
-  client.on('error', () => undefined)
   try {
     await client.connect()
     return (await client.query(text)).rows
@@ -216,8 +216,7 @@ function launchProxy(runner: Runner, program: string, home: string, port: number
 /** The two roles of docs/operations.md. The owner may also end sessions, which is one of the campaign's faults. */
 async function createRoles(admin: pg.ClientConfig, passwords: { owner: string; serving: string }): Promise<void> {
   async function run(database: string, ...texts: string[]): Promise<void> {
-    const client = new pg.Client({ ...admin, database })
-    client.on('error', () => undefined)
+    const client = new Client({ ...admin, database })
     try {
       await client.connect()
       for (const text of texts) await client.query(text)

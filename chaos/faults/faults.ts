@@ -32,6 +32,7 @@ export type Fault = {
 }
 
 export const clockShifted = 'service started with a wrong clock'
+const endedInARow = 'sessions ended in a row'
 
 export const faults: Fault[] = [
   { name: 'service killed', every: [3.5, 6.5], leastPerMinute: 3, strike: killServices },
@@ -45,6 +46,7 @@ export const faults: Fault[] = [
   { name: 'gateway behaviour changed', every: [5, 12], leastPerMinute: 2, strike: changeBehaviour },
   { name: 'webhooks redirected to the other service', every: [2, 5], leastPerMinute: 3, strike: redirectWebhooks },
   { name: 'consumer unavailable', every: [7, 13], leastPerMinute: 2, strike: disableConsumer },
+  { name: 'many database sessions ended in a row', every: [14, 24], leastPerMinute: 0.5, strike: endManySessions },
 ]
 
 /** A cluster has its own ways to lose the database. */
@@ -56,6 +58,8 @@ export function faultsOf({ cluster, spread }: World): Fault[] {
 }
 
 const busyPollMs = 50
+const longestRowMs = 3_000
+const leastInARow = 40
 const killLimitMs = 10_000
 const bothShare = 0.15
 const shiftedStarts = 3
@@ -147,21 +151,32 @@ async function crashDatabase({ world, count }: StrikeContext): Promise<void> {
   })
 }
 
-/** Sessions of the services only: the campaign needs its own. */
-async function endSession({ world, random, count }: StrikeContext): Promise<void> {
-  try {
-    const sessions = await world.books.query<{ pid: number }>(
-      `select pid from pg_stat_activity where application_name = 'service' order by pid`,
-    )
-    const victim = sessions[random.integer(0, sessions.length - 1)]
-    if (!victim) return
-    const [row] = await world.books.query<{ ended: boolean }>('select pg_terminate_backend($1::int) as ended', [
-      victim.pid,
-    ])
-    if (row?.ended) count('database session ended')
-  } catch {
-    // The database is down.
+async function endSession(context: StrikeContext): Promise<void> {
+  if (await isSessionEnded(context)) context.count('database session ended')
+}
+
+/** So close that errors also arrive on connections that pass from one statement to the next. */
+async function endManySessions(context: StrikeContext): Promise<void> {
+  const { random, count } = context
+  const wanted = random.integer(60, 160)
+  // The database may be down, and a service that starts needs its sessions at last.
+  const endMs = performance.now() + longestRowMs
+  let ended = 0
+  while (ended < wanted && performance.now() < endMs) {
+    if (await isSessionEnded(context)) ended += 1
+    await sleep(random.integer(1, 6))
   }
+  count(endedInARow, ended)
+  if (ended >= leastInARow) count('many database sessions ended in a row')
+}
+
+/** Of the services only: the campaign needs its own. */
+async function isSessionEnded({ world, random }: StrikeContext): Promise<boolean> {
+  const text = `select pg_terminate_backend(pid) as ended
+    from (select pid from pg_stat_activity where application_name = 'service' order by md5(pid::text || $1) limit 1) victim`
+  // None of it happens while the database is down.
+  const [row] = await world.books.query<{ ended: boolean }>(text, [`${random.integer(0, 2 ** 31)}`]).catch(() => [])
+  return row?.ended === true
 }
 
 async function lockAccounts({ world, count }: StrikeContext): Promise<void> {
@@ -170,8 +185,6 @@ async function lockAccounts({ world, count }: StrikeContext): Promise<void> {
       if (!world.spread) throw error
     })
     if (!client) return
-    // The connection may be lost between two queries.
-    client.on('error', () => undefined)
     try {
       await client.query('begin')
       await client.query(`set local lock_timeout = '5s'`)

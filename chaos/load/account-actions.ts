@@ -3,6 +3,7 @@
 // the id of an adjustment, the limit of a budget and the state of a customer make that harmless.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { asOperator } from '../../harness/as-operator.ts'
 import type { Random } from '../../harness/random.ts'
 import { Refusal } from '../../src/core/errors.ts'
 import type { Adjustment } from '../../src/credits/adjustments/adjust.sql.ts'
@@ -73,9 +74,12 @@ async function adjustBy(
 ): Promise<void> {
   const { shop, random, count } = context
   const adjustment = { adjustmentId: randomUUID(), customerId, kind, credits, reason: 'campaign', actor }
+  const command = kind === 'GOODWILL' ? 'adjustments grant' : 'adjustments correct'
   const send = (of: Adjustment) =>
     record(context, { by: 'adjust', customer, actor, adjustment: of }, () =>
-      adjust(shop.database, of, adjustmentLimits),
+      asOperator(shop.database, { actor, command, subject: customerId, credits: of.credits }, () =>
+        adjust(shop.database, of, adjustmentLimits),
+      ),
     )
   const twins = Array.from({ length: random.chance(0.3) ? 3 : 1 }, () => adjustment)
   const changed = random.chance(0.15) ? [{ ...adjustment, credits: credits + Math.sign(credits) }] : []
@@ -100,7 +104,11 @@ async function decide(context: AccountContext, customer: number, adjustment: Adj
     const { adjustmentId } = adjustment
     return record(context, { by, customer, actor, adjustment }, () =>
       by === 'approve'
-        ? approve(shop.database, adjustmentId, actor, adjustmentLimits.perDay)
+        ? asOperator(
+            shop.database,
+            { actor, command: 'adjustments approve', subject: adjustment.customerId, ids: [adjustmentId] },
+            () => approve(shop.database, adjustmentId, actor, adjustmentLimits.perDay),
+          )
         : reject(shop.database, adjustmentId, actor),
     )
   })

@@ -56,6 +56,7 @@ export const customerActions = {
   purchase: { weight: 22, act: purchase },
   confirm: { weight: 26, act: confirm },
   cancel: { weight: 10, act: cancel },
+  'cancel several orders at once': { weight: 4, act: cancelSeveral },
   spend: { weight: 14, act: spend },
   hold: { weight: 12, act: hold },
   reverse: { weight: 6, act: reverse },
@@ -156,8 +157,20 @@ function wrongKey(random: Random, other: KnownOrder | undefined): string {
   return theirs && random.chance(0.5) ? theirs.paymentKey : `never_issued_${random.integer(0, 2 ** 31)}`
 }
 
-async function cancel({ shop, client, random }: Context): Promise<void> {
-  const order = (random.chance(0.85) && takeAny(random, shop.cancellable)) || shop.anyOrder(random)
+async function cancel(context: Context): Promise<void> {
+  const { shop, random } = context
+  await cancelOrder(context, (random.chance(0.85) && takeAny(random, shop.cancellable)) || shop.anyOrder(random))
+}
+
+/** All orders of one customer: together they need more credits than any of them alone. */
+async function cancelSeveral(context: Context): Promise<void> {
+  const { shop, random } = context
+  const first = anyOf(random, shop.cancellable)
+  const orders = shop.cancellable.filter(({ customer }) => customer === first?.customer)
+  await Promise.all(orders.map((order) => cancelOrder(context, order)))
+}
+
+async function cancelOrder({ shop, client, random }: Context, order: KnownOrder | undefined): Promise<void> {
   const checkout = order && anyOf(random, order.checkouts)
   if (!order || !checkout) return
   const foreign = random.chance(0.04)

@@ -3,9 +3,11 @@
 // while the faults are on, at times that follow from the seed.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { asOperator } from '../../harness/as-operator.ts'
 import { createRandom } from '../../harness/random.ts'
 import { Refusal } from '../../src/core/errors.ts'
-import { acceptPartialCancel } from '../../src/payments/refunds/accept.ts'
+import { findDoubtsOfOrder } from '../../src/payments/recovery/discrepancies.sql.ts'
+import { acceptPart } from '../../src/payments/refunds/accept.ts'
 import { quoteUnused } from '../../src/payments/refunds/quote.ts'
 import { refund, refundOrder } from '../../src/payments/refunds/refund.ts'
 import type { History } from '../history.ts'
@@ -59,7 +61,7 @@ export const outsideActions: {
   { name: 'reconciliation by command', weight: 1, leastPerMinute: 1, act: reconcileByCommand },
   { name: 'dashboard cancel', weight: 4, leastPerMinute: 2, act: cancelInDashboard },
   { name: 'partial cancel', weight: 3, leastPerMinute: 1, act: cancelInPart },
-  { name: 'accepted partial cancel', weight: 2, leastPerMinute: 0, act: acceptPart },
+  { name: 'accepted partial cancel', weight: 2, leastPerMinute: 0, act: acceptOnePart },
   { name: 'forged notification', weight: 10, leastPerMinute: 8, act: forge },
   { name: 'adjustment', weight: 8, leastPerMinute: 6, act: adjustOne },
   { name: 'adjustments beyond the daily limit', weight: 1, leastPerMinute: 0, act: exceedDailyLimit },
@@ -141,7 +143,10 @@ async function refundOne(context: Context): Promise<void> {
   noteReversal(context, 'refund', order, order.checkouts[0]?.paymentKey ?? '', order.amount)
   for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
     try {
-      await refund(platform.context, { orderId: order.orderId, reason: 'goodwill' })
+      const { orderId } = order
+      await asOperator(platform.context.database, { command: 'orders refund', subject: orderId }, () =>
+        refund(platform.context, { orderId, reason: 'goodwill' }),
+      )
       return count('platform refund')
     } catch (error) {
       const code = error instanceof Refusal ? error.code : undefined
@@ -174,7 +179,9 @@ export async function refundUnusedPartOf(context: RefundContext, order: KnownOrd
   try {
     const unused = await quoteUnused(platform.context, key)
     for (let attempt = 0; attempt < refundAttempts; attempt += 1) {
-      const isDone = await refundOrder(platform.context, key, { reason: unusedReason, unused }).then(
+      const isDone = await asOperator(platform.context.database, { command: 'orders refund', subject: orderId }, () =>
+        refundOrder(platform.context, key, { reason: unusedReason, unused }),
+      ).then(
         () => true,
         (error) => (error instanceof Refusal && error.code === 'SVC001' ? false : Promise.reject(error)),
       )
@@ -189,7 +196,7 @@ export async function refundUnusedPartOf(context: RefundContext, order: KnownOrd
 }
 
 /** A person accepts a partial cancel, and takes some credits back or none. */
-async function acceptPart(context: Context): Promise<void> {
+async function acceptOnePart(context: Context): Promise<void> {
   const { platform, shop, random, reversals, count, wrong } = context
   const part = anyOf(
     random,
@@ -198,9 +205,17 @@ async function acceptPart(context: Context): Promise<void> {
   const order = part && shop.orders.get(part.orderId)
   const customerId = order && shop.customers[order.customer]?.customerId
   if (!customerId) return
-  const acceptance = { credits: random.integer(0, 3), reason: 'agreed' }
+  const credits = random.chance(0.5) ? undefined : random.integer(0, 3)
   try {
-    await acceptPartialCancel(platform.context, { customerId, orderId: part.orderId }, acceptance)
+    const { orderId } = part
+    const { database } = platform.context
+    const [doubt] = await findDoubtsOfOrder(database, { customerId, orderId })
+    // There may be none yet: its notification was lost, or is late.
+    const discrepancyId = doubt?.discrepancyId ?? randomUUID()
+    const acceptance = { customerId, orderId, discrepancyId, credits, reason: 'agreed', actor: 'campaign' }
+    await asOperator(database, { command: 'discrepancies accept', subject: discrepancyId }, () =>
+      acceptPart(platform.context, acceptance, { perDay: 1_000_000, approvalAbove: 1_000 }),
+    )
     count('accepted partial cancel')
   } catch (error) {
     if (!(error instanceof Refusal)) wrong.push(`accepting a part of ${part.orderId}: ${(error as Error).message}`)

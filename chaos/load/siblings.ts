@@ -1,5 +1,5 @@
 // The platform's sibling services: over the internal API of either service they spend credits, or hold them, extend the
-// hold, capture parts of it, and then capture, release or forget it; and they give credits back. Each chooses its own
+// hold, capture parts of it, and then capture, release or forget it, some also holds of others; and they give credits back. Each chooses its own
 // references; some are sent several times at once, some again much later with another amount, for another customer, or
 // for the other operation. They retry until the outcome is known, and get receipts of what they and the customers did.
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -83,6 +83,9 @@ const aroundExpiryMs = 200
 const atMostShare = 0.15
 const partsShare = 0.25
 const extendShare = 0.2
+/** Of the requests about a hold, from another service than the one that opened it: only the first sibling may. */
+const otherServiceShare = 0.1
+const managerShare = 0.8
 
 async function holdAndEnd(task: Task): Promise<void> {
   const { random } = task
@@ -100,22 +103,38 @@ async function holdAndEnd(task: Task): Promise<void> {
   const { customer, sibling } = request
   const hold = { customer, sibling, holdId: String(opened.data.holdId) }
   await work(task, hold, request.credits)
+  const own = withCaller(task, hold)
   const endRequests = ending(request.credits, random).map(
-    (credits): EndRequest => (credits === 0 ? { ...hold, op: 'release' } : { ...hold, op: 'capture', credits }),
+    (credits): EndRequest => (credits === 0 ? { ...own, op: 'release' } : { ...own, op: 'capture', credits }),
   )
   await sendAll(task, endRequests)
 }
 
 type HoldKey = Pick<PartRequest, 'customer' | 'sibling' | 'holdId'>
 
+function withCaller({ random, shop }: Task, hold: HoldKey): HoldKey {
+  if (!random.chance(otherServiceShare)) return hold
+  const sibling = random.chance(managerShare) ? 0 : random.integer(0, shop.siblings.length - 1)
+  return { ...hold, sibling }
+}
+
 /** While the hold is active, as far as the job knows: parts, some of them more than is left, and a later expiry. */
 async function work(task: Task, hold: HoldKey, credits: number): Promise<void> {
   const { random, newReference } = task
   const parts = Array.from({ length: random.chance(partsShare) ? random.integer(1, 3) : 0 }, (): PartRequest[] =>
-    copiesOf(random, { ...hold, op: 'part', credits: part(credits, random), reference: newReference() }),
+    copiesOf(random, {
+      ...withCaller(task, hold),
+      op: 'part',
+      credits: part(credits, random),
+      reference: newReference(),
+    }),
   )
   const extensions = random.chance(extendShare)
-    ? copiesOf<ExtendRequest>(random, { ...hold, op: 'extend', expiresInSeconds: random.integer(2, 12) })
+    ? copiesOf<ExtendRequest>(random, {
+        ...withCaller(task, hold),
+        op: 'extend',
+        expiresInSeconds: random.integer(2, 12),
+      })
     : []
   await sendAll<PartRequest | ExtendRequest>(task, random.shuffled([...parts.flat(), ...extensions]))
 }

@@ -105,12 +105,18 @@ async function readTotals(books: Books): Promise<Totals> {
       count(*) filter (where status = 'CANCELLED')::float8 as "ordersCancelled",
       count(*) filter (where status = 'REFUNDED')::float8 as "ordersRefunded",
       coalesce(sum(amount) filter (where was_confirmed), 0)::float8 as captured,
-      coalesce(sum(coalesce(refunded_amount, amount)) filter (where status in ('CANCELLED', 'REFUNDED')), 0)::float8
-        as returned,
+      coalesce(sum(case status when 'CANCELLED' then amount when 'REFUNDED' then parts_amount + coalesce(refunded_amount, amount)
+                               else parts_amount end), 0)::float8 as returned,
       coalesce(sum(credits) filter (where was_confirmed), 0)::float8 as "creditsSold",
-      coalesce(sum(credits - coalesce(refund_shortfall, 0)) filter (where status in ('CANCELLED', 'REFUNDED')), 0)::float8
-        as "creditsTakenBack"
-    from (select *, status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') as was_confirmed from orders) o`,
+      coalesce(sum(case status when 'CANCELLED' then credits when 'REFUNDED' then credits - refund_shortfall + parts_credits
+                               else parts_credits end), 0)::float8 as "creditsTakenBack"
+    from (
+      select o.*, status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') as was_confirmed, part.amount as parts_amount,
+             part.credits as parts_credits
+      from orders o
+      cross join lateral (
+        select coalesce(sum(amount), 0) as amount, coalesce(sum(credits_held), 0) as credits from payment_operations
+        where customer_id = o.customer_id and order_id = o.order_id and kind = 'PART') part) o`,
   )
   if (!row) throw new Error('no sums')
   const numberOf = async (text: string) => (await books.query<{ number: number }>(text))[0]?.number ?? 0

@@ -7,7 +7,7 @@ import { queryEveryGroup, queryOrEveryGroup } from '../../harness/citus/every-gr
 import { clusterOf, databaseUrl } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
 import { connectWorkers } from '../../src/db/cluster/cluster.ts'
-import type { Standbys } from '../../src/db/connect.ts'
+import { Client, type Standbys } from '../../src/db/connect.ts'
 import { findPostmaster, isAlive, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
 import { serviceLogin } from '../../src/db/embedded/role.ts'
 import { startEmbedded } from '../../src/db/embedded/server.ts'
@@ -106,14 +106,13 @@ const patiently = <Value>(read: () => Promise<Value>) =>
 export async function openBooks(postgres: Postgres, isSpread: boolean) {
   const connectionString = postgres.urlFor('chaos')
   const pool = new pg.Pool({
+    Client,
     connectionString,
     max: 4,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 60_000,
   })
   pool.on('error', () => undefined)
-  // A connection in use that is lost would end the campaign without a listener of its own.
-  pool.on('connect', (client) => client.on('error', () => undefined))
   if (isSpread) await connectWorkers(pool, { connection: { connectionString }, maxConnections: 2, log: silentLog })
   return {
     pool,

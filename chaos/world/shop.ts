@@ -3,6 +3,7 @@
 // books. A few customers are hot (Zipf), so that requests contend for their accounts.
 
 import type { Random } from '../../harness/random.ts'
+import { defaultScopes, tokenScopes } from '../../src/core/access/token-scopes.ts'
 import { createTallies } from '../../src/core/tallies.ts'
 import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
 import { createCredits } from '../../src/credits/credits.ts'
@@ -41,6 +42,7 @@ export type Customer = {
   lowCredits: number | null
 }
 
+/** The first may also extend and end holds of the others. It has a budget of its own for one customer. */
 const siblingNames = ['usage', 'exports', 'reports']
 /** Assigned to the customers in rotation. */
 const lowCredits = [20, null, 5, 60]
@@ -67,7 +69,9 @@ export async function openShop({ postgres, spread, peppers }: World, size: numbe
   }
   const budgets = await openBudgets(database, customers)
   const siblings: IssuedToken[] = []
-  for (const name of siblingNames) siblings.push(await issueToken(database, peppers, name))
+  for (const [place, name] of siblingNames.entries()) {
+    siblings.push(await issueToken(database, peppers, name, place === 0 ? [...tokenScopes] : [...defaultScopes]))
+  }
   const weights = customers.map((_, index) => 1 / (index + 1))
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const orders = new Map<string, KnownOrder>()

@@ -4,10 +4,12 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findCitus } from '../../harness/citus/citus.ts'
 import { killAll } from '../../harness/launch.ts'
 import { takeFreePorts } from '../../harness/ports.ts'
 import type { Peppers } from '../../src/customers/api-keys.ts'
 import { type SpreadDatabase, startSpreadDatabase } from '../cluster/citus.ts'
+import { findPrograms } from '../cluster/packages.ts'
 import { type Cluster, type ClusterOptions, startCluster } from '../cluster/patroni.ts'
 import { createCommands, type RunCommand } from './commands.ts'
 import { type Consumer, startConsumer } from './consumer.ts'
@@ -54,6 +56,8 @@ export type CampaignWorld = World & {
 }
 
 export async function startWorld(seed: number, database: DatabaseChoice = { kind: 'server' }): Promise<CampaignWorld> {
+  if (database.kind === 'patroni') findPrograms(database.patroni)
+  if (database.kind === 'citus') findCitus()
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'prepaid-credits-chaos-'))
   // As root the database server runs as another user, which needs access.
   chmodSync(directory, 0o755)

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // `npx prepaid-credits-verify FILE... [--key VKEY]... [--log URL]`: verifies receipts, checkpoints and consistency proofs without
-// an account and without the service. Exit code 0: everything is verified; 1: it is not; 2: invalid command line.
+// an account and without the service. Exit code 0: everything is verified; 1: it is not; 2: invalid
+// command line; 3: it is consistent, and without --key it is not known who has signed it.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { verifyFiles } from '../dist/verify/files.js'
+import { exitCodes, verifyFiles } from '../dist/verify/files.js'
 
 const usage = 'Usage: prepaid-credits-verify FILE... [--key VKEY]... [--log URL]'
 const options = {
@@ -38,8 +39,8 @@ async function main() {
       const lines = Object.entries(file).filter(([, value]) => value !== null)
       for (const [name, value] of lines) print(process.stdout, `${name.padEnd(14)}  ${value}`)
     }
-    for (const name of ['key', 'history', 'ok']) print(process.stdout, `${name.padEnd(14)}  ${report[name]}`)
-    return report.ok ? 0 : 1
+    for (const name of ['key', 'history', 'result', 'ok']) print(process.stdout, `${name.padEnd(14)}  ${report[name]}`)
+    return exitCodes[report.result]
   } catch (error) {
     print(process.stderr, error.message)
     return 1

@@ -196,7 +196,7 @@ export interface paths {
         put?: never;
         /**
          * Extend a hold
-         * @description Moves the end of an active hold to `expiresInSeconds` from now. An end that is later already stays: a repeat is harmless. A hold may be extended any number of times. `credits` of the answer is what it still holds.
+         * @description Moves the end of an active hold to `expiresInSeconds` from now. An end that is later already stays: a repeat is harmless. A hold may be extended any number of times. `credits` of the answer is what it still holds. Holds of other services need the scope `manage-holds`.
          */
         post: operations["extendHold"];
         delete?: never;
@@ -216,7 +216,7 @@ export interface paths {
         put?: never;
         /**
          * Capture a hold
-         * @description Spends the held credits: all of them, or `credits` of them, and releases the rest. A repeat gets the first answer. A hold ends once: any later request for another end is refused, with the state of the hold. With `final: false` it captures a part: `credits` of the held credits, and the hold stays active. A part needs a `reference` of its own, by which it is idempotent; the answer has what remains. The part that takes the last credits ends the hold.
+         * @description Spends the held credits: all of them, or `credits` of them, and releases the rest. A repeat gets the first answer. A hold ends once: any later request for another end is refused, with the state of the hold. With `final: false` it captures a part: `credits` of the held credits, and the hold stays active. A part needs a `reference` of its own, by which it is idempotent; the answer has what remains. The part that takes the last credits ends the hold. Holds of other services need the scope `manage-holds`; such a capture counts in the budgets of the calling service.
          */
         post: operations["captureHold"];
         delete?: never;
@@ -236,7 +236,7 @@ export interface paths {
         put?: never;
         /**
          * Release a hold
-         * @description Releases all held credits. A repeat gets the first answer.
+         * @description Releases all held credits. A repeat gets the first answer. Holds of other services need the scope `manage-holds`.
          */
         post: operations["releaseHold"];
         delete?: never;
@@ -553,7 +553,7 @@ export interface components {
             message: string;
         };
         CaptureRequest: {
-            /** @description The UUID of a customer. */
+            /** @description The UUID of a customer; 00000000-0000-0000-0000-000000000000 stands for all customers, ffffffff-ffff-ffff-ffff-ffffffffffff for the platform. */
             customerId: string;
             /** @description A whole number of credits, at least 1. */
             credits?: number;
@@ -631,7 +631,7 @@ export interface components {
             /** @description The part of the credits that is a bonus. */
             bonusCredits: number;
         };
-        /** @description An operator granted credits as goodwill, or corrected the balance. */
+        /** @description An operator granted credits as goodwill, corrected the balance, or took credits for a part that was cancelled at the gateway. */
         CreditsAdjustedEvent: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -649,8 +649,8 @@ export interface components {
                 /** Format: uuid */
                 customerId: string;
                 /** @enum {string} */
-                kind: "GOODWILL" | "CORRECTION";
-                /** @description Negative when a correction took credits. */
+                kind: "GOODWILL" | "CORRECTION" | "PART";
+                /** @description Negative when credits were taken. */
                 credits: number;
                 /** @description What the customer could spend then. */
                 balance: number;
@@ -747,7 +747,7 @@ export interface components {
         /** @description Every event, distinguished by its type. */
         Event: components["schemas"]["OrderConfirmedEvent"] | components["schemas"]["OrderFailedEvent"] | components["schemas"]["OrderCancelledEvent"] | components["schemas"]["OrderRefundedEvent"] | components["schemas"]["CreditsLowEvent"] | components["schemas"]["CreditsReversedEvent"] | components["schemas"]["CreditsAdjustedEvent"] | components["schemas"]["CreditsEmptyEvent"] | components["schemas"]["BudgetLowEvent"] | components["schemas"]["CheckpointPublishedEvent"];
         ExtendRequest: {
-            /** @description The UUID of a customer. */
+            /** @description The UUID of a customer; 00000000-0000-0000-0000-000000000000 stands for all customers, ffffffff-ffff-ffff-ffff-ffffffffffff for the platform. */
             customerId: string;
             /** @description 1 to 604800 seconds. */
             expiresInSeconds: number;
@@ -761,7 +761,7 @@ export interface components {
             balance: number;
         };
         HoldRequest: {
-            /** @description The UUID of a customer. */
+            /** @description The UUID of a customer; 00000000-0000-0000-0000-000000000000 stands for all customers, ffffffff-ffff-ffff-ffff-ffffffffffff for the platform. */
             customerId: string;
             /** @description A whole number of credits, at least 1. */
             credits: number;
@@ -1119,7 +1119,7 @@ export interface components {
          */
         RefusalReason: "insufficient-funds" | "limit-exceeded" | "card-declined" | "card-expired" | "payment-expired" | "order-expired" | "other" | "wrong-amount" | "payment-key-of-another-order" | "order-not-pending" | "credits-spent" | "already-cancelled" | "already-refunded" | "not-captured" | "refused-by-gateway" | "pending-orders-limit";
         ReleaseRequest: {
-            /** @description The UUID of a customer. */
+            /** @description The UUID of a customer; 00000000-0000-0000-0000-000000000000 stands for all customers, ffffffff-ffff-ffff-ffff-ffffffffffff for the platform. */
             customerId: string;
         };
         Reversal: {
@@ -1128,7 +1128,7 @@ export interface components {
             balance: number;
         };
         ReverseRequest: {
-            /** @description The UUID of a customer. */
+            /** @description The UUID of a customer; 00000000-0000-0000-0000-000000000000 stands for all customers, ffffffff-ffff-ffff-ffff-ffffffffffff for the platform. */
             customerId: string;
             /** @description A whole number of credits, at least 1. */
             credits?: number;
@@ -1170,7 +1170,7 @@ export interface components {
             balance: number;
         };
         SpendRequest: {
-            /** @description The UUID of a customer. */
+            /** @description The UUID of a customer; 00000000-0000-0000-0000-000000000000 stands for all customers, ffffffff-ffff-ffff-ffff-ffffffffffff for the platform. */
             customerId: string;
             /** @description A whole number of credits, at least 1. */
             credits: number;
@@ -1829,7 +1829,7 @@ export interface operations {
                     "application/json": components["schemas"]["BUS002"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope spend: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1918,7 +1918,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope spend: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2030,7 +2030,7 @@ export interface operations {
                     "application/json": components["schemas"]["BUS002"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope hold: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2119,7 +2119,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope hold: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2128,7 +2128,7 @@ export interface operations {
                     "application/json": components["schemas"]["AUTH003"];
                 };
             };
-            /** @description NOT000: Not found. */
+            /** @description NOT000: The service has no such hold of this customer. Holds of other services need a token with the scope manage-holds. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2208,7 +2208,16 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description BUS002: The credit balance is insufficient. */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BUS002"];
+                };
+            };
+            /** @description AUTH003: The token is suspended. The token lacks the scope hold: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2217,7 +2226,7 @@ export interface operations {
                     "application/json": components["schemas"]["AUTH003"];
                 };
             };
-            /** @description NOT000: Not found. */
+            /** @description NOT000: The service has no such hold of this customer. Holds of other services need a token with the scope manage-holds. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2297,7 +2306,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope hold: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2306,7 +2315,7 @@ export interface operations {
                     "application/json": components["schemas"]["AUTH003"];
                 };
             };
-            /** @description NOT000: Not found. */
+            /** @description NOT000: The service has no such hold of this customer. Holds of other services need a token with the scope manage-holds. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2393,7 +2402,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope read: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2483,7 +2492,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope read: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2568,7 +2577,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope read: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2655,7 +2664,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope refund: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2746,7 +2755,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope refund: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2833,7 +2842,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope read: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2860,7 +2869,7 @@ export interface operations {
                     "application/json": components["schemas"]["INT001"];
                 };
             };
-            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here. */
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here. The log was restored from a backup. It signs nothing until an operator has given it another name (LOG_ORIGIN). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2920,7 +2929,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope read: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2947,7 +2956,7 @@ export interface operations {
                     "application/json": components["schemas"]["INT001"];
                 };
             };
-            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here. */
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here. The log was restored from a backup. It signs nothing until an operator has given it another name (LOG_ORIGIN). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3010,7 +3019,7 @@ export interface operations {
                     "application/json": components["schemas"]["INVALID_API_KEY"] | components["schemas"]["AUTH001"];
                 };
             };
-            /** @description AUTH003: The token is suspended. */
+            /** @description AUTH003: The token is suspended. The token lacks the scope read: the request needs a token that has it. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3037,7 +3046,7 @@ export interface operations {
                     "application/json": components["schemas"]["INT001"];
                 };
             };
-            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here. */
+            /** @description SVC001: The payment service is temporarily unavailable. Retry later. An entry of the receipt is not in the log yet. Retry in two seconds. The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here. The log was restored from a backup. It signs nothing until an operator has given it another name (LOG_ORIGIN). */
             503: {
                 headers: {
                     [name: string]: unknown;

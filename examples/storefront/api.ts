@@ -42,6 +42,8 @@ const listedKinds: EntryKind[] = [
 const entriesPerPage = 50
 /** The most that one answer of the service has. */
 const lotsInTotals = 1_000
+/** The page that verifies also works without them. */
+const logKeysLimitMs = 2_000
 
 export type ApiOptions = {
   apiUrl: () => string | undefined
@@ -73,7 +75,21 @@ export function createApi({ apiUrl, apiKey, statement, timeoutMs }: ApiOptions) 
     return answerOf(send(spending))
   }
 
+  let knownLogKeys: string[] = []
+
+  /** Of the log of the service, the retired ones too, by which older receipts are verified. Without an answer the last known ones. */
+  async function logKeys(): Promise<string[]> {
+    const baseUrl = statement?.apiUrl()
+    if (baseUrl === undefined) return knownLogKeys
+    const signal = AbortSignal.timeout(Math.min(timeoutMs, logKeysLimitMs))
+    const answer = await fetch(`${baseUrl}/log/keys`, { signal }).catch(() => null)
+    const text = answer?.ok ? await answer.text().catch(() => '') : ''
+    if (text !== '') knownLogKeys = text.trimEnd().split('\n')
+    return knownLogKeys
+  }
+
   return {
+    logKeys,
     hasStatement: statement !== undefined,
     packages: () => call((credits) => credits.listCreditPackages()),
     balance: () => call((credits) => credits.getCreditBalance()),

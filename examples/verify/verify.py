@@ -2,7 +2,8 @@
 """Verifies receipts, checkpoints and consistency proofs of the transparency log, as docs/receipts.md describes them.
 
 Python 3.9 or later, without packages. Usage: python3 verify.py FILE... [--key VKEY]...
-Exit code 0: everything is verified; 1: it is not; 2: invalid command line.
+Exit code 0: everything is verified; 1: it is not; 2: invalid command line; 3: it is consistent, and without --key it is not known
+who has signed it.
 """
 import argparse, base64, binascii, hashlib, json, re, sys, unicodedata
 
@@ -179,11 +180,14 @@ def parse(text):
     except (ValueError, RecursionError):
         raise Refused("neither a signed note nor JSON") from None
 
+SIGNER_NOT_KNOWN = "consistent, signer not known"
+
 def verify(text, vkeys=()):
-    """`vkeys` are trusted. If none of them is of a log, those in the receipt are used: it is not pinned."""
+    """`vkeys` are trusted. If none of them is of a log, those in the receipt are used: the signer is not known."""
     given = [read_key(vkey) for vkey in vkeys]
-    is_pinned = any(not key["is_witness"] for key in given)
-    result = {"kind": "checkpoint", "is_pinned": is_pinned, "entries": [], "subject": None}
+    is_known = any(not key["is_witness"] for key in given)
+    outcome = "verified" if is_known else SIGNER_NOT_KNOWN
+    result = {"kind": "checkpoint", "result": outcome, "entries": [], "subject": None}
     if not text.startswith("{"):
         return {**result, "checkpoints": [open_note(text, given)]}
     content = parse(text)
@@ -196,7 +200,7 @@ def verify(text, vkeys=()):
     is_receipt = is_receipt and isinstance(content["entries"], list) and isinstance(content["keys"], list)
     require(is_receipt, "not a receipt, checkpoint or consistency proof")
     own = [key for key in map(read_key, content["keys"]) if not key["is_witness"]]
-    checkpoint = open_note(content["checkpoint"], given if is_pinned else given + own)
+    checkpoint = open_note(content["checkpoint"], given if is_known else given + own)
     entries = [read_entry(member, checkpoint) for member in content["entries"]]
     check_subject(content["subject"], entries)
     return {**result, "kind": "receipt", "checkpoints": [checkpoint], "entries": entries, "subject": content["subject"]}
@@ -252,16 +256,18 @@ def main():
     except (Refused, OSError, UnicodeDecodeError) as error:
         print("NOT VERIFIED:", shown(str(error)), file=sys.stderr)
         return 1
+    is_known = files[0]["result"] == "verified"
     for name, file in zip(options.files, files):
-        print(f"{shown(name)}: verified {file['kind']}", json.dumps(file["subject"]) if file["subject"] else "")
+        outcome = f"verified {file['kind']}" if is_known else f"consistent {file['kind']}, signer not known"
+        print(f"{shown(name)}: {outcome}", json.dumps(file["subject"]) if file["subject"] else "")
         for entry in file["entries"]:
             print(f"  {entry['time']}  entry {entry['entry']}  {entry['kind']} {entry['delta']:+}  balance {entry['balance']}")
         newest = file["checkpoints"][-1]
         signed = shown(", ".join(newest["signed"]))
         print(f"  checkpoint of {newest['size']} entries, root {newest['root']}, signed by {signed}")
-    if not files[0]["is_pinned"]:
-        print("NOT PINNED: the key was taken from the receipt. Give the key that you know with --key.")
-    return 0
+    if not is_known:
+        print("The key was taken from the receipt, where anyone can write one. Give the key that you know with --key.")
+    return 0 if is_known else 3
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -19,7 +19,7 @@ type Oracle<Of> = (judged: Of) => string | undefined
 
 const envelopeFields = ['code', 'data', 'message', 'metadata', 'success']
 /** Health checks have no envelope; on the internal listener only. */
-const healthFields = ['status', 'database,gateway,migrations,money,status,writes']
+const healthFields = ['status', 'database,gateway,log,migrations,money,status,writes']
 
 /** Stack traces, SQL, paths, and error names of libraries and systems. The tests use it as well. */
 export const internals = new RegExp(

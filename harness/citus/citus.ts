@@ -3,23 +3,24 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
+import { Client } from '../../src/db/connect.ts'
+import { ProgramsMissing } from '../debian.ts'
 import { type Launched, stopProcess } from '../launch.ts'
 import { takeFreePorts } from '../ports.ts'
 import { findRunner, launchPart, makeDirectory, type Runner } from '../runner.ts'
 import { until } from '../until.ts'
 
-/** Why no cluster can be started here. */
-export class CitusUnavailable extends Error {}
-
 const base = '/usr/lib/postgresql'
 
-function findBinaries(): string {
+/** The directory of postgres and initdb. */
+export function findCitus(): string {
   const versions = existsSync(base) ? readdirSync(base).sort((one, other) => Number(other) - Number(one)) : []
   const found = versions.find((version) => existsSync(join(base, version, 'lib/citus.so')))
   if (found === undefined) {
-    throw new CitusUnavailable(
-      `No PostgreSQL in ${base} has the extension citus: install PostgreSQL 15 or later and Citus 13 for it.`,
+    throw new ProgramsMissing(
+      `No PostgreSQL in ${base} has the extension citus. Nothing was installed. Install PostgreSQL 15 or later ` +
+        "(postgresql-15 of Debian 12) and Citus 13 for it, from Citus's own packages or source: Debian has none, so that " +
+        '--install cannot do it.',
     )
   }
   return join(base, found, 'bin')
@@ -80,7 +81,7 @@ citus.max_cached_conns_per_worker = 1
 const user = 'postgres'
 
 export async function startCitus(directory: string, { workers = 3 } = {}): Promise<Citus> {
-  const binaries = findBinaries()
+  const binaries = findCitus()
   const runner = findRunner()
   const home = join(directory, 'citus')
   makeDirectory(runner, home)
@@ -223,8 +224,7 @@ async function answers(connection: CitusConnection, text = 'select 1'): Promise<
 }
 
 async function query(connection: CitusConnection, ...texts: string[]): Promise<void> {
-  const client = new pg.Client(connection)
-  client.on('error', () => undefined)
+  const client = new Client(connection)
   try {
     await client.connect()
     for (const text of texts) await client.query(text)

@@ -54,7 +54,8 @@ export const moneySabotages: Record<string, Sabotage> = {
     changes: [
       {
         file: 'src/payments/operations/begin.sql.ts',
-        from: `when kind = 'CANCEL' then least(account.available, account.balance - account.adjusted) >= credits`,
+        from: `when kind = 'CANCEL' then account.available >= credits_left
+                 and refundable_credits(account.customer_id) >= credits_left`,
         to: `when kind = 'CANCEL' then true`,
       },
     ],

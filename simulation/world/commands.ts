@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CommandResult, RunCommand } from '../../chaos/world/commands.ts'
 import { openPlatform } from '../../chaos/world/platform.ts'
+import { asOperator } from '../../harness/as-operator.ts'
 import { Refusal } from '../../src/core/errors.ts'
 import { createTallies } from '../../src/core/tallies.ts'
 import { createCredits } from '../../src/credits/credits.ts'
@@ -20,7 +21,10 @@ const limitMs = 120_000
 type Run = (context: PaymentContext, args: string[]) => Promise<object | [object]>
 
 const commands: Record<string, Run> = {
-  'orders refund': (context, [, , orderId = '']) => refund(context, { orderId, reason: 'goodwill' }),
+  'orders refund': (context, [, , orderId = '']) =>
+    asOperator(context.database, { command: 'orders refund', subject: orderId }, () =>
+      refund(context, { orderId, reason: 'goodwill' }),
+    ),
   async reconcile(context, args) {
     const time = (name: string) => new Date(args[args.indexOf(name) + 1] ?? '')
     const result = await reconcile(context, { from: time('--from'), to: time('--to') })

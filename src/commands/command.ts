@@ -8,12 +8,13 @@ import type { DeliveryContext } from '../events/deliver.ts'
 import type { AdjustmentSettings } from '../operators/adjustment-limits.ts'
 import type { ReconcileProgress } from '../payments/books/movement-list.ts'
 import type { PaymentContext } from '../payments/context.ts'
-import type { LogKey } from '../transparency/note.ts'
+import type { LogName, LogSigner } from '../transparency/note.ts'
 
 /** The options of all commands. An option means the same in every command that takes it. */
 export type Values = {
   customer?: string
   name?: string
+  may?: string
   role?: string
   url?: string
   types?: string
@@ -99,9 +100,13 @@ export type StandaloneCall = CommandInput & {
   databaseOptions: Omit<OpenOptions, 'use'>
   /** The configured peppers, or the generated one of an earlier start. Does not generate one. */
   knownPeppers(): Peppers | undefined
+  /** The name of the transparency log in this environment. */
+  logName(): LogName
   /** Resolves a typed path against the directory where it was typed. */
   resolvePath(typed: string): string
   onProgress: ReconcileProgress
+  /** A line for the person who waits, on stderr. */
+  print(line: string): void
   /** Aborted by an interrupt. The command then removes partial output; it need not return a result. */
   signal: AbortSignal
 }
@@ -112,8 +117,8 @@ export type Call = StandaloneCall & {
   database: Database
   peppers(): Peppers
   adjustments: AdjustmentSettings
-  /** Of the transparency log, newest first. */
-  logKeys(): readonly LogKey[]
+  /** Of the transparency log. */
+  signer(): LogSigner
   payments(): Promise<PaymentContext>
   deliveries(): Promise<DeliveryContext>
 }
@@ -132,6 +137,8 @@ type CommandDescription = {
   examples: readonly [Example, ...Example[]]
   /** The results that end with exit code 1, besides errors. */
   failsWhen?: string
+  /** The results that end with exit code 3: neither done nor failed. */
+  undecidedWhen?: string
   /** The output format of a command that writes no result and so has no --json: CSV. */
   writes?: string
   /** The state an interrupt leaves behind, where the general sentence of src/cli.ts does not fit. */
@@ -142,6 +149,8 @@ type CommandDescription = {
   check?(input: CommandInput): string | undefined
   /** Whether a result counts as a failure: exit code 1. */
   failed?(result: object): boolean
+  /** Whether a result is undecided: exit code 3. */
+  undecided?(result: object): boolean
 }
 
 export type DatabaseCommand = CommandDescription & {

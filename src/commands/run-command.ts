@@ -19,16 +19,16 @@ import type { Database } from '../db/database.ts'
 import { openDatabase } from '../db/open.ts'
 import { readOrMakePepper, readPepper } from '../dev/secrets.ts'
 import { warningOfOtherData } from '../listeners/running-note.ts'
-import { recordAction } from '../operators/action-log.ts'
+import { createCommandLog, recordAction } from '../operators/action-log.ts'
 import { createPaymentContext } from '../payments/context.ts'
-import { logKeysOf } from '../transparency/note.ts'
+import { logSignerOf } from '../transparency/note.ts'
 import { actionOf, subjectOf } from './action-log-entry.ts'
 import type { Call, Command, CommandInput, DatabaseCommand, StandaloneCall, StandaloneCommand } from './command.ts'
 import { askToConfirm, isInteractive, type Terminal } from './line/confirmation.ts'
 import { unlessInterrupted } from './line/interruption.ts'
 import type { OutputFormat } from './line/layout.ts'
-import { createProgressBar, type ProgressBar } from './line/progress.ts'
 import { render } from './line/render.ts'
+import { createStatus, type Status } from './line/status.ts'
 
 const log = pino({ level: 'silent' })
 /** How long an interrupted command waits for its connections to close: a statement may be waiting for a lock. */
@@ -52,8 +52,8 @@ export async function runCommand(
 ): Promise<number> {
   const parts = new AsyncDisposableStack()
   try {
-    const progress = showPhases(input.values.json === true && !process.stderr.isTTY)
-    parts.defer(async () => progress.end())
+    const status = createStatus(input.values.json === true)
+    parts.defer(async () => status.end())
     const printLine = (line: string) => process.stderr.write(`${line}\n`)
     let isWarned = false
     const standalone: StandaloneCall = {
@@ -63,17 +63,23 @@ export async function runCommand(
         const warning = isWarned ? undefined : warningOfOtherData(config)
         if (warning) printLine(input.values.json ? JSON.stringify({ warning }) : `Warning: ${warning}`)
         isWarned = true
-        return { ...config, log, onWait: printLine }
+        return { ...config, log, onWait: printLine, watch: status.watch }
       },
       knownPeppers: () => {
         const { keyPeppers, dataDir } = readConfig()
         return keyPeppers ?? readPepper(dataDir)
       },
+      logName: () => readConfig().transparencyLog,
       resolvePath: (typed) => resolve(invokedFrom(), typed),
-      onProgress: progress.show,
+      onProgress: status.show,
+      print: printLine,
       signal,
     }
-    const run = { input, signal, onBegin, endProgress: progress.end }
+    const begin = () => {
+      onBegin()
+      status.begin()
+    }
+    const run = { input, signal, onBegin: begin, status }
     return await (command.runStandalone
       ? runStandaloneCommand(command, standalone, run)
       : runDatabaseCommand(command, standalone, run, parts))
@@ -82,10 +88,10 @@ export async function runCommand(
   }
 }
 
-type Run = RunOptions & { input: CommandInput; endProgress(): void }
+type Run = RunOptions & { input: CommandInput; status: Status }
 
-function show(result: object | string | undefined, { input, endProgress }: Run): void {
-  endProgress()
+function show(result: object | string | undefined, { input, status }: Run): void {
+  status.end()
   if (typeof result === 'string') process.stdout.write(result)
   else if (result) process.stdout.write(render(result, { ...formatFor(process.stdout), json: input.values.json }))
 }
@@ -117,7 +123,7 @@ async function runStandaloneCommand(command: StandaloneCommand, call: Standalone
     throw error
   })
   show(result, run)
-  return typeof result === 'object' && command.failed?.(result) ? 1 : 0
+  return typeof result === 'object' ? exitCodeOf(command, result) : 0
 }
 
 async function runDatabaseCommand(
@@ -133,19 +139,24 @@ async function runDatabaseCommand(
   const { isConfirmed, shown } = await askIfNeeded(command.confirm, call, run)
   if (!isConfirmed) return 1
   run.onBegin()
-  if (command.stream) await pipeline(command.stream(call), process.stdout, { end: false, signal })
+  if (command.stream) await pipeline(run.status.counted(command.stream(call)), process.stdout, { end: false, signal })
   // Shown before the end is logged: a secret that is printed once must not be lost if that fails.
   async function runAndShow(): Promise<object | undefined> {
     const result = command.run && (await unlessInterrupted(signal, command.run(call, shown)))
     show(result, run)
     return result
   }
-  const actionLog = { database: call.database, onUnwritten: (text: string) => process.stderr.write(`${text}\n`) }
+  const actionLog = createCommandLog(call.database, call)
   const action = actionOf(command, input, call.subject)
   const result = await (command.changesData
     ? recordAction(actionLog, action, runAndShow, command.failed)
     : runAndShow())
-  return result && command.failed?.(result) ? 1 : 0
+  return result ? exitCodeOf(command, result) : 0
+}
+
+function exitCodeOf(command: Command, result: object): number {
+  if (command.undecided?.(result)) return 3
+  return command.failed?.(result) ? 1 : 0
 }
 
 async function openCall(standalone: StandaloneCall, parts: AsyncDisposableStack): Promise<Omit<Call, 'subject'>> {
@@ -182,30 +193,12 @@ async function openCall(standalone: StandaloneCall, parts: AsyncDisposableStack)
     database,
     peppers,
     adjustments: config.adjustments,
-    logKeys: () => logKeysOf(peppers(), config.transparencyLog.origin),
+    signer: () => logSignerOf(peppers(), config.transparencyLog),
     // Once: the question and the answer to it speak to the same gateway.
     payments: () => {
       opened ??= payments(database)
       return opened
     },
     deliveries: () => deliveries(database),
-  }
-}
-
-/** A bar for each phase of a long run. */
-function showPhases(isSilent: boolean) {
-  let phase: string | undefined
-  let bar: ProgressBar | undefined
-  return {
-    show(name: string, done: number, total: number): void {
-      if (isSilent) return
-      if (name !== phase) {
-        bar?.end()
-        bar = createProgressBar(name)
-      }
-      phase = name
-      bar?.update(done, total)
-    },
-    end: () => bar?.end(),
   }
 }

@@ -22,9 +22,8 @@ import { serviceHandlers } from './tokens/service-tokens.ts'
 import { publicationHandlers } from './transparency/publications.ts'
 import { transparencyHandlers } from './transparency/transparency.ts'
 
-export function consoleRoutes(app: FastifyInstance, context: ConsoleContext): void {
-  const { database, log } = context
-  consoleApi(app, context, { database, onUnwritten: (text) => log.error({}, text) })
+export function consoleRoutes(app: FastifyInstance, context: ConsoleContext, actionLog: ActionLog): void {
+  consoleApi(app, context, actionLog)
   pageRoutes(app)
 }
 

@@ -4,7 +4,7 @@ import type { Database, Log } from '../db/database.ts'
 import type { DeliveryContext } from '../events/deliver.ts'
 import type { AdjustmentSettings } from '../operators/adjustment-limits.ts'
 import type { PaymentContext } from '../payments/context.ts'
-import type { LogKey } from '../transparency/note.ts'
+import type { LogSigner } from '../transparency/note.ts'
 import type { Witness } from '../transparency/publication/witnesses.ts'
 import type { PaymentUrlOf } from './orders/payment-link.ts'
 
@@ -19,7 +19,7 @@ export type ConsoleContext = {
   limits: { pendingOrdersPerCustomer: number; requestsPerSecond: number }
   adjustments: AdjustmentSettings
   /** Of the transparency log, newest first. */
-  logKeys: readonly LogKey[]
+  signer: LogSigner
   /** Of the transparency log. */
   witnesses: readonly Witness[]
   /** The payment on a page of the gateway; null: none is known. */

@@ -17,6 +17,7 @@ import {
 } from './adjustments/contract.ts'
 import {
   AcceptBody,
+  AcceptedData,
   AuditData,
   AuditParams,
   AuditsData,
@@ -29,6 +30,7 @@ import {
   DiscrepancyParams,
   NewKeyCancelsData,
   NewKeyCancelsQuery,
+  PartQuoteData,
   ReconcileBody,
   ReconcileData,
   ResolvedData,
@@ -309,12 +311,13 @@ export const contract = {
     body: ReasonBody,
     data: ResolvedData,
   },
+  partQuote: { for: 'refund', params: DiscrepancyParams, data: PartQuoteData },
   acceptDiscrepancy: {
     for: 'refund',
     action: 'discrepancies accept',
     params: DiscrepancyParams,
     body: AcceptBody,
-    data: RefundData,
+    data: AcceptedData,
   },
   transparencyLog: { for: 'read', data: TransparencyLogData },
   publications: { for: 'read', data: PublicationsData },

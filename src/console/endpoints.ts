@@ -55,6 +55,7 @@ export const endpoints = {
   discrepancies: 'GET /books/discrepancies',
   discrepancy: 'GET /books/discrepancies/:discrepancyId',
   resolveDiscrepancy: 'POST /books/discrepancies/:discrepancyId/resolve',
+  partQuote: 'GET /books/discrepancies/:discrepancyId/part',
   acceptDiscrepancy: 'POST /books/discrepancies/:discrepancyId/accept',
   transparencyLog: 'GET /books/log',
   publications: 'GET /books/log/published',

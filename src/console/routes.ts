@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { refuse } from '../core/errors.ts'
-import { newCustomerId, orderIdPattern, uuidPattern } from '../core/ids.ts'
+import { customerIdPattern, newCustomerId, orderIdPattern, uuidPattern } from '../core/ids.ts'
 import { mapTexts, visible } from '../core/text/visible.ts'
 import { findRequest } from '../credits/adjustments/adjust.sql.ts'
 import { keyIdPattern } from '../customers/api-keys.ts'
@@ -101,7 +101,7 @@ async function refuseUnknownPath(): Promise<never> {
 /** By the names of path parameters. */
 const idPatterns: Record<string, RegExp> = {
   orderId: orderIdPattern,
-  customerId: uuidPattern,
+  customerId: customerIdPattern,
   keyId: keyIdPattern,
   discrepancyId: uuidPattern,
   reconciliationId: uuidPattern,

@@ -13,6 +13,19 @@ export const orderIdPattern = /^ord_[0-9A-HJKMNP-TV-Z]{36}$/
 export const uuidPattern = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
 /** The smallest UUID: where an iteration by key begins. */
 export const leastUuid = '00000000-0000-0000-0000-000000000000'
+export const greatestUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** Ids that stand for something else where a customer is named. No customer has one; the schema refuses it. */
+const reservedIds: Record<string, string> = { [leastUuid]: 'all customers', [greatestUuid]: 'the platform' }
+
+/** In either case; undefined for any other text. */
+export function meaningOfReserved(customer: string): string | undefined {
+  return reservedIds[customer.toLowerCase()]
+}
+
+/** A UUID that can be a customer's, in either case. */
+export const customerIdPattern = new RegExp(`^(?![-0]+$|[-fF]+$)${uuidPattern.source.slice(1)}`)
+export const customerIdRule = `the UUID of a customer; ${leastUuid} stands for all customers, ${greatestUuid} for the platform`
 
 export function newOrderId(now = Date.now()): string {
   let id = orderIdPrefixAt(now)

@@ -20,6 +20,11 @@ export function startOfKoreanDay(day: string): Date | undefined {
   return Number.isNaN(start.getTime()) || koreanDayOf(start) !== day ? undefined : start
 }
 
+/** The first moment of the day after that of a moment. */
+export function endOfKoreanDay(moment: Date): Date {
+  return new Date((Math.floor((moment.getTime() + offsetMs) / dayMs) + 1) * dayMs - offsetMs)
+}
+
 /** A negative number goes back. */
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)

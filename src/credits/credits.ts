@@ -9,6 +9,7 @@ import type { ReversalInput, ReversalOutput } from './adjustments/reverse.sql.ts
 import { createReverse } from './adjustments/reverse.ts'
 import { openRestrictedHold } from './budgets/restricted.sql.ts'
 import { createUnbatched } from './budgets/restricted.ts'
+import { captureForeignHold, type ForeignCapture, type ForeignCaptured } from './holds/foreign-capture.sql.ts'
 import {
   captureParts,
   endHolds,
@@ -22,6 +23,7 @@ import {
   type HoldOpened,
   type HoldOpening,
   type HoldPart,
+  type HoldSearch,
   openHolds,
   type PartCaptured,
   withResultOfUsedHolds,
@@ -42,9 +44,10 @@ export type Credits = {
   openHold: Batch<HoldOpening, HoldOpened>
   extendHold: Batch<HoldExtension, HoldExtended | null>
   capturePart: Batch<HoldPart, PartCaptured | null>
+  captureForeignHold: Batch<ForeignCapture, ForeignCaptured>
   findUse: Batch<ReferenceKey, ReferenceUse | null>
   endHold: Batch<HoldEnding, Hold | null>
-  findHold: Batch<HoldKey, Hold | null>
+  findHold: Batch<HoldSearch, Hold | null>
 }
 
 const customer = (input: { customerId: string }) => input.customerId
@@ -128,6 +131,15 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
         for (const part of captured) tallies.credits.captured += part?.captured ?? 0
         return captured
       },
+    }),
+    captureForeignHold: createUnbatched(async (input: ForeignCapture) => {
+      const output = await captureForeignHold(database, input)
+      const { isFound, exceeded, isStale, captured, held } = output
+      if (isFound && !exceeded && !isStale) {
+        tallies.credits.captured += captured
+        if (input.reference === null) tallies.credits.released += held - captured
+      }
+      return output
     }),
     findUse: createBatch({
       retryScopeOf,

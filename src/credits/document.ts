@@ -42,17 +42,20 @@ const tooLittle: Refused = refused(
   'the customer has too little; nothing was done, and the reference can be used again',
   insufficientCredits(5, 3),
 )
+const ofDay = {
+  budgetId: '3f0c8a52-9d1e-4b67-8c34-6a1f5e2d7b90',
+  period: 'DAY',
+  credits: 100,
+  left: 2,
+  renewsAt: '2026-11-15T15:00:00.000Z',
+} as const
 const overBudget: Refused = refused(
   'a budget has too little left until it renews; nothing was done, and the reference can be used again',
-  restrictionRefusals.budgetExceeded(5, 27, {
-    budgetId: '3f0c8a52-9d1e-4b67-8c34-6a1f5e2d7b90',
-    scope: 'KEY',
-    value: 'key-17',
-    period: 'DAY',
-    credits: 100,
-    left: 2,
-    renewsAt: '2026-11-15T15:00:00.000Z',
-  }),
+  restrictionRefusals.budgetExceeded(5, 27, { ...ofDay, scope: 'KEY', value: 'key-17' }),
+)
+const overBudgetOfService: Refused = refused(
+  'another service holds it, and a budget of the service that captures has too little left; nothing was done',
+  restrictionRefusals.budgetExceeded(3, 27, { ...ofDay, scope: 'SERVICE', value: 'clean-up' }),
 )
 const suspended: Refused = refused('the customer is suspended', restrictionRefusals.customerSuspended())
 const busy: Refused = refused(
@@ -60,7 +63,10 @@ const busy: Refused = refused(
   refuse('SVC001'),
 )
 const noCustomer: Refused = refused('there is no such customer', customerNotFound())
-const noHold: Refused = refused('there is no such hold of this customer', holdRefusals.holdNotFound())
+const noHold: Refused = refused(
+  'the service has no such hold of this customer, and the token lacks the scope manage-holds or there is none at all',
+  holdRefusals.holdNotFound(),
+)
 
 export const documentedCredits = {
   spend: {
@@ -151,7 +157,8 @@ export const documentedCredits = {
     summary: 'Extend a hold',
     description:
       'Moves the end of an active hold to `expiresInSeconds` from now. An end that is later already stays: a repeat is ' +
-      'harmless. A hold may be extended any number of times. `credits` of the answer is what it still holds.',
+      'harmless. A hold may be extended any number of times. `credits` of the answer is what it still holds. Holds of other ' +
+      'services need the scope `manage-holds`.',
     body: { customerId, expiresInSeconds: 3600 },
     answers: {
       200: success({ holdId, credits: 5, expiresAt: '2026-11-15T12:10:45.863Z', balance: 27 }, 'The hold is extended.'),
@@ -172,7 +179,8 @@ export const documentedCredits = {
       'Spends the held credits: all of them, or `credits` of them, and releases the rest. A repeat gets the first answer. ' +
       'A hold ends once: any later request for another end is refused, with the state of the hold. With `final: false` ' +
       'it captures a part: `credits` of the held credits, and the hold stays active. A part needs a `reference` of its ' +
-      'own, by which it is idempotent; the answer has what remains. The part that takes the last credits ends the hold.',
+      'own, by which it is idempotent; the answer has what remains. The part that takes the last credits ends the hold. ' +
+      'Holds of other services need the scope `manage-holds`; such a capture counts in the budgets of the calling service.',
     body: { customerId, credits: 3 },
     answers: { 200: success({ holdId, captured: 3, released: 2, balance: 29 }, 'The hold is captured.') },
     refusals: [
@@ -189,6 +197,7 @@ export const documentedCredits = {
       refused('more than is held', holdRefusals.moreThanHeld(released)),
       refused('the hold has ended otherwise', holdRefusals.endedOtherwise(released)),
       refused('the hold has ended otherwise after a part', holdRefusals.endedOtherwise(releasedAfterPart)),
+      overBudgetOfService,
       busy,
     ],
   },
@@ -196,7 +205,8 @@ export const documentedCredits = {
     operationId: 'releaseHold',
     tag: 'Credits',
     summary: 'Release a hold',
-    description: 'Releases all held credits. A repeat gets the first answer.',
+    description:
+      'Releases all held credits. A repeat gets the first answer. Holds of other services need the scope `manage-holds`.',
     body: { customerId },
     answers: { 200: success({ holdId, captured: 0, released: 5, balance: 32 }, 'The hold is released.') },
     refusals: [

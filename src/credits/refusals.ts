@@ -63,7 +63,12 @@ export const reversalRefusals = {
 type HoldShown = Pick<Hold, 'state' | 'credits' | 'captured' | 'capturedInParts'>
 
 export const holdRefusals = {
-  holdNotFound: () => refuse('NOT000'),
+  /** One text, whether there is no such hold or another service has it: a token without the scope does not learn which. */
+  holdNotFound: () =>
+    refuse('NOT000', {
+      message:
+        'The service has no such hold of this customer. Holds of other services need a token with the scope manage-holds.',
+    }),
   moreThanHeld: ({ credits }: Pick<Hold, 'credits'>) =>
     refuseField('credits', `must be at most the credits of the hold, ${credits}`),
   endedOtherwise({ state, captured, credits, capturedInParts }: HoldShown): Refusal {

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { readMoment } from '../core/clock.ts'
 import type { Refusal } from '../core/errors.ts'
-import { uuidPattern } from '../core/ids.ts'
+import { customerIdPattern, uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
 import { hasAccount } from './accounts.sql.ts'
@@ -55,7 +55,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/spend',
     {
-      config: { work: 'write', documented: documentedCredits.spend },
+      config: { work: 'write', scope: 'spend', documented: documentedCredits.spend },
       schema: { body: SpendBody, response: { 200: SuccessOf(SpendData) } },
     },
     async ({ serviceId, body }) => {
@@ -69,7 +69,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/spend/:reference/reverse',
     {
-      config: { work: 'write', documented: documentedCredits.reverse },
+      config: { work: 'write', scope: 'spend', documented: documentedCredits.reverse },
       schema: { params: ReverseParams, body: ReverseBody, response: { 200: SuccessOf(ReversalData) } },
     },
     async ({ serviceId, params, body }) => {
@@ -89,7 +89,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/holds',
     {
-      config: { work: 'write', documented: documentedCredits.hold },
+      config: { work: 'write', scope: 'hold', documented: documentedCredits.hold },
       schema: { body: HoldBody, response: { 200: SuccessOf(DryHoldData), 201: SuccessOf(HoldData) } },
     },
     async ({ serviceId, body }, reply) => {
@@ -107,11 +107,12 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/holds/:holdId/extend',
     {
-      config: { work: 'settle', documented: documentedCredits.extend },
+      config: { work: 'settle', scope: 'hold', documented: documentedCredits.extend },
       schema: { params: HoldParams, body: ExtendBody, response: { 200: SuccessOf(HoldData) } },
     },
-    async ({ params, body }) => {
-      const request = { ...keyOf(params, body), expiresInSeconds: body.expiresInSeconds }
+    async ({ serviceId, mayManageHolds, params, body }) => {
+      const caller = { serviceId, mayManageHolds }
+      const request = { ...keyOf(params, body), ...caller, expiresInSeconds: body.expiresInSeconds }
       return success(await extendHold(credits, request), 'The hold is extended.')
     },
   )
@@ -119,40 +120,42 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.post(
     '/internal/v1/credits/holds/:holdId/capture',
     {
-      config: { work: 'settle', documented: documentedCredits.capture },
+      config: { work: 'settle', scope: 'hold', documented: documentedCredits.capture },
       schema: {
         params: HoldParams,
         body: CaptureBody,
         response: { 200: SuccessOf(Type.Union([EndData, PartData])) },
       },
     },
-    async ({ serviceId, params, body }) => {
+    async ({ serviceId, mayManageHolds, params, body }) => {
+      const caller = { serviceId, mayManageHolds }
       const part = partOf(body)
       if (part) {
-        const answer = await capturePart(credits, serviceId, { ...keyOf(params, body), ...part })
+        const answer = await capturePart(credits, caller, { ...keyOf(params, body), ...part })
         return success(answer, 'The part is captured.')
       }
       const request = { ...keyOf(params, body), ending: 'CAPTURE', captured: body.credits ?? null } as const
-      return success(await endHold(credits, serviceId, request), 'The hold is captured.')
+      return success(await endHold(credits, caller, request), 'The hold is captured.')
     },
   )
 
   typed.post(
     '/internal/v1/credits/holds/:holdId/release',
     {
-      config: { work: 'settle', documented: documentedCredits.release },
+      config: { work: 'settle', scope: 'hold', documented: documentedCredits.release },
       schema: { params: HoldParams, body: ReleaseBody, response: { 200: SuccessOf(EndData) } },
     },
-    async ({ serviceId, params, body }) => {
+    async ({ serviceId, mayManageHolds, params, body }) => {
+      const caller = { serviceId, mayManageHolds }
       const request = { ...keyOf(params, body), ending: 'RELEASE', captured: null } as const
-      return success(await endHold(credits, serviceId, request), 'The hold is released.')
+      return success(await endHold(credits, caller, request), 'The hold is released.')
     },
   )
 
   typed.get(
     '/internal/v1/customers/:customerId/statement',
     {
-      config: { work: 'read', documented: documentedCredits.statement },
+      config: { work: 'read', scope: 'read', documented: documentedCredits.statement },
       schema: { params: CustomerPath, querystring: StatementQuery, response: { 200: SuccessOf(StatementData) } },
     },
     async ({ params, query }) => {
@@ -165,12 +168,12 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.get(
     '/internal/v1/customers/:customerId/lots',
     {
-      config: { work: 'read', documented: documentedCredits.lots },
+      config: { work: 'read', scope: 'read', documented: documentedCredits.lots },
       schema: { params: CustomerPath, querystring: LotsQuery, response: { 200: SuccessOf(LotsData) } },
     },
     async ({ params, query: { cursor, limit } }) => {
       const request = {
-        customerId: idOf(params.customerId, customerNotFound),
+        customerId: customerOf(params.customerId),
         cursor: cursor === undefined ? null : Number(cursor),
         limit: limit === undefined ? defaultPage : Number(limit),
       }
@@ -182,11 +185,11 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   typed.get(
     '/internal/v1/customers/:customerId/budgets',
     {
-      config: { work: 'read', documented: documentedCredits.budgets },
+      config: { work: 'read', scope: 'read', documented: documentedCredits.budgets },
       schema: { params: CustomerPath, response: { 200: SuccessOf(BudgetsData) } },
     },
     async ({ params }) => {
-      const customerId = idOf(params.customerId, customerNotFound)
+      const customerId = customerOf(params.customerId)
       if (!(await hasAccount(database, customerId))) throw customerNotFound()
       const budgets = await listBudgets(database, customerId)
       const shown = budgets.map((budget) => ({ ...budget, renewsAt: budget.renewsAt.toISOString() }))
@@ -214,11 +217,13 @@ function keyOf({ holdId }: { holdId: string }, { customerId }: { customerId: str
   return { customerId: customerId.toLowerCase(), holdId: idOf(holdId, holdRefusals.holdNotFound) }
 }
 
-/** From a path: text that is no UUID identifies nothing. */
-function idOf(text: string, notFound: () => Refusal): string {
-  if (!uuidPattern.test(text)) throw notFound()
+/** From a path: text that cannot be an id identifies nothing. */
+function idOf(text: string, notFound: () => Refusal, pattern = uuidPattern): string {
+  if (!pattern.test(text)) throw notFound()
   return text.toLowerCase()
 }
+
+const customerOf = (text: string) => idOf(text, customerNotFound, customerIdPattern)
 
 /** From a path and a query. */
 export function statementRequestOf(customerId: string, query: Type.Static<typeof StatementQuery>): StatementRequest {
@@ -228,7 +233,7 @@ export function statementRequestOf(customerId: string, query: Type.Static<typeof
   return {
     ...times,
     // Last, because VAL003 of the request takes precedence over NOT000.
-    customerId: idOf(customerId, customerNotFound),
+    customerId: customerOf(customerId),
     kinds: kind === undefined ? null : (kind.split(',') as NonNullable<StatementRequest['kinds']>),
     cursor: cursor === undefined ? null : Number(cursor),
     limit: limit === undefined ? defaultPage : Number(limit),

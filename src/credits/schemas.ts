@@ -1,7 +1,7 @@
 // The schemas of the internal API: they validate requests, serialise answers, and are the API document. A title is the name
 // of the schema in that document. The description of a request field is also the rule in its VAL003.
 import Type from 'typebox'
-import { uuidPattern } from '../core/ids.ts'
+import { customerIdPattern, customerIdRule } from '../core/ids.ts'
 import { reasonPattern } from '../core/text/one-line.ts'
 import { NullableText } from '../http/envelope.ts'
 import { labelPattern } from './budgets/budgets.sql.ts'
@@ -9,7 +9,7 @@ import { budgetPeriods, budgetScopes } from './budgets/kinds.ts'
 import { longestHoldSeconds } from './credits.ts'
 import { entryKinds } from './statement/statement.sql.ts'
 
-export const CustomerId = Type.String({ pattern: uuidPattern.source, description: 'the UUID of a customer' })
+export const CustomerId = Type.String({ pattern: customerIdPattern.source, description: customerIdRule })
 export const CreditsToMove = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,

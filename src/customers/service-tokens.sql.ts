@@ -1,30 +1,34 @@
 // The statements on service tokens.
+import { type TokenScope, tokenScopes } from '../core/access/token-scopes.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 import type { KeyHash, KeyStatus } from './customers.sql.ts'
 
 const insertTokenStatement = statement(
   'customers.insertToken',
-  `insert into service_tokens (service_id, name, pepper_version, token_hash, last_four)
-  values ($1, $2, $3, $4, $5)
+  `insert into service_tokens (service_id, name, pepper_version, token_hash, last_four, scopes)
+  values ($1, $2, $3, $4, $5, $6)
   on conflict (service_id) do nothing`,
 )
 
 export async function insertToken(
   database: Database,
-  token: KeyHash & { serviceId: string; name: string; lastFour: string },
+  token: KeyHash & { serviceId: string; name: string; lastFour: string; scopes: TokenScope[] },
 ): Promise<void> {
-  const { serviceId, name, pepperVersion, keyHash, lastFour } = token
-  await database.run(insertTokenStatement, [serviceId, name, pepperVersion, keyHash, lastFour])
+  const { serviceId, name, pepperVersion, keyHash, lastFour, scopes } = token
+  await database.run(insertTokenStatement, [serviceId, name, pepperVersion, keyHash, lastFour, scopes])
 }
 
-export type FoundToken = { serviceId: string; keyHash: Buffer; status: KeyStatus }
+/** Of a token from before there were scopes, all of them: it keeps what it could do. */
+const scopesColumn = `coalesce(t.scopes, '{${tokenScopes.join()}}') as "scopes"`
+
+export type FoundToken = { serviceId: string; keyHash: Buffer; status: KeyStatus; scopes: TokenScope[] }
 
 const hashes = inputs<KeyHash>({ pepperVersion: 'int', keyHash: ['bytea', 'token_hash'] })
 
 const findTokensStatement = statement(
   'customers.findTokens',
-  `select i.ordinal, t.service_id as "serviceId", t.token_hash as "keyHash", t.status
+  `select i.ordinal, t.service_id as "serviceId", t.token_hash as "keyHash", t.status, ${scopesColumn}
   from unnest(${hashes.arrays}) with ordinality as i (${hashes.columns}, ordinal)
   join service_tokens t using (pepper_version, token_hash)`,
 )
@@ -71,6 +75,7 @@ export type ListedToken = {
   name: string
   lastFour: string
   status: KeyStatus
+  scopes: TokenScope[]
   /** The version of the pepper that it is hashed under. */
   secretVersion: number
   createdAt: Date
@@ -78,10 +83,10 @@ export type ListedToken = {
 
 const listTokensStatement = statement(
   'customers.listTokens',
-  `select service_id as "serviceId", name, last_four as "lastFour", status, pepper_version as "secretVersion",
-    created_at as "createdAt"
-  from service_tokens
-  order by created_at desc, service_id
+  `select t.service_id as "serviceId", t.name, t.last_four as "lastFour", t.status, ${scopesColumn},
+    t.pepper_version as "secretVersion", t.created_at as "createdAt"
+  from service_tokens t
+  order by t.created_at desc, t.service_id
   limit $1`,
 )
 

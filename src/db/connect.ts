@@ -82,10 +82,24 @@ const answerLimitMs = 4_000
 const waitForStandbys = 'SyncRepWaitForLSN'
 
 /**
+ * The clients of this program, in a pool or alone. An error can arrive at any moment, also while a pool passes a client on: the
+ * server's last message may come in one piece with the answer before it. Without a listener it would end the process. Those of
+ * the pool and of its users are there for a while only, so a client has one from its beginning to its end; the next statement
+ * on a lost connection fails.
+ */
+export class Client extends pg.Client {
+  constructor(settings?: pg.ClientConfig) {
+    super(settings)
+    this.on('error', () => undefined)
+    failUnconfirmedCommits(this)
+  }
+}
+
+/**
  * A wait for the standbys that is cancelled ends with success and a warning: the commit is on this server alone, and a failover
  * would lose it. The warning ends the connection before the success is read.
  */
-function failUnconfirmedCommits(client: pg.Client): void {
+function failUnconfirmedCommits(client: Client): void {
   client.on('notice', ({ routine }) => {
     if (routine === waitForStandbys) client.connection.emit('error', unknownCommit())
   })
@@ -198,11 +212,10 @@ export function createHosts(connection: Connection, use: Use, standbys: Standbys
   // the server that waits too.
   let line: Promise<unknown> = Promise.resolve()
 
-  class Client extends pg.Client {
+  class HostClient extends Client {
     readonly #host = used
     constructor(settings?: pg.ClientConfig) {
       super({ ...settings, ...hosts[used] })
-      failUnconfirmedCommits(this)
     }
     /** Once for a host, however many connections to it fail. */
     leaveHost(): void {
@@ -230,10 +243,10 @@ export function createHosts(connection: Connection, use: Use, standbys: Standbys
   }
 
   return {
-    Client,
+    Client: HostClient,
     /** For a new connection of the pool. */
     async accept(client: pg.ClientBase): Promise<void> {
-      const own = client as Client
+      const own = client as HostClient
       await own.accept().catch((error) => {
         own.leaveHost()
         // The pool ends a client that was refused, and waits for a server that may not answer.
@@ -266,9 +279,7 @@ const connectLimitMs = 5_000
 async function connectToPrimary(hosts: Connection[]): Promise<pg.Client> {
   const errors: Error[] = []
   for (const host of hosts) {
-    const client = new pg.Client({ ...host, connectionTimeoutMillis: connectLimitMs })
-    client.on('error', () => undefined)
-    failUnconfirmedCommits(client)
+    const client = new Client({ ...host, connectionTimeoutMillis: connectLimitMs })
     try {
       await client.connect()
       await requireUsable(client, { use: 'command', standbys: 'optional', isOneOfSeveral: hosts.length > 1 })

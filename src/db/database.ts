@@ -84,6 +84,7 @@ export function statement(name: string, text: string, about: About = 'whole'): S
 const lockTimeout = '55P03'
 const statementTimeout = '57014'
 const uniqueViolation = '23505'
+const restrictViolation = '23001'
 const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[] = [
   { sqlstate: /^(40001|40P01)$/, kind: 'again' },
   // Of a cluster: the customers have moved to another server.
@@ -136,12 +137,18 @@ export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: string })?.code === uniqueViolation
 }
 
+/** A trigger of the schema has refused it. */
+export function isRestrictViolation(error: unknown): boolean {
+  return (error as { code?: string })?.code === restrictViolation
+}
+
 /** No disk space, memory or connections, or a read-only server: writes fail first. */
 const refusedWrite = /^(53...|25006)$/
 
 /** How often and for how long a statement is repeated while the server is away. */
 export type Patience = {
   retries: number
+  /** From the beginning of the statement; of one without a time limit, from its first failure. */
   limitMs: number
   /** Also while no connection is accepted in time; requests would only queue up. */
   waitsForConnections?: boolean
@@ -156,10 +163,14 @@ const backoff = { firstMs: 20, factor: 7.5, longestMs: 400, jitter: 0.5 }
 
 export const confirmCommits = statement('db.confirmCommits', confirmCommitsText)
 
+/** Called when a statement begins, with its name; what it returns, when the statement has ended. */
+export type WatchStatement = (name: string) => () => void
+
 export type DatabaseOptions = {
   tallies?: Pick<Tallies, 'statements'> | undefined
   refusedWrites?: RefusedWrites | undefined
   patience?: Patience | undefined
+  watch?: WatchStatement | undefined
 }
 
 /** Of one server, or of a cluster: then each group of customers has a database of its own behind it. */
@@ -176,11 +187,28 @@ export function createDatabase(connections: Connections, log: Log, options: Data
 }
 
 function createOne(connections: Connections, log: Log, options: DatabaseOptions): Database {
+  const { watch } = options
+  const database = createUnwatched(connections, log, options)
+  if (!watch) return database
+  return {
+    ...database,
+    async run<Row extends object>(statement: Statement, values?: unknown[]): Promise<Row[]> {
+      const end = watch(statement.name)
+      try {
+        return await database.run<Row>(statement, values)
+      } finally {
+        end()
+      }
+    },
+  }
+}
+
+function createUnwatched(connections: Connections, log: Log, options: DatabaseOptions): Database {
   const { tallies: { statements } = createTallies(), refusedWrites = { last: null }, patience = brief } = options
   return {
     refusedWrites,
     async run<Row extends object>({ name, text }: Statement, values: unknown[] = []): Promise<Row[]> {
-      const startedMs = performance.now()
+      let patientSinceMs = patience.waitsForConnections ? undefined : performance.now()
       let wasAway = false
       let briefFailures = 0
       for (let attempt = 0; ; attempt += 1) {
@@ -198,7 +226,8 @@ function createOne(connections: Connections, log: Log, options: DatabaseOptions)
           // Long waits are for a failover: a server that is still read-only after the brief ones was configured to be.
           if (kind === 'again' || code === readOnly) briefFailures += 1
           const isSpent = attempt >= patience.retries || briefFailures > brief.retries
-          const isTooLate = performance.now() - startedMs > patience.limitMs
+          patientSinceMs ??= performance.now()
+          const isTooLate = performance.now() - patientSinceMs > patience.limitMs
           const isBusy = kind === 'busy' && !(patience.waitsForConnections && connectTimeoutText.test(message))
           if (isBusy || isSpent || isTooLate) {
             throw Object.assign(refuse('SVC001'), { cause: error })
@@ -225,8 +254,6 @@ async function queryAndConfirm(connections: Connections, query: NamedQuery): Pro
     return result
   }
   const client = await connections.connect()
-  const onError = () => undefined
-  client.on('error', onError)
   try {
     const result = await client.query(query)
     await client.query(confirmCommits)
@@ -235,8 +262,6 @@ async function queryAndConfirm(connections: Connections, query: NamedQuery): Pro
   } catch (error) {
     client.release(error as Error)
     throw error
-  } finally {
-    client.off('error', onError)
   }
 }
 
@@ -263,8 +288,8 @@ export type PoolSettings = {
   connection: Connection
   maxConnections: number
   plans?: Plans
-  /** How long a statement may take. */
-  statementLimitMs?: number
+  /** How long a statement may take. `none`: of a command, which a person waits for and can interrupt. */
+  statementLimitMs?: number | 'none'
   use?: Use
   standbys?: Standbys | undefined
   /** Whether several queries may be sent before the first is answered. */
@@ -302,22 +327,29 @@ export function createPool(settings: PoolSettings): pg.Pool {
     // As long as a request's statement may take. Less would refuse requests, and fail a start, on a machine whose processors
     // are taken: PostgreSQL can need seconds there to accept a connection.
     connectionTimeoutMillis: 5_000,
-    // A connection that died silently would block its statement, and the batch behind it, until TCP gives up. Longer than the
-    // server's own limit, so that a slow statement fails there first.
-    query_timeout: statementLimitMs + 2_000,
+    ...limitsOf(statementLimitMs),
+    // A server that died silently is noticed after 20 s, also during a statement without a time limit.
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     idleTimeoutMillis: 60_000,
-    statement_timeout: statementLimitMs,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,
     application_name: applicationName,
   })
-  // Without a listener a connection that is lost while idle would end the process. Not logged while the pool is ending: a
-  // server that stops then closes connections that are being closed here.
+  // Of a connection that is lost while idle; without a listener it would end the process. Not logged while the pool is ending:
+  // a server that stops then closes connections that are being closed here.
   pool.on('error', (error) => {
     if (!pool.ending) log.warn({ error: error.message }, 'an idle database connection was lost')
   })
   return pool
+}
+
+function limitsOf(limitMs: number | 'none'): pg.PoolConfig {
+  // As text: pg does not send a 0, and a limit that the role has would be in force.
+  if (limitMs === 'none') return { statement_timeout: '0' as never }
+  // A connection that died silently would block its statement, and the batch behind it, until TCP gives up. Longer than the
+  // server's own limit, so that a slow statement fails there first.
+  return { statement_timeout: limitMs, query_timeout: limitMs + 2_000 }
 }
 
 const readTimeStatement = statement('db.readTime', 'select now() as "now"')

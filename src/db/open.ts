@@ -1,6 +1,7 @@
 // Opens the database of a process: the one at DATABASE_URL, or the embedded one in DATA_DIR, with all migrations applied by
 // its owner and connections of the serving role. Used by the service and by the commands, which also work while no service
 // runs. A service does not start on a database that could lose or falsify its data.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Tallies } from '../core/tallies.ts'
 import { connectWorkers } from './cluster/cluster.ts'
@@ -16,10 +17,12 @@ import {
   type Patience,
   type Plans,
   type PoolSettings,
+  type WatchStatement,
 } from './database.ts'
 import { openDataDir } from './embedded/location.ts'
 import { AloneElsewhere, joinUsers, lockDataDirectory } from './embedded/lock.ts'
 import { requireNotMoved } from './embedded/moved.ts'
+import { findPostmaster } from './embedded/postmaster.ts'
 import { currentPassword, serviceLogin } from './embedded/role.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/server.ts'
 import { type Places, prepare } from './prepare.ts'
@@ -48,6 +51,8 @@ const backgroundShare = 0.4
 
 /** An attempt fails when the server is being stopped at that moment. */
 const maxJoinAttempts = 5
+/** Before a server that has ended and could not be started, as on a full disk, is started once more. */
+const failedStartPauseMs = 5_000
 
 export type OpenOptions = {
   databaseUrl: string | undefined
@@ -68,6 +73,8 @@ export type OpenOptions = {
   /** Called with a line for people when a wait begins. */
   onWait?: (line: string) => void
   tallies?: Tallies
+  /** Of every statement that is run by the two databases. */
+  watch?: WatchStatement
   log: Log
 }
 
@@ -114,7 +121,7 @@ type Users = Awaited<ReturnType<typeof joinUsers>>
 async function startAndJoin(dataDir: string, attempt = 1): Promise<{ server: EmbeddedServer; users: Users }> {
   const server = await startEmbedded({ dataDir })
   try {
-    return { server, users: await joinUsers(server) }
+    return { server, users: await joinUsers(server, dataDir) }
   } catch (error) {
     if (attempt === maxJoinAttempts || error instanceof AloneElsewhere) throw error
     return startAndJoin(dataDir, attempt + 1)
@@ -128,11 +135,29 @@ async function own(
   dataDir: string,
   { use, log }: OpenOptions,
 ): Promise<() => Promise<void>> {
+  let isLeaving = false
+  let starting = Promise.resolve(true)
+  /** Nothing else starts it while the service runs. A server that only recovers is waited for. */
+  async function startAgain(): Promise<void> {
+    if (use !== 'service' || isLeaving || findPostmaster(server.dataDirectory)) return
+    log.error({ dataDir }, 'the embedded PostgreSQL has ended: it is started again')
+    starting = startEmbedded({ dataDir }).then(
+      () => true,
+      (err) => {
+        log.error({ dataDir, err }, 'the embedded PostgreSQL was not started')
+        return false
+      },
+    )
+    if (!(await starting)) await sleep(failedStartPauseMs, undefined, { ref: false })
+  }
   try {
-    if (use === 'alone') await users.requireAlone(dataDir)
+    if (use === 'alone') await users.requireAlone()
     // Two services on one database only disturb each other's stop; a person has to end one of them.
-    const lock = await lockDataDirectory(server, dataDir, (error) => log.error({ dataDir }, error.message))
+    const onLost = (error: Error) => log.error({ dataDir }, error.message)
+    const lock = await lockDataDirectory(server, dataDir, { onLost, onAway: startAgain })
     return async () => {
+      isLeaving = true
+      await starting
       if (use === 'service') await server.stop()
       await lock.release()
       await users.leave()
@@ -150,7 +175,7 @@ export async function connectTo(
   leave: () => Promise<void>,
   { isCopy = false } = {},
 ): Promise<OpenDatabase> {
-  const { use, databaseConnections, standbys, tallies, log } = options
+  const { use, databaseConnections, standbys, tallies, watch, log } = options
   const { place, serving: connection } = places
   const parts = new AsyncDisposableStack()
   parts.defer(leave)
@@ -162,7 +187,8 @@ export async function connectTo(
     const pooling = use === 'service' ? await checkPooling(connection, log) : 'transaction'
     // Settings of a session would be those of others too, where sessions are shared. Commands do without them.
     const ownPlans = pooling === 'session' ? 'once' : 'as needed'
-    const common = { connection, log, standbys, use: use === 'service' ? use : ('command' as const) }
+    const ofUse = use === 'service' ? { use } : { use: 'command' as const, statementLimitMs: 'none' as const }
+    const common = { connection, log, standbys, ...ofUse }
     const forBackground: PoolSettings = { ...common, maxConnections: background }
     const requests: PoolSettings = { ...common, maxConnections: forRequests, plans: ownPlans }
     const pool = createPool(forBackground)
@@ -179,7 +205,7 @@ export async function connectTo(
     // Again, now that a process which starts to fill it can see our session.
     if (!isCopy) await requireFinished(pool, places.embedded !== undefined, place)
     const patience = use === 'service' || places.embedded ? brief : patienceOf(options, place)
-    const database = createDatabase(pool, log, { tallies, patience })
+    const database = createDatabase(pool, log, { tallies, patience, watch })
     if (use === 'service' || isCopy) await selfCheck(database, options)
     if (use === 'service') await warnOfPlainText(database, log)
     // Sandbox mode keeps its generated secrets there, whichever database it is.
@@ -187,7 +213,12 @@ export async function connectTo(
     return {
       serving: connection,
       database,
-      requestDatabase: createDatabase(requestPool, log, { tallies, patience, refusedWrites: database.refusedWrites }),
+      requestDatabase: createDatabase(requestPool, log, {
+        tallies,
+        patience,
+        watch,
+        refusedWrites: database.refusedWrites,
+      }),
       pools: { background: pool, requests: requestPool },
       plans,
       place,

@@ -10,7 +10,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 11
+export const rightsVersion = 12
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -109,6 +109,7 @@ export const rights: Record<string, Rights> = {
   dead_events: { insert: true, delete: true },
   event_attempts: { insert: true, delete: true },
   operator_actions: { insert: true },
+  open_actions: { update: ['lease_until'] },
   payment_attempts: { insert: true },
   cancel_keys: { insert: true },
   adjustments: { insert: true },
@@ -131,6 +132,8 @@ export const rights: Record<string, Rights> = {
   log_head: { insert: true, update: ['size', 'root', 'note', 'marks', 'appended_at'] },
   log_runs: { insert: true },
   log_tiles: { insert: true, update: ['hashes'] },
+  // Written by `restore`, as the owner.
+  log_restores: {},
   // Written by triggers that run with the owner's rights.
   record_journal: {},
   record_journal_head: {},
@@ -203,7 +206,7 @@ const missingBesidesText = `
   from pg_proc p
   where p.pronamespace = to_regnamespace(current_schema()::text)
     and p.proname in ('ledger_entry_hash', 'ledger_entry_hash_adjusted', 'ledger_leaf', 'credits_left_to_reverse',
-                      'record_hash', 'record_journal_hash')
+                      'used_credits_to_reverse', 'refundable_credits', 'accepted_parts', 'record_hash', 'record_journal_hash')
     and not has_function_privilege($1::name, p.oid, 'execute')`
 
 type Difference = Right & { missing: boolean }

@@ -51,13 +51,10 @@ export async function findPooling(pool: pg.Pool): Promise<Pooling> {
 
 /** PgBouncer refuses parameters that it is not configured to pass on or to ignore. */
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  const client = await pool.connect().catch((error: Error) => {
+  return pool.connect().catch((error: Error) => {
     if (!/startup parameter/.test(error.message)) throw error
     throw new Error(`A pooler in between reports: ${error.message}. ${limitsAdvice}`)
   })
-  // A connection that is lost between two queries: the next one fails. Without a listener it would be an uncaught error.
-  client.on('error', () => undefined)
-  return client
 }
 
 const unknownStatement = '26000'

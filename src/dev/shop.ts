@@ -39,7 +39,7 @@ export async function startShop(config: Config, parts: ShopParts): Promise<Runni
   const token = await readOrIssue(join(dataDir, 'service-token'), {
     pattern: tokenPattern,
     find: async (kept) => findTokens(database, hashesOf(kept, peppers)),
-    issue: async () => (await issueToken(database, peppers, shopService)).token,
+    issue: async () => (await issueToken(database, peppers, shopService, ['read'])).token,
   })
   // The buyer's browser returns to these.
   const hostnames = [config.successUrl, config.failUrl].map((url) => new URL(url).hostname)

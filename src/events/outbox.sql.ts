@@ -1,6 +1,7 @@
 // Section 6 of the specification leaves events open; this defines them. An event is written by the statement that causes it,
 // in the same commit. Its number comes from the customer's account: there are no gaps, and the order of the numbers is the
 // order of what happened. deliver.ts sends them later.
+import { greatestUuid } from '../core/ids.ts'
 
 /** The table has them as a check constraint too. */
 export const eventTypes = [
@@ -22,7 +23,7 @@ export type EventType = (typeof eventTypes)[number]
  * numbers its events, and nothing else. Not the smallest one: that stands for budgets over all customers, and iterations over
  * customers begin after it.
  */
-export const platformCustomer = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+export const platformCustomer = greatestUuid
 
 /**
  * CTEs `emitted` and `queued`, from a CTE `event` with the columns customer_id, event_number, type, data, moved_at. The time

@@ -12,8 +12,10 @@ export type ConfirmIntent = {
 
 export type CancelIntent = ConfirmIntent & {
   reason: string
-  /** The first and only part that goes back; undefined: all that is left. */
+  /** The next and last part that goes back; undefined: all that is left. */
   cancelAmount?: number
+  /** With `cancelAmount`: KRW of the payment that had been returned before. */
+  returnedBefore?: number
 }
 
 /** Stored with a refund that adopts a cancellation made at the gateway. */

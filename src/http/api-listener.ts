@@ -1,8 +1,9 @@
 // The listener of an API. A request is checked in this order: the caller, before anything else is read (section 5 of the
-// specification), the caller's rate, whether the route exists, its body; then it waits for its place.
+// specification), the caller's rate, whether the route exists, the scope it needs, its body; then it waits for its place.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { refuse } from '../core/errors.ts'
+import type { TokenScope } from '../core/access/token-scopes.ts'
+import { type Refusal, refuse } from '../core/errors.ts'
 import { createTokenBuckets, type TokenBucketOptions } from '../core/limit.ts'
 import { noTracing, type Tracing } from '../core/tracing.ts'
 import { allowedMethods } from './allow-header.ts'
@@ -17,16 +18,20 @@ declare module 'fastify' {
     /** The caller of the public API, or of the internal one. */
     customerId: string
     serviceId: string
+    /** Whether the token of a request to the internal API has the scope `manage-holds`. */
+    mayManageHolds: boolean
     /** The API key of a request to the public API. */
     keyId: string
   }
   interface FastifyContextConfig {
     /** Without authentication. */
     open?: true
+    /** What a token needs for it. Every route of the internal API has it, or is open. */
+    scope?: TokenScope
   }
 }
 
-type Caller = { customerId: string; keyId: string } | { serviceId: string }
+type Caller = { customerId: string; keyId: string } | { serviceId: string; scopes: readonly TokenScope[] }
 
 export type ApiListenerOptions = {
   /** Throws the refusal of an unknown caller. Returns synchronously when the key is cached. */
@@ -47,6 +52,11 @@ export type ApiListenerOptions = {
 /** The share of a key's rate that reads and purchases cannot use: a caller that reads too often can still confirm and cancel. */
 const reservedForPayments = 0.2
 
+/** The refusal of a token without the scope of the route. */
+export function scopeMissing(scope: TokenScope): Refusal {
+  return refuse('AUTH003', { message: `The token lacks the scope ${scope}: the request needs a token that has it.` })
+}
+
 export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
   const { authenticate, rateLimit = null, tracing = noTracing, callersTraces = 'link', ...rest } = options
   const rate = rateLimit && createTokenBuckets(rateLimit)
@@ -55,7 +65,7 @@ export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
 
   /** Without a promise when the key is cached. */
   function admit(request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted> {
-    const { open, work } = request.routeOptions?.config ?? {}
+    const { open, work, scope } = request.routeOptions?.config ?? {}
     // The router takes `GET *` for `/`.
     const isFound = !request.is404 && request.raw.url !== '*'
     if (open && isFound) return undefined
@@ -65,13 +75,15 @@ export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
         request.keyId = caller.keyId
       } else {
         request.serviceId = caller.serviceId
+        request.mayManageHolds = caller.scopes.includes('manage-holds')
       }
       if (rate && 'keyId' in caller && !rate.take(caller.keyId, work === 'settle' ? 0 : reservedForPayments)) {
         counts.earlyRefusals['rate limit'] += 1
         answerBusy(request, reply, 1)
         return 'answered'
       }
-      if (isFound) return undefined
+      if (isFound)
+        return scope && 'scopes' in caller && !caller.scopes.includes(scope) ? scopeMissing(scope) : undefined
       const allowed = allowedMethodsOf(request.raw.url ?? '')
       // Not for a path that the router could not read.
       const isOfMethod = allowed.length > 0 && !allowed.includes(request.method)
@@ -97,6 +109,7 @@ export function buildApiListener(options: ApiListenerOptions): FastifyInstance {
   app.decorateRequest('customerId', '')
   app.decorateRequest('keyId', '')
   app.decorateRequest('serviceId', '')
+  app.decorateRequest('mayManageHolds', false)
   traceRequests(app, tracing, callersTraces)
   limitWork(app, counts, answerBusy)
   return app

@@ -54,8 +54,8 @@ const publicApi = (url: string | undefined): Api => ({
 
 const internalApi = (url: string | undefined): Api => ({
   routes: routesOf((app) => {
-    const logKeys: InternalRouteParts['logKeys'] = []
-    const parts = { metrics: {} as Metrics, payments: {} as PaymentContext, logKeys }
+    const signer: InternalRouteParts['signer'] = { keys: [], origin: '' }
+    const parts = { metrics: {} as Metrics, payments: {} as PaymentContext, signer }
     internalRoutes(app, parts as InternalRouteParts)
   }),
   server: serverOf('internal', url, 'http://127.0.0.1:8081'),

@@ -12,7 +12,13 @@ import type { Gateway } from '../gateway/gateway.ts'
 import type { Documented } from '../http/documented.ts'
 import { NullableText } from '../http/envelope.ts'
 
-export type HealthParts = { database: Database; gateway: Gateway; money?: string; standbys?: Standbys }
+export type HealthParts = {
+  database: Database
+  gateway: Gateway
+  money?: string
+  logState?: string
+  standbys?: Standbys
+}
 
 const Alive = Type.Object({ status: Type.Literal('alive') }, { title: 'Alive' })
 const Readiness = Type.Object(
@@ -28,6 +34,9 @@ const Readiness = Type.Object(
       since: NullableText,
     }),
     money: Type.String({ description: '`moves`, or why a payment moves none: the sandbox, or test keys' }),
+    log: Type.String({
+      description: '`signs`, or why the transparency log signs nothing: it was restored from a backup',
+    }),
   },
   { title: 'Readiness' },
 )
@@ -56,6 +65,7 @@ const documented = {
         migrations: 'applied',
         gateway: gatewayAnswers,
         money: 'moves',
+        log: 'signs',
       },
       503: {
         status: 'not ready',
@@ -64,6 +74,7 @@ const documented = {
         migrations: 'not known',
         gateway: gatewayAnswers,
         money: 'moves',
+        log: 'signs',
       },
     },
     refusals: [],
@@ -73,7 +84,7 @@ const documented = {
 const limitMs = 4_000
 
 export function healthRoutes(app: FastifyInstance, parts: HealthParts): void {
-  const { database, gateway, money = 'moves', standbys = 'optional' } = parts
+  const { database, gateway, money = 'moves', logState = 'signs', standbys = 'optional' } = parts
   const migrations = listMigrations()
   const findWriteFault = createWriteHealth(database, standbys)
 
@@ -110,6 +121,7 @@ export function healthRoutes(app: FastifyInstance, parts: HealthParts): void {
         migrations: schema,
         gateway: gateway.state(),
         money,
+        log: logState,
       })
     },
   )

@@ -3,6 +3,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { consoleRoutes } from '../console/console.ts'
 import type { ConsoleContext } from '../console/context.ts'
+import { assert } from '../core/assert.ts'
 import type { Tracing } from '../core/tracing.ts'
 import type { Credits } from '../credits/credits.ts'
 import { spendingRoutes } from '../credits/routes.ts'
@@ -14,11 +15,11 @@ import { buildApiListener } from '../http/api-listener.ts'
 import { valuesOf } from '../http/headers.ts'
 import type { RequestCounts } from '../http/request-counts.ts'
 import { referenceRoutes } from '../openapi/page.ts'
-import { actorOfService, recordAction } from '../operators/action-log.ts'
+import { actorOfService, createActionLog, recordAction } from '../operators/action-log.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { refundRoutes } from '../payments/refunds/routes.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { LogKey } from '../transparency/note.ts'
+import type { LogSigner } from '../transparency/note.ts'
 import { receiptRoutes } from '../transparency/receipts/routes.ts'
 import { logRoutes } from '../transparency/routes.ts'
 import { healthRoutes } from './health.ts'
@@ -27,9 +28,12 @@ import { startPage } from './start-page.ts'
 
 export type InternalRouteParts = {
   database: Database
+  log: FastifyBaseLogger
   gateway: Gateway
   /** Whether a payment moves money; shown by /readyz. */
   money?: string
+  /** Whether the transparency log signs; shown by /readyz. */
+  logState?: string
   /** Whether /readyz demands a synchronous standby. */
   standbys?: Standbys
   credits: Credits
@@ -38,14 +42,13 @@ export type InternalRouteParts = {
   metrics?: Metrics
   console?: ConsoleContext
   /** Of the transparency log; undefined: it is not served. */
-  logKeys?: readonly LogKey[]
+  signer?: LogSigner
   /** The API document with the addresses of this service; undefined: with the default ones. */
   document?: () => string
 }
 
 export type InternalListenerParts = InternalRouteParts & {
   authenticateService: AuthenticateService
-  log: FastifyBaseLogger
   bodyLimitBytes: number
   counts?: RequestCounts
   tracing?: Tracing
@@ -55,7 +58,7 @@ export type InternalListenerParts = InternalRouteParts & {
 
 export function buildInternalListener(parts: InternalListenerParts): FastifyInstance {
   const { database, gateway, money, standbys, credits, payments, authenticateService, metrics, ...others } = parts
-  const { console, document, logKeys, ...rest } = others
+  const { console, document, signer, logState, ...rest } = others
   const app = buildApiListener({
     authenticate: (request) => authenticateService(valuesOf(request, 'authorization')),
     callersTraces: 'continue',
@@ -66,6 +69,7 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
   })
   internalRoutes(app, {
     database,
+    log: rest.log,
     gateway,
     credits,
     ...(payments && { payments }),
@@ -74,27 +78,41 @@ export function buildInternalListener(parts: InternalListenerParts): FastifyInst
     ...(metrics && { metrics }),
     ...(console && { console }),
     ...(document && { document }),
-    ...(logKeys && { logKeys }),
+    ...(signer && { signer }),
+    ...(logState && { logState }),
   })
   return app
 }
 
 /** All routes; the API document is built from them too. */
 export function internalRoutes(app: FastifyInstance, parts: InternalRouteParts): void {
-  const { database, gateway, money, standbys, credits, payments, metrics, console, document, logKeys } = parts
-  healthRoutes(app, { database, gateway, ...(money && { money }), ...(standbys && { standbys }) })
+  const { database, log, gateway, money, standbys, credits, payments, metrics, console, document, signer, logState } =
+    parts
+  // A route without a scope would open to every token.
+  app.addHook('onRoute', ({ method, url, config = {} }) => {
+    assert(config.open || config.scope, `${method} ${url} needs config.scope, or config.open`)
+  })
+  healthRoutes(app, {
+    database,
+    gateway,
+    ...(money && { money }),
+    ...(logState && { logState }),
+    ...(standbys && { standbys }),
+  })
   if (metrics) metricsRoute(app, metrics)
   spendingRoutes(app, { credits, database })
+  // The framework's own log is off.
+  const actionLog = createActionLog(database, log)
+  app.addHook('onClose', actionLog.finish)
   if (payments) {
-    const actionLog = { database, onUnwritten: (text: string) => app.log.error(text) }
     refundRoutes(app, payments, ({ serviceId, orderId, reason }, refund) => {
       const action = { actor: actorOfService(serviceId), command: 'orders refund', arguments: [orderId, '--unused'] }
       return recordAction(actionLog, { ...action, subject: orderId, reason }, refund)
     })
   }
-  if (logKeys) receiptRoutes(app, { database, logKeys })
+  if (signer) receiptRoutes(app, { database, signer })
   referenceRoutes(app, document)
-  if (logKeys) logRoutes(app, { database, keys: logKeys })
-  if (console) consoleRoutes(app, console)
+  if (signer) logRoutes(app, { database, signer })
+  if (console) consoleRoutes(app, console, actionLog)
   startPage(app)
 }

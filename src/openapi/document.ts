@@ -33,7 +33,9 @@ const securitySchemes = {
   ServiceToken: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The token of a service of the platform: `cst_` and 43 letters and digits.',
+    description:
+      'The token of a service of the platform: `cst_` and 43 letters and digits. It has one or more of the scopes `spend`, ' +
+      '`hold`, `refund`, `read` and `manage-holds`; the scope that an operation needs is in its `security`.',
   },
 } as const
 

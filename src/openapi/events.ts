@@ -101,11 +101,12 @@ const events: Record<EventType, DocumentedEvent> = {
   },
   'credits.adjusted': {
     title: 'CreditsAdjustedEvent',
-    summary: 'An operator granted credits as goodwill, or corrected the balance',
+    summary:
+      'An operator granted credits as goodwill, corrected the balance, or took credits for a part that was cancelled at the gateway',
     data: {
       ...customer,
-      kind: Type.Enum(['GOODWILL', 'CORRECTION']),
-      credits: Type.Integer({ description: 'negative when a correction took credits' }),
+      kind: Type.Enum(['GOODWILL', 'CORRECTION', 'PART']),
+      credits: Type.Integer({ description: 'negative when credits were taken' }),
       balance: Type.Integer({ minimum: 0, description: 'what the customer could spend then' }),
     },
     example: { customerId, kind: 'GOODWILL', credits: 5, balance: 32 },

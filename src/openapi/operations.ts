@@ -1,7 +1,9 @@
 // Converts a route to an operation of the document: parameters, body, and every answer.
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { TokenScope } from '../core/access/token-scopes.ts'
 import { assert } from '../core/assert.ts'
-import { bodyRefusals, type Documented, type Refused } from '../http/documented.ts'
+import { scopeMissing } from '../http/api-listener.ts'
+import { bodyRefusals, type Documented, type Refused, refused } from '../http/documented.ts'
 import { refusalResponses } from './refusals.ts'
 import type { Components, JsonSchema } from './schemas.ts'
 
@@ -10,6 +12,8 @@ export type DocumentedRoute = {
   path: string
   documented: Documented
   isOpen: boolean
+  /** What a token needs for it. */
+  scope?: TokenScope | undefined
   schema: RouteSchema
 }
 
@@ -25,18 +29,18 @@ type RouteSchema = {
 export function collectRoutes(app: FastifyInstance): DocumentedRoute[] {
   const routes: DocumentedRoute[] = []
   app.addHook('onRoute', ({ method, url, schema = {}, config = {} }: RouteOptions) => {
-    const { documented, open = false } = config
+    const { documented, open = false, scope } = config
     assert(documented !== undefined, `${method} ${url} is not documented: config.documented`)
     if (documented === 'no API') return
     const path = url.replaceAll(/:(\w+)/g, '{$1}')
-    routes.push({ method: `${method}`, path, documented, isOpen: open, schema: schema as RouteSchema })
+    routes.push({ method: `${method}`, path, documented, isOpen: open, scope, schema: schema as RouteSchema })
   })
   return routes
 }
 
 export function operationOf(
   components: Components,
-  { documented, schema, isOpen }: DocumentedRoute,
+  { documented, schema, isOpen, scope }: DocumentedRoute,
   { security, refusals }: { security: string; refusals: readonly Refused[] },
 ): JsonSchema {
   const { operationId, tag, summary, description, headers = {}, body } = documented
@@ -50,12 +54,17 @@ export function operationOf(
     tags: [tag],
     summary,
     description,
-    security: isOpen ? [] : [{ [security]: [] }],
+    security: isOpen ? [] : [{ [security]: scope ? [scope] : [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(schema.body && { requestBody: requestBodyOf(components, schema.body, body) }),
     responses: {
       ...successResponses(components, schema, documented),
-      ...refusalResponses([...refusals, ...(schema.body ? bodyRefusals : []), ...documented.refusals]),
+      ...refusalResponses([
+        ...refusals,
+        ...(scope ? [refused(`the token lacks the scope ${scope}`, scopeMissing(scope))] : []),
+        ...(schema.body ? bodyRefusals : []),
+        ...documented.refusals,
+      ]),
     },
   }
 }

@@ -1,5 +1,6 @@
 // The statements on the action log of operators. It is append-only: an action has one row for its beginning and one for its
-// end.
+// end. Until then it is open, with a lease: a trigger keeps `open_actions`. The worker ends an action whose lease is over, with a
+// row of its own kind (LOST, `unknown`), so that the end that its process may write later is neither refused nor hides the other.
 import { type Database, statement } from '../db/database.ts'
 
 export type NewAction = {
@@ -37,19 +38,61 @@ export async function endAction(database: Database, actionId: string, { outcome,
   await database.run(endActionStatement, [actionId, outcome, JSON.stringify(about)])
 }
 
+// The default of the column is the length of a lease.
+const renewActionStatement = statement(
+  'operators.renewAction',
+  'update open_actions set lease_until = default where action_id = $1',
+)
+
+export async function renewAction(database: Database, actionId: string): Promise<void> {
+  await database.run(renewActionStatement, [actionId])
+}
+
+// Rows that another worker ends at the same moment are left to it.
+const endLostActionsStatement = statement(
+  'operators.endLostActions',
+  `insert into operator_actions (action_id, step, outcome, about)
+  select action_id, 'LOST', 'unknown', '{}'
+  from (select action_id from open_actions where lease_until <= now() order by lease_until limit $1
+        for update skip locked) lost
+  on conflict do nothing
+  returning action_id as "actionId"`,
+)
+
+/** Ends actions whose processes have not renewed the lease; returns their ids. */
+export async function endLostActions(database: Database, limit: number): Promise<string[]> {
+  const ended = await database.run<{ actionId: string }>(endLostActionsStatement, [limit])
+  return ended.map(({ actionId }) => actionId)
+}
+
 export type ListedAction = NewAction & {
   at: Date
-  /** Null: it is in progress, or its process was killed. */
+  /** Null: it is in progress. `unknown`: its process was killed, or does not reach the database. */
   outcome: string | null
   about: Record<string, string> | null
+  /** Null also when the outcome is `unknown`. */
   endedAt: Date | null
 }
 
+/** The end of the action `b`, as `e`. ENDED comes before LOST. */
+export const quotedEnd = `left join lateral (
+    select l.outcome, l.about, case l.step when 'ENDED' then l.happened_at end as ended_at
+    from operator_actions l
+    where l.action_id = b.action_id and l.step <> 'BEGUN'
+    order by l.step
+    limit 1) e on true`
+
+/** The subjects of actions that have no end yet. */
+export const subjectsInProgress = `array(
+      select b.subject from open_actions o
+      join operator_actions b on b.action_id = o.action_id and b.step = 'BEGUN'
+      where b.subject is not null)`
+
 /** An action with beginning and end. */
 export const actionColumns = `b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
-    b.reason, e.outcome, e.about, e.happened_at as "endedAt"`
+    b.reason, e.outcome, e.about, e.ended_at as "endedAt"`
 const fromActions = `from operator_actions b
-  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  ${quotedEnd}
   where b.step = 'BEGUN'`
 
 const listActionsStatement = statement(

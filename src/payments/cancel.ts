@@ -73,14 +73,14 @@ async function claimsAnswer(context: PaymentContext, found: OrderForCancel, inte
 /** Cancel is accepted from CONFIRMED alone; a PENDING order with a payment key has an open confirm. */
 function explainFailedClaim(found: OrderForCancel | null, intent: Intent): BeginResult {
   if (!found) throw cancelRefusals.paymentNotFound()
-  const { order, confirm, cancel: open, cancellable } = found
+  const { order, confirm, cancel: open, cancellable, creditsLeft } = found
   if (order.status === 'PENDING') return { kind: 'existing', operation: confirm }
   if (order.status === 'FAILED') throw cancelRefusals.notCaptured(intent)
   if (order.status === 'CANCELLED') throw cancelRefusals.alreadyCancelled(intent)
   if (order.status === 'REFUNDED') throw cancelRefusals.alreadyRefunded(intent)
   // A claim that was repeated after a lost connection finds its own operation: the first run was committed.
   if (open) return { kind: open.operationId === intent.operationId ? 'begun' : 'existing', operation: open }
-  if (cancellable < order.credits) throw cancelRefusals.creditsSpentOrHeld(intent)
+  if (cancellable < creditsLeft) throw cancelRefusals.creditsSpentOrHeld(intent)
   return { kind: 'changed', operation: null }
 }
 

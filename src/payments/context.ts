@@ -35,11 +35,11 @@ export type PaymentSettings = {
   operationWaitMs: number
   /** How long after the last send a payment that the gateway does not know may still be captured. */
   paymentSessionMs: number
-  /** The pause before the worker's first try; it doubles with each try without an outcome ... */
+  /** The pause before the worker's first try; it doubles with each attempt without an outcome, also of a request ... */
   retryFirstPauseMs: number
   /** ... up to this. */
   retryLongestPauseMs: number
-  /** After so many tries of the worker an operation is reported as a discrepancy. */
+  /** After so many attempts without an outcome an operation is reported as a discrepancy. */
   stuckAfterAttempts: number
   pendingOrdersPerCustomer: number
   /** A PENDING order without a confirm by then is FAILED. */

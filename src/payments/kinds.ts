@@ -12,7 +12,13 @@ export type OrderStatus = (typeof orderStatuses)[number]
  * CONFIRM captures the payment, CANCEL is the customer's, REFUND is the platform's and takes back the credits that are left,
  * RETURN refunds money that was captured for an order that FAILED.
  */
-export type OperationKind = 'CONFIRM' | 'CANCEL' | 'REFUND' | 'RETURN'
+export type CalledKind = 'CONFIRM' | 'CANCEL' | 'REFUND' | 'RETURN'
+
+/** PART is never open and calls nothing: a part of the payment that was cancelled at the gateway, and that a person has accepted. */
+export type OperationKind = CalledKind | 'PART'
+
+/** The reason of a refund that was found at the gateway, made in its dashboard. No other refund has it, and none with it is sent. */
+export const cancelledElsewhere = 'cancelled at the gateway'
 
 /** EXPIRED: no payment was confirmed in time; recovery/expire.ts writes it as a confirm that never was sent. */
 export type ClosedState = 'APPROVED' | 'REJECTED' | 'EXPIRED'
@@ -33,16 +39,20 @@ export type OutcomeRow = {
   creditCounter: keyof Tallies['credits'] | null
 }
 
-type KindRow = {
-  call: 'confirm' | 'cancel'
-  lookup: 'findConfirm' | 'findCancel'
-  /** What a lookup that finds no payment at the gateway means, once the call cannot be on its way any more. */
-  missingPayment: 'rejected' | 'discrepancy'
+type BookedRow = {
   /** How the gateway lists the money. */
   movement: 'CAPTURE' | 'CANCEL'
   /** What the amount adds to the revenue. A capture for a FAILED order was never part of it, nor is its return. */
   revenueSign: 1 | -1 | 0
   from: OrderStatus
+  outcomes: { APPROVED: OutcomeRow }
+}
+
+type KindRow = BookedRow & {
+  call: 'confirm' | 'cancel'
+  lookup: 'findConfirm' | 'findCancel'
+  /** What a lookup that finds no payment at the gateway means, once the call cannot be on its way any more. */
+  missingPayment: 'rejected' | 'discrepancy'
   outcomes: Record<'APPROVED' | 'REJECTED', OutcomeRow> & { EXPIRED?: OutcomeRow }
 }
 
@@ -123,7 +133,15 @@ export const operationKinds = {
       REJECTED: unchanged('FAILED', 'none'),
     },
   },
-} as const satisfies Record<OperationKind, KindRow>
+  PART: {
+    movement: 'CANCEL',
+    revenueSign: -1,
+    from: 'CONFIRMED',
+    outcomes: {
+      APPROVED: { to: 'CONFIRMED', credits: 'take-held', event: null, orderCounter: null, creditCounter: 'refunded' },
+    },
+  },
+} as const satisfies Record<CalledKind, KindRow> & { PART: BookedRow }
 
 /** Undefined while the operation is open. */
 export function outcomeOf(kind: OperationKind, state: ClosedState | 'OPEN'): OutcomeRow | undefined {

@@ -3,7 +3,7 @@
 // caller's text.
 import { type Refusal, type RefusalReason, refuse, refuseFields } from '../core/errors.ts'
 import { type FailedConfirm, type FailureReason, failureOf } from './failure-reasons.ts'
-import type { OrderStatus } from './kinds.ts'
+import { cancelledElsewhere, type OrderStatus } from './kinds.ts'
 
 function refuseField(field: string, rule: string, message?: string): Refusal {
   return refuseFields('VAL003', [{ field, rule }], message)
@@ -81,6 +81,13 @@ const refuseRefund = (refusal: RefundRefusal, why: string) =>
   refuse('PAYMENT_CANCEL_FAILED', { message: `Not refunded: ${why}.`, metadata: { reason: refusal } })
 
 export const refundRefusals = {
+  /** The reason of a refund that a review has found at the gateway: one with it is never sent. */
+  reservedReason: () =>
+    refuseField(
+      'reason',
+      'stands for a cancellation that was made at the gateway',
+      `The reason "${cancelledElsewhere}" stands for a cancellation that was made there. Give another one.`,
+    ),
   notConfirmed: (status: OrderStatus) => refuseRefund('not confirmed', `the order is ${status}, not CONFIRMED`),
   alreadyRefunded: (amount: number) =>
     refuseRefund('refunded already', `${amount} KRW of the order are refunded already`),
@@ -100,6 +107,11 @@ export const refundRefusals = {
       'changed',
       `credits have moved since the quote: it is ${now.amount} KRW for ${now.credits} credits now. Get a new quote`,
     ),
+  othersUnderWay: () =>
+    refuse('SVC001', {
+      message: 'Not refunded: another cancel or refund of the customer is under way. Try again in a moment.',
+      metadata: { reason: 'open' satisfies RefundRefusal, began: false },
+    }),
   /** `open` is what the refund was waiting for; null: the claim was lost to another process. */
   outcomeUnknown(why: string, open: { kind: string } | null): Refusal {
     const message = (advice: string) => `Not known yet (${why}). ${advice}`
@@ -115,16 +127,50 @@ export const refundRefusals = {
   },
 }
 
-/** Of a person who accepts a cancellation that was made at the gateway. */
+export type AcceptRefusal =
+  | ('not partly cancelled' | 'gateway does not answer' | 'open')
+  | ('accepted otherwise' | 'requested already' | 'credits held' | 'changed')
+
+const refuseAccept = (code: 'SVC001' | 'VAL003' | 'PAYMENT_CANCEL_FAILED', refusal: AcceptRefusal, message: string) =>
+  refuse(code, { message, metadata: { reason: refusal, ...(code === 'SVC001' && { began: false }) } })
+
+/** Of a person who accepts a cancellation that was made at the gateway: nothing was done. */
 export const acceptRefusals = {
   notPartlyCancelled: () =>
-    refuse('PAYMENT_CANCEL_FAILED', { message: 'The gateway does not show a part of this payment as cancelled.' }),
-  moreThanTheOrder: (credits: number) => refuseField('credits', `must be at most the credits of the order, ${credits}`),
-  changed: () =>
+    refuseAccept(
+      'PAYMENT_CANCEL_FAILED',
+      'not partly cancelled',
+      'The gateway does not show a part of this payment as cancelled that is not accepted yet.',
+    ),
+  gatewayAway: () =>
+    refuseAccept('SVC001', 'gateway does not answer', 'The gateway does not say what was cancelled. Retry later.'),
+  open: () =>
+    refuseAccept('SVC001', 'open', 'Something else on the order is open at the gateway. Try again in a moment.'),
+  moreThanLeft: (most: number) =>
     refuseField(
       'credits',
-      'must be available',
-      'That many credits are not available, or the order has changed. Nothing was done. Look at the order and try again.',
+      `must be at most ${most}`,
+      `At most ${most} credits can be taken: those that the won stand for with the bonus of the order, as far as they are unused.`,
+    ),
+  requestedOtherwise: (credits: number) =>
+    refuseAccept(
+      'VAL003',
+      'requested already',
+      `Not requested: a request with ${credits} credits waits for a second person already.`,
+    ),
+  creditsHeld: (held: number) =>
+    refuseAccept(
+      'VAL003',
+      'credits held',
+      `${held} credits of the order are held, and it is not known whether they will be used. Wait until the holds end.`,
+    ),
+  acceptedOtherwise: (credits: number) =>
+    refuseAccept('VAL003', 'accepted otherwise', `It was accepted before, with ${credits} credits.`),
+  changed: () =>
+    refuseAccept(
+      'VAL003',
+      'changed',
+      'The order, its credits or what the gateway has returned have changed. Nothing was done. Look at it again.',
     ),
 }
 

@@ -4,6 +4,7 @@
 import { anchorOf, groupsOf } from '../db/cluster/groups.ts'
 import { type Database, statement } from '../db/database.ts'
 import { quotedLeafHashes } from './log.sql.ts'
+import { quotedRestoreId } from './restored/restores.sql.ts'
 import type { TileGrowth } from './tree.ts'
 
 /** By `markKeyOf` of each group of customers: entries up to this time, as text, are in the log. */
@@ -18,17 +19,21 @@ export type LogHead = {
   marks: LogMarks
   /** A process has appended within the last seconds; a time that is still to come does not count. */
   isFresh: boolean
+  /** The newest restore of a log with the name that was asked for; null: there was none. */
+  restoreId: string | null
 }
 
 const findHeadStatement = statement(
   'transparency.findHead',
-  `select size, root, note, marks, appended_at > now() - $1::int * interval '1 ms' and appended_at <= now() as "isFresh"
-  from log_head`,
+  `select size, root, note, marks, appended_at > now() - $1::int * interval '1 ms' and appended_at <= now() as "isFresh",
+    ${quotedRestoreId} as "restoreId"
+  from log_head
+  cross join (select $2::text as origin) log_name`,
 )
 
 /** Null: no log has been begun. */
-export async function findHead(database: Database, freshMs: number): Promise<LogHead | null> {
-  return (await database.run<LogHead>(findHeadStatement, [freshMs]))[0] ?? null
+export async function findHead(database: Database, freshMs: number, origin = ''): Promise<LogHead | null> {
+  return (await database.run<LogHead>(findHeadStatement, [freshMs, origin]))[0] ?? null
 }
 
 const beginLogStatement = statement(

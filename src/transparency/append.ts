@@ -23,7 +23,8 @@ import {
   readRuns,
   type Tree,
 } from './append.sql.ts'
-import type { LogKey } from './note.ts'
+import type { LogSigner } from './note.ts'
+import { findHoldingRestore, isHeldBack } from './restored/restores.sql.ts'
 import { createSignedTree, isSameTree } from './signed-tree.ts'
 import { emptyRoot, growTree, rootOfEdge } from './tree.ts'
 
@@ -36,8 +37,6 @@ const batchEntries = 30_000
 /** After so many the ledger is busy, and the next batch comes later: entries of a customer share a run, which costs most. */
 const busyEntries = 500
 const restOfBusyMs = 3_500
-
-export type LogSigner = { keys: readonly LogKey[]; origin: string }
 
 export type AppendOptions = {
   sweepEveryMs?: number
@@ -79,8 +78,11 @@ export function createAppendToLog(database: Database, signer: LogSigner, options
 
   async function appendNext(): Promise<{ more: boolean }> {
     const startedMs = performance.now()
-    const head = await findHead(database, freshMs)
+    const head = await findHead(database, freshMs, signer.origin)
+    if (head && isHeldBack(head.restoreId, signer)) return { more: false }
     if (!head) {
+      // A backup of a version without a log.
+      if (await findHoldingRestore(database, signer)) return { more: false }
       await begin()
       return { more: true }
     }

@@ -8,8 +8,9 @@ import { findHead, type LogHead, markOf } from './append.sql.ts'
 import { type LoggedRun, listChangedRuns, listLagging, listLoggedRuns, listPassed } from './check.sql.ts'
 import { checkKept, type KeptCheckpoint } from './kept.ts'
 import { listLeaves, listTiles } from './log.sql.ts'
-import { checkpointTextOf, readCheckpointNote } from './note.ts'
+import { checkpointTextOf, readCheckpointNote, type Secret } from './note.ts'
 import { checkPublished } from './publication/check-published.ts'
+import { createSignatureCheck } from './publication/signatures.ts'
 import { growTree, hashBytes, hashLeaf, rootOfEdge, type TileId, type TreeEdge, tileWidth } from './tree.ts'
 
 export type LogRule = { invariant: string; rule: string; isLiveness?: true }
@@ -24,6 +25,7 @@ export const logRules = {
   skipped: rule('L-3', 'the transparency log has passed over no entry'),
   late: { ...rule('L-3', 'every entry is in the transparency log within ten minutes'), isLiveness: true },
   published: rule('L-5', 'every published checkpoint is of the transparency log, with cosignatures of its text'),
+  signed: rule('L-6', 'every checkpoint of the transparency log is signed by its keys, and so is its list of keys'),
   kept: rule('L-4', 'the transparency log contains the checkpoint that was kept'),
   keptEntry: rule('L-4', 'every entry of a receipt that was kept is so in ledger and transparency log, at its place'),
 } satisfies Record<string, LogRule>
@@ -35,13 +37,20 @@ const pageCustomers = 5_000
 
 export type LogCheckOptions = {
   found(broken: LogRule, detail: Record<string, unknown>, subject?: { customerId: string; entryNumber: number }): void
-  /** After each piece, with the number of leaves that were compared with the ledger. */
-  onPiece(leaves: number): Promise<void>
+  /** After each piece, with the number of leaves that were compared with the ledger, or of published checkpoints. */
+  onPiece(compared: { leaves?: number; checkpoints?: number }): Promise<void>
   kept?: readonly KeptCheckpoint[]
+  /** The secrets of KEY_PEPPER; undefined: signatures are not judged. */
+  peppers?: readonly Secret[] | undefined
 }
 
-export async function checkLog(database: Database, { found, onPiece, kept = [] }: LogCheckOptions): Promise<void> {
+/** Returns how many checkpoints have a key that is not known; null: no signature was judged. */
+export async function checkLog(
+  database: Database,
+  { found, onPiece, kept = [], peppers }: LogCheckOptions,
+): Promise<number | null> {
   const head = await findHead(database, 0)
+  const signatures = peppers && (await createSignatureCheck(database, peppers))
   // First, because it takes a few tiles of what takes minutes below, which checks these tiles.
   await checkKept(database, kept, head?.size ?? 0, {
     checkpoint: (detail) => found(logRules.kept, detail),
@@ -56,8 +65,13 @@ export async function checkLog(database: Database, { found, onPiece, kept = [] }
   for (const group of groupsOf(database)) await checkPassed(database, group, head, { found, onPiece })
   await checkPublished(database, {
     found: (detail) => found(logRules.published, detail),
-    onPiece: () => onPiece(0),
+    unsigned: (detail) => found(logRules.signed, detail),
+    signatures,
+    onPiece: (checkpoints) => onPiece({ checkpoints }),
   })
+  const unsigned = head && signatures?.faultOfHead(head.note)
+  if (unsigned) found(logRules.signed, { size: head.size, ...unsigned })
+  return signatures?.unknownSigners() ?? null
 }
 
 type Checking = Pick<LogCheckOptions, 'found' | 'onPiece'>
@@ -89,7 +103,7 @@ async function checkTree(database: Database, head: LogHead, { found, onPiece }: 
       if (!hashes?.subarray(offset, offset + added.length).equals(added)) found(logRules.tree, { level, tile })
     }
     edge = grown.edge
-    await onPiece(leaves.length / hashBytes)
+    await onPiece({ leaves: leaves.length / hashBytes })
   }
   const root = rootOfEdge(edge)
   if (!root.equals(head.root)) {
@@ -168,7 +182,7 @@ async function checkPassed(
       else waiting.push(subject)
     }
     after = page.last
-    await onPiece(0)
+    await onPiece({})
   }
   if (waiting.length > 0) found(logRules.late, { appendedUpTo: mark, customersWaiting: waiting.length }, waiting[0])
 }

@@ -1,6 +1,7 @@
 // The statements of the transparency log: its head, the runs of entries and the tiles. On a cluster these tables are on the
 // coordinator, and the entries in the groups of their customers.
 import { type Database, statement } from '../db/database.ts'
+import { quotedRestoreId } from './restored/restores.sql.ts'
 import type { TileId } from './tree.ts'
 
 export type Checkpoint = { size: number; root: Buffer; note: string }
@@ -15,8 +16,10 @@ export async function readCheckpoint(database: Database): Promise<Checkpoint | n
 // One snapshot: what the runs contain is below the size of the head.
 const findPlacesStatement = statement(
   'transparency.findPlaces',
-  `select h.size, h.root, h.note, p.entry_numbers as "entryNumbers", p.indexes
+  `select h.size, h.root, h.note, p.entry_numbers as "entryNumbers", p.indexes,
+    ${quotedRestoreId} as "restoreId"
   from log_head h
+  cross join (select $3::text as origin) log_name
   cross join lateral (
     select coalesce(array_agg(n.entry_number order by n.entry_number), '{}') as entry_numbers,
            coalesce(array_agg(r.first_leaf + n.entry_number - r.first_entry order by n.entry_number), '{}') as indexes
@@ -29,18 +32,28 @@ const findPlacesStatement = statement(
 )
 
 /** Where entries of a customer are in the log, by their numbers; those that are not in it are missing. */
-export type LogPlaces = { checkpoint: Checkpoint; indexes: Map<number, number> }
+export type LogPlaces = {
+  checkpoint: Checkpoint
+  indexes: Map<number, number>
+  /** The newest restore of a log with the name that was asked for; null: there was none. */
+  restoreId: string | null
+}
 
 export async function findPlaces(
   database: Database,
   customerId: string,
   entryNumbers: number[],
+  origin = '',
 ): Promise<LogPlaces | null> {
-  type Row = Checkpoint & { entryNumbers: string[]; indexes: string[] }
-  const [row] = await database.run<Row>(findPlacesStatement, [customerId, entryNumbers])
+  type Row = Checkpoint & { entryNumbers: string[]; indexes: string[]; restoreId: string | null }
+  const [row] = await database.run<Row>(findPlacesStatement, [customerId, entryNumbers, origin])
   if (!row) return null
-  const { entryNumbers: found, indexes, ...checkpoint } = row
-  return { checkpoint, indexes: new Map(found.map((number, at) => [Number(number), Number(indexes[at])])) }
+  const { entryNumbers: found, indexes, restoreId, ...checkpoint } = row
+  return {
+    checkpoint,
+    indexes: new Map(found.map((number, at) => [Number(number), Number(indexes[at])])),
+    restoreId,
+  }
 }
 
 /** The leaf of an entry, where `e` is its row of ledger_entries. */

@@ -4,11 +4,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AssertionFailed, assert } from '../core/assert.ts'
 import type { Database } from '../db/database.ts'
 import { type Checkpoint, findPlaces, listLeaves, listTiles, readCheckpoint } from './log.sql.ts'
-import { type LogKey, readCheckpointNote, signedByAll } from './note.ts'
+import { type LogKey, type LogSigner, readCheckpointNote, signedByAll } from './note.ts'
 import { listNewestCosigned, type StoredCheckpoint } from './publication/checkpoints.sql.ts'
 import { validCosignatures } from './publication/cosignature.ts'
 import { receiptRefusals } from './receipts/refusals.ts'
 import { createRecentPerOwner, type Recent } from './recent.ts'
+import { isHeldBack } from './restored/restores.sql.ts'
 import {
   consistencyRanges,
   hashBytes,
@@ -45,16 +46,18 @@ export type ProvenEntries = { entries: ProvenEntry[]; checkpoint: string; keys: 
  */
 export async function receiptOfEntries(
   database: Database,
-  keys: readonly LogKey[],
+  signer: LogSigner,
   customerId: string,
   entryNumbers: number[],
 ): Promise<ProvenEntries | 'not logged yet'> {
+  const { keys, origin } = signer
   const numbers = [...new Set(entryNumbers)].sort((one, other) => one - other)
   const [places, leaves, cosigned] = await Promise.all([
-    findPlaces(database, customerId, numbers),
+    findPlaces(database, customerId, numbers, origin),
     listLeaves(database, customerId, numbers),
     listNewestCosigned(database, cosignedAtMost),
   ])
+  if (places && isHeldBack(places.restoreId, signer)) throw receiptRefusals.heldBack()
   if (!places || numbers.some((number) => !places.indexes.has(number))) return 'not logged yet'
   const { checkpoint: head, indexes } = places
   const lastIndex = Math.max(...indexes.values())

@@ -5,7 +5,7 @@ import { createPrivateKey, createPublicKey, hkdfSync, sign } from 'node:crypto'
 import { keyIdOf, keyTypes } from './verifier-key.ts'
 
 /** One of KEY_PEPPER, in its order. */
-type Secret = { secret: string }
+export type Secret = { secret: string }
 
 export type LogKey = {
   /** The verifier key in its C2SP form: what others need to check a signature. */
@@ -22,6 +22,15 @@ const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 /** The keys of the log, in the order of KEY_PEPPER. The origin is the log's name, which is part of every key's id. */
 export function logKeysOf(peppers: readonly Secret[], origin: string): LogKey[] {
   return peppers.map(({ secret }) => logKeyOf(Buffer.from(hkdfSync('sha256', secret, '', keyInfo, seedBytes)), origin))
+}
+
+/** `continuedRestore`: the id of the restore after which a person lets the log go on under its name. */
+export type LogName = { origin: string; continuedRestore?: string | undefined }
+export type LogSigner = LogName & { keys: readonly LogKey[] }
+
+export function logSignerOf(peppers: readonly Secret[], settings: LogName): LogSigner {
+  const { origin, continuedRestore } = settings
+  return { keys: logKeysOf(peppers, origin), origin, continuedRestore }
 }
 
 export function logKeyOf(seed: Buffer, origin: string): LogKey {

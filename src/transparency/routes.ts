@@ -8,11 +8,11 @@ import type { Database } from '../db/database.ts'
 import { networkOf } from '../http/limits/wrong-key-delay.ts'
 import { readCheckpoint } from './log.sql.ts'
 import { consistencyProof, readTile } from './log.ts'
-import type { LogKey } from './note.ts'
+import type { LogSigner } from './note.ts'
 import { knownKeys, newestNote, publishedCheckpoints } from './publication/published.ts'
 import { tileWidth } from './tree.ts'
 
-export type LogRouteParts = { database: Database; keys: readonly LogKey[] }
+export type LogRouteParts = { database: Database; signer: LogSigner }
 
 const config = { open: true, documented: 'no API' } as const
 
@@ -29,7 +29,7 @@ const keysKeptMs = 10_000
 /** A tile of a given width never changes in one log, but a restored log has the same addresses. */
 const tileAge = 'public, max-age=300'
 
-export function logRoutes(app: FastifyInstance, { database, keys }: LogRouteParts): void {
+export function logRoutes(app: FastifyInstance, { database, signer }: LogRouteParts): void {
   const queue = createTimedQueue(atOnce, mostWaiting, longestWaitMs)
   function busy(): never {
     throw refuse('SVC001', { retryAfterSeconds: 1 })
@@ -41,9 +41,9 @@ export function logRoutes(app: FastifyInstance, { database, keys }: LogRoutePart
     if (!buckets.take(networkOf(ip))) busy()
   }
   const options = { config, preHandler: limited }
-  const readNewest = keepFor(newestKeptMs, () => queued(() => newestNote(database)))
+  const readNewest = keepFor(newestKeptMs, () => queued(() => newestNote(database, signer)))
   const readPublished = keepFor(newestKeptMs, () => queued(() => publishedCheckpoints(database, null)))
-  const readKeys = keepFor(keysKeptMs, () => queued(() => knownKeys(database, keys)))
+  const readKeys = keepFor(keysKeptMs, () => queued(() => knownKeys(database, signer.keys)))
 
   app.get('/log/checkpoint', options, async (_request, reply) => {
     const note = await readNewest()

@@ -1,6 +1,6 @@
 // Verifier keys (`name+id+base64`) and signature lines of signed notes (C2SP signed-note), of the log and of witnesses. They are
 // read strictly: verifiers accept one text for the same bytes, and refuse a note with any other.
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
 
 export type VerifierKey = { vkey: string; name: string; keyId: Buffer; key: KeyObject }
 
@@ -24,6 +24,21 @@ export function readVerifierKey(vkey: string, type: number): VerifierKey | undef
   if (material.length !== 1 + publicKeyBytes || material[0] !== type || keyId.toString('hex') !== id) return undefined
   const der = Buffer.concat([spkiPrefix, material.subarray(1)])
   return { vkey, name, keyId, key: createPublicKey({ key: der, format: 'der', type: 'spki' }) }
+}
+
+/** The same key of a log with another name. What is no verifier key stays as it is. */
+export function renameKey(vkey: string, name: string): string {
+  const encoded = /^[^+]+\+[0-9a-f]{8}\+(.+)$/.exec(vkey)?.[1]
+  if (encoded === undefined) return vkey
+  return `${name}+${keyIdOf(name, bytesOf(encoded)).toString('hex')}+${encoded}`
+}
+
+/** Whether one of the lines is a valid signature of the text by this key of a log. */
+export function isSignedBy(lines: string, text: string, key: VerifierKey): boolean {
+  return lines.split('\n').some((line) => {
+    const signature = readSignatureLine(line, key)
+    return signature !== undefined && verify(null, Buffer.from(text), key.key, signature)
+  })
 }
 
 /** What a line, without its line feed, has behind the id of this key; undefined: it is the line of another, or none. */

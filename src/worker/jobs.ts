@@ -2,10 +2,11 @@
 import type { Tallies } from '../core/tallies.ts'
 import { expireHolds } from '../credits/holds/expire-holds.ts'
 import { createShare } from '../db/cluster/share.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Log } from '../db/database.ts'
 import { forgetAttempts } from '../events/attempts/forget-attempts.ts'
 import type { Deliverer } from '../events/deliverer.ts'
 import { createForgetEvents } from '../events/forget-events.ts'
+import { endLost } from '../operators/action-log.ts'
 import { createDailyAudit } from '../payments/audit/daily-audit.ts'
 import { closeDay } from '../payments/books/close-day.ts'
 import { createAddUp } from '../payments/books/figures.ts'
@@ -14,7 +15,8 @@ import type { PaymentContext } from '../payments/context.ts'
 import { expireOrders } from '../payments/recovery/expire.ts'
 import { forgetNotifications, processNotifications } from '../payments/recovery/notifications.ts'
 import { recover } from '../payments/recovery/recover.ts'
-import { createAppendToLog, type LogSigner } from '../transparency/append.ts'
+import { createAppendToLog } from '../transparency/append.ts'
+import type { LogSigner, Secret } from '../transparency/note.ts'
 import { createPublish, type PublicationContext } from '../transparency/publication/publish.ts'
 import type { Job } from './worker.ts'
 
@@ -25,6 +27,10 @@ export function clusterJobs(database: Database): Job[] {
   if (!database.groups) return []
   const share = createShare(database, database.groups)
   return [{ name: 'share sweeps', everyMs: 3_000, run: share.claim, end: share.giveUp }]
+}
+
+export function actionJobs(database: Database, log: Log): Job[] {
+  return [{ name: 'end lost actions', everyMs: 5_000, run: () => endLost(database, log) }]
 }
 
 export function creditJobs(database: Database, tallies: Tallies): Job[] {
@@ -47,7 +53,8 @@ export function eventJobs(
   ]
 }
 
-export function paymentJobs(context: PaymentContext): Job[] {
+/** `peppers`: the secrets of KEY_PEPPER, for the audit. */
+export function paymentJobs(context: PaymentContext, peppers: readonly Secret[]): Job[] {
   const { database, tallies } = context
   const { pendingOrderLifetimeMs: lifetimeMs } = context.settings
   return [
@@ -60,7 +67,7 @@ export function paymentJobs(context: PaymentContext): Job[] {
     },
     { name: 'add up', everyMs: 10_000, run: createAddUp(database) },
     { name: 'close the day', everyMs: 60_000, run: (stopping) => closeDay(context, stopping) },
-    { name: 'daily audit', everyMs: 60_000, run: createDailyAudit(context) },
+    { name: 'daily audit', everyMs: 60_000, run: createDailyAudit(context, { peppers }) },
     { name: 'forget notifications', everyMs: 3_600_000, run: () => forgetNotifications(context) },
     { name: 'forget movements', everyMs: 3_600_000, run: () => forgetMovements(context) },
   ]

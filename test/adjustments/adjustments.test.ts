@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
+import { koreanDayOf } from '../../src/core/korean-days.ts'
 import { chargeDay } from '../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
-import type { Database } from '../../src/db/database.ts'
+import { createDatabase, type Database } from '../../src/db/database.ts'
+import { silentLog } from '../support/database/database.ts'
 import { type Cluster, startCluster } from '../support/service/cluster.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import { atOnce } from '../support/spending/spending.ts'
@@ -121,6 +123,35 @@ test('of 20 adjustments of 3 at once by one person with a limit of 20 a day, at 
   await adjust(databaseAt(0), adjustmentOf(first.customerId, 20, 'lee'), { ...limits, perDay: 20 })
 })
 
+test('the day of a limit is the Korean one, in whatever time zone a session is', async () => {
+  const { customerId } = await newCustomer()
+  const days = [koreanDayOf(new Date())]
+  // Always two different days.
+  for (const zone of ['Etc/GMT+12', 'Etc/GMT-14']) {
+    const client = await cluster.database.ownerPool.connect()
+    await client.query(`set time zone '${zone}'`)
+    assert.ok(await chargeDay(createDatabase(client, silentLog), adjustmentOf(customerId, 1, 'seo'), 20))
+    client.release(true)
+  }
+  days.push(koreanDayOf(new Date()))
+  const rows = await cluster.database.query<{ day: string; credits: number }>(
+    `select to_char(day, 'YYYY-MM-DD') as day, credits from adjustment_days where actor = 'seo'`,
+  )
+  assert.deepEqual(
+    rows.map(({ credits }) => credits),
+    [2],
+  )
+  assert.ok(days.includes(rows[0]?.day ?? ''), rows[0]?.day)
+})
+
+test('the first adjustment of a day is refused beyond the limit, too', async () => {
+  const customer = await newCustomer()
+  const own = { ...limits, perDay: 20 }
+  const refused = adjust(databaseAt(0), adjustmentOf(customer.customerId, 21, 'moon'), own)
+  await assert.rejects(refused, refusedAs('VAL003', 'adjustment limit'))
+  assert.equal((await adjust(databaseAt(0), adjustmentOf(customer.customerId, 20, 'moon'), own)).available, 41)
+})
+
 test('an id is charged for one adjustment: with another customer or other credits it counts again', async () => {
   const [first, second] = [await newCustomer(), await newCustomer()]
   const own = { ...limits, perDay: 20 }
@@ -206,6 +237,22 @@ test('a rejected request moves nothing and cannot be approved; one that the bala
   await adjust(databaseAt(0), adjustmentOf(customer.customerId, 4), limits)
   assert.equal((await approve(databaseAt(0), taking.adjustmentId, 'shin', 100)).available, 0)
   await cluster.check()
+})
+
+test('the person who rejected a request gets the answer again, and another one that it is decided', async () => {
+  const request = adjustmentOf((await newCustomer()).customerId, 500)
+  await adjust(databaseAt(0), request, limits)
+  const first = await reject(databaseAt(0), request.adjustmentId, 'kang')
+  assert.deepEqual(await reject(databaseAt(1), request.adjustmentId, 'kang'), first)
+  await assert.rejects(reject(databaseAt(1), request.adjustmentId, 'shin'), refusedAs('VAL003', 'decided'))
+})
+
+test('the id of a request is refused for another customer', async () => {
+  const [first, second] = [await newCustomer(), await newCustomer()]
+  const request = adjustmentOf(first.customerId, 500)
+  await adjust(databaseAt(0), request, limits)
+  const ofAnother = { ...request, customerId: second.customerId }
+  await assert.rejects(adjust(databaseAt(0), ofAnother, limits), refusedAs('VAL003'))
 })
 
 test('a cancel is not covered by goodwill: used credits are not paid back because others were given', async () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { adjust } from '../../src/credits/adjustments/adjust.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
+import { recordPlayedActions } from '../support/audit/played-actions.ts'
 import { definite } from '../support/service/cluster.ts'
 import { assertSuccess } from '../support/service/service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
@@ -60,6 +61,7 @@ test('spends of the version before take paid credits first, and the audit follow
       [customerId],
     )
     states.push(`${row?.adjusted} of ${row?.balance}`)
+    await recordPlayedActions(service.database)
     assert.deepEqual((await audit(database)).violations, [])
   }
   await note(goodwill(10))

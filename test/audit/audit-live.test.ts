@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { asOperator } from '../../harness/as-operator.ts'
 import { expireHolds } from '../../src/credits/holds/expire-holds.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
@@ -49,7 +50,9 @@ const scenarios: ((context: PaymentContext, customerId: string, orderId: string)
   },
   async (context, customerId, orderId) => {
     await confirm(context, customerId, { orderId, paymentKey: `paid_${orderId}`, amount })
-    await refund(context, { orderId, reason })
+    await asOperator(context.database, { command: 'orders refund', subject: orderId }, () =>
+      refund(context, { orderId, reason }),
+    )
   },
   async (context, customerId, orderId) => {
     await confirm(context, customerId, { orderId, paymentKey: `paid_${orderId}`, amount })

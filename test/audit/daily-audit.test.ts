@@ -5,9 +5,12 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { createDailyAudit } from '../../src/payments/audit/daily-audit.ts'
 import { closeDay } from '../../src/payments/books/close-day.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
+import { createAppendToLog } from '../../src/transparency/append.ts'
+import { logRules } from '../../src/transparency/check.ts'
+import { paymentJobs } from '../../src/worker/jobs.ts'
 import { wrapDatabase } from '../support/database/connections.ts'
 import { createOverrides, openContexts } from '../support/service/recovery.ts'
-import { startTestService, type TestService } from '../support/service/service.ts'
+import { startTestService, type TestService, testPeppers, testSigner } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService
@@ -134,6 +137,24 @@ test('books whose first customer was created today are not audited yet', async (
   assert.deepEqual(await auditRows(), [])
 })
 
+test('the daily audit of the worker judges the signatures of the transparency log by the secrets of the service', async () => {
+  const customer = await service.newCustomer()
+  await customer.confirmedOrder()
+  await service.database.query(`update customers set created_at = now() - interval '3 days'`)
+  const append = createAppendToLog(service.payments.database, testSigner, { freshMs: 0 })
+  while ((await append()).more);
+  const [head] = await service.database.query<{ note: string }>('select note from log_head')
+  const setNote = (note: string) => service.database.queryUnguarded('update log_head set note = $1', [note])
+  const note = head?.note ?? ''
+  // Another letter within the signature.
+  await setNote(`${note.slice(0, -20)}${note.at(-20) === 'A' ? 'B' : 'A'}${note.slice(-19)}`)
+  const jobs = paymentJobs(service.payments, testPeppers)
+  await jobs.find(({ name }) => name === 'daily audit')?.run(stopping)
+  await setNote(note)
+  const [audited] = await auditRows()
+  assert.deepEqual([audited?.count, audited?.first?.rule], [1, logRules.signed.rule])
+})
+
 test('a broken rule is logged as an error and stored', async () => {
   const { customerId } = await service.newCustomer()
   const setBalance = (balance: number) =>
@@ -153,7 +174,7 @@ test('a broken rule is logged as an error and stored', async () => {
 /** Runs the worker with these pauses before the day is due, and then the audit of the day. */
 async function auditedAfter(minutes: number[]): Promise<AuditRow[]> {
   let now = Date.now()
-  const dailyAudit = createDailyAudit(service.payments, () => now)
+  const dailyAudit = createDailyAudit(service.payments, { clock: () => now })
   await service.database.query('update customers set created_at = now()')
   for (const pause of minutes) {
     now += pause * minuteMs

@@ -99,6 +99,7 @@ describe('answers', () => {
       migrations: 'missing',
       gateway: 'closed',
       money: 'moves',
+      log: 'signs',
     }
     assert.deepEqual(judge(answerOf(503, health), 'internal'), [])
   })

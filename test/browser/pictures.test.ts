@@ -9,14 +9,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { repository } from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
-import { launchBrowser } from '../support/console/browser.ts'
+import { launchBrowser, noBrowser } from '../support/console/browser.ts'
 import { newPerson, settled } from '../support/console/person.ts'
 import { isTaking, keepPicture, mostPictureBytes, pictureDirectory } from '../support/console/pictures.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../support/console/world.ts'
 import { codeOf } from '../support/service/clients.ts'
 
 const browser = (await launchBrowser()) as Browser
-const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+const skip = browser ? false : noBrowser
 after(() => browser?.close())
 const world = (browser && (await startConsoleWorld({ after }))) as ConsoleWorld
 const filled = browser && (await fill())

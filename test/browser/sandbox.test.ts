@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../support/console/browser.ts'
+import { launchBrowser, noBrowser } from '../support/console/browser.ts'
 import { barriersOn, overflowOf } from '../support/console/person.ts'
 import { openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
 
 const browser: Browser | undefined = await launchBrowser()
-const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+const skip = browser ? false : noBrowser
 const { start } = openSandboxes()
 after(() => browser?.close())
 

@@ -5,12 +5,12 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { type Language, texts } from '../../examples/storefront/texts/texts.ts'
 import { closeAll } from '../support/closing.ts'
-import { launchBrowser } from '../support/console/browser.ts'
+import { launchBrowser, noBrowser } from '../support/console/browser.ts'
 import { barriersOn, overflowOf } from '../support/console/person.ts'
 import { newBuyer, type Shop, startShop } from '../support/service/shop.ts'
 
 const browser: Browser | undefined = await launchBrowser()
-const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+const skip = browser ? false : noBrowser
 
 let shop: Shop
 before(async () => {

@@ -1,7 +1,10 @@
 // The page that verifies in a real Chromium: a file, a pasted text, a dropped file and the receipt of an order, in both languages,
 // on a phone and on a desk, and as a copy that was saved. What is not verified is never shown as verified.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -16,8 +19,8 @@ import { launchBrowser, takePicture } from '../support/console/browser.ts'
 import { barriersOn, overflowOf } from '../support/console/person.ts'
 import { callCli } from '../support/service/cli-call.ts'
 import { newBuyer, startShop } from '../support/service/shop.ts'
-import { corpus, log, logSigner, strangerSigner, witness, witnessTime } from '../verify/corpus.ts'
-import { customers, orderOf } from '../verify/reference-log.ts'
+import { corpus, log, logSigner, origin, strangerSigner, witness, witnessTime } from '../verify/corpus.ts'
+import { customers, newLog, orderOf } from '../verify/reference-log.ts'
 
 const browser: Browser | undefined = await launchBrowser()
 const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
@@ -96,12 +99,15 @@ for (const language of ['ko', 'en'] as const satisfies Language[]) {
       witness.vkey,
     ])
       assert.ok(shown.includes(part), `${part} in ${shown}`)
-    assert.equal(shown.includes(text.notPinned), false)
+    assert.equal(shown.includes(text.signerNotKnown) || shown.includes(text.keyOfShop), false)
     assert.equal(await page.locator('.entries tbody tr').count(), 10)
     assert.match(await page.innerText('.entries tbody tr >> nth=1'), /use-2[\s\S]*−3[\s\S]*18/)
 
-    assert.ok((await paste(page, JSON.stringify(statement))).includes(text.notPinned))
-    await looks('not pinned')
+    const unknown = await paste(page, JSON.stringify(statement))
+    assert.ok(unknown.startsWith(text.signerNotKnown) && unknown.includes(text.signerNotKnownText), unknown)
+    assert.equal(unknown.includes(text.verified), false)
+    assert.equal(await page.locator('.panel.good').count(), 0)
+    await looks('signer not known')
     const broken = JSON.stringify(statement).replace('delta -3', 'delta -2')
     const refused = await paste(page, broken, [logSigner.vkey])
     assert.ok(refused.includes(text.notVerified) && refused.includes(text.problems.proof), refused)
@@ -115,7 +121,8 @@ for (const language of ['ko', 'en'] as const satisfies Language[]) {
 
 test('every file of the corpus gets the same answer as from the command', { skip }, async () => {
   const { page, close } = await openPage('/verify?lang=en')
-  const { notVerified, problems, verified } = verifyTexts.en
+  const { notVerified, problems, signerNotKnown, verified } = verifyTexts.en
+  const isOfLog = (vkey: string) => Buffer.from(vkey.split('+').slice(2).join('+'), 'base64')[0] === 1
   // Several files are compared by the command alone; text fields change the ends of lines, and have no bytes that are no text.
   const cases = corpus.flatMap(({ name, files: [file = '', ...others], keys = [], problem }) =>
     others.length > 0 || typeof file !== 'string' || /[\r\0]/.test(file) ? [] : [{ name, file, keys, problem }],
@@ -134,21 +141,48 @@ test('every file of the corpus gets the same answer as from the command', { skip
     return shown
   })()`)) as string[]
   assert.ok(cases.length > 150)
-  for (const [place, { name, problem }] of cases.entries()) {
+  for (const [place, { name, keys, problem }] of cases.entries()) {
     const text = shown[place] ?? ''
-    assert.ok(text.startsWith(problem === null ? verified : notVerified), `${name}: ${text}`)
+    const good = keys.some(isOfLog) ? verified : signerNotKnown
+    assert.ok(text.startsWith(problem === null ? good : notVerified), `${name}: ${text}`)
     if (problem !== null && problem in problems)
       assert.ok(text.includes(problems[problem as keyof typeof problems]), `${name}: ${text}`)
   }
   await close()
 })
 
+for (const language of ['ko', 'en'] as const satisfies Language[]) {
+  test(`the page of a shop verifies by the key of its log, and refuses a receipt that anyone signed under its name (${language})`, {
+    skip,
+  }, async () => {
+    await using stack = new AsyncDisposableStack()
+    const server = createServer((_request, response) => response.end(`${logSigner.vkey}\n`)).listen(0, '127.0.0.1')
+    stack.defer(() => {
+      server.close()
+    })
+    await once(server, 'listening')
+    const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const statementApi = { apiUrl: () => apiUrl, token: 'none' }
+    const ofLog = await openShop({ apiUrl, apiKey: 'none', sandboxUrl: apiUrl, statement: statementApi })
+    stack.defer(() => ofLog.close())
+    const { page, close } = await openPage(`/verify?lang=${language}`, ofLog.url())
+    const text = verifyTexts[language]
+    const genuine = await paste(page, JSON.stringify(orderReceipt))
+    assert.ok(genuine.startsWith(text.verified) && genuine.includes(text.keyOfShop), genuine)
+    const forged = newLog(origin, log.leaves, [strangerSigner]).receipt({ order: orderOf(0) }, [0])
+    const refused = await paste(page, JSON.stringify(forged))
+    assert.ok(refused.startsWith(text.notVerified) && refused.includes(text.problems['no-key']), refused)
+    assert.ok((await paste(page, JSON.stringify(forged), [strangerSigner.vkey])).startsWith(text.verified))
+    await close()
+  })
+}
+
 test('a file is verified when it is chosen, and when it is dropped', { skip }, async () => {
   const { page, close } = await openPage('/verify?lang=en')
   const file = join(directory, 'receipt.json')
   writeFileSync(file, JSON.stringify(orderReceipt))
   await page.setInputFiles('#file', file)
-  await page.waitForSelector('.panel.good')
+  await page.waitForSelector('.panel.undecided')
   assert.ok((await page.innerText('#result')).includes(orderOf(0)))
   await page.evaluate(`(() => {
     const transfer = new DataTransfer()
@@ -206,7 +240,7 @@ for (const language of ['ko', 'en'] as const satisfies Language[]) {
     await waitUntilAsked(2)
     assert.equal(await waiting.isVisible(), true, 'the same panel')
     await waitUntilAsked(3)
-    await page.waitForSelector('.panel.good')
+    await page.waitForSelector('.panel.undecided')
     assert.deepEqual(await tops(), before)
     assert.equal(asked, 3)
     await page.unroute('**/receipt?order=*')
@@ -252,7 +286,9 @@ test('a buyer verifies an order from its page, and the command verifies the file
   const [download] = await Promise.all([page.waitForEvent('download'), page.click('a[href^="/receipt?order="]')])
   const file = join(directory, 'downloaded.json')
   await download.saveAs(file)
-  const { code, stdout } = await callCli({ after }, directory, ['verify', file, '--log', `${sold.internalUrl}/log`])
+  const url = `${sold.internalUrl}/log`
+  const vkey = (await (await fetch(`${url}/keys`)).text()).trim()
+  const { code, stdout } = await callCli({ after }, directory, ['verify', file, '--log', url, '--key', vkey])
   assert.equal(code, 0, stdout)
   assert.match(stdout, /one history: 2 checkpoints/)
   await buyer.close()

@@ -11,14 +11,14 @@ import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { newDirectory } from '../../harness/processes.ts'
 import { closeAll } from '../support/closing.ts'
-import { launchBrowser } from '../support/console/browser.ts'
+import { launchBrowser, noBrowser } from '../support/console/browser.ts'
 import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 import { installClient, snippet } from './installed.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
 const browser: Browser | undefined = await launchBrowser()
-const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+const skip = browser ? false : noBrowser
 
 const directory = newDirectory({ after })
 let service: TestService

@@ -14,9 +14,10 @@ import { createOutbound } from '../../src/events/outbound.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { readCheckpoint } from '../../src/transparency/log.sql.ts'
+import { recordPlayedActions } from '../support/audit/played-actions.ts'
 import { silentLog } from '../support/database/database.ts'
 import { callCommand } from '../support/service/command-calls.ts'
-import { startTestService, type TestService, testLogKeys, testPeppers } from '../support/service/service.ts'
+import { startTestService, type TestService, testPeppers, testSigner } from '../support/service/service.ts'
 import { checkReceipt, logEntries } from '../support/spending/receipts.ts'
 
 /** Recorded with `--test-update-snapshots`. */
@@ -138,7 +139,9 @@ async function run<Result>(line: string): Promise<Result> {
     return await callCommand<Result>(commands, command.name, input, {
       database,
       peppers: () => testPeppers,
-      logKeys: () => testLogKeys,
+      signer: () => testSigner,
+      logName: () => testSigner,
+      knownPeppers: () => testPeppers,
       resolvePath: () => keptCheckpoint,
       adjustments: { limits: { viewer: 0, support: 0, finance: 0, admin: 100 }, approvalAbove: 30 },
       payments: async () => payments,
@@ -215,6 +218,7 @@ test('the examples work in a real database', async (t) => {
         const realLine = realIds.reduce((text, [sample, id]) => text.replace(sample, id), line)
         if (name === 'receipt') await prepareReceipts()
         if (line.includes('--checkpoint')) await keepCheckpoint()
+        if (line === 'audit') await recordPlayedActions(service.database)
         const result = await run<object | string>(realLine)
         const command = commands.find((each) => each.name === name)
         if (command?.writes === 'CSV') assert.match(`${result}`, /^(entryNumber|customerId),.*\r\n/)

@@ -8,6 +8,7 @@ import { createDatabase } from '../../src/db/database.ts'
 import { resolveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
+import { refusingEnds } from '../support/console/refused-ends.ts'
 import { silentLog } from '../support/database/database.ts'
 import { createOverrides, losingAnswerOf } from '../support/service/recovery.ts'
 import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
@@ -257,6 +258,49 @@ test('a run without an answer of the gateway is interrupted at once, not only wh
   assert.deepEqual([run.state, run.result], ['interrupted', null])
   const [row] = await service.database.query<LoggedRow>(actionsText)
   assert.deepEqual([row?.command, row?.outcome], ['reconcile carry-out', 'the gateway is gone'])
+})
+
+test('a run is shown as over, with its result, only when its end is in the action log', async () => {
+  const before = await reconcile()
+  const params = { reconciliationId: '' }
+  const find = () => viewer.get('run', { params })
+  await refusingEnds(service.database, async () => {
+    const started = await finance.get('reconcile', { body: { from: today(), to: today(), reason } })
+    params.reconciliationId = started.reconciliationId
+    const finished = 'select from reconciliations where reconciliation_id = $1 and finished_at is not null'
+    await until('its result is stored', async () => {
+      return (await service.database.query(finished, [params.reconciliationId])).length > 0
+    })
+    const run = await find()
+    assert.deepEqual([run.state, run.finishedAt, run.result, run.outcome], ['under way', null, null, null])
+    const day = await dayOf(today())
+    assert.deepEqual([day?.state, day?.reconciliationId], ['under way', before.reconciliationId])
+  })
+  await until('the run is over', async () => (await find()).state === 'finished')
+  const rows = await service.database.query<LoggedRow>(actionsText)
+  const row = rows.find(({ subject }) => subject === params.reconciliationId)
+  assert.deepEqual([row?.command, row?.outcome], ['reconcile carry-out', 'failed'])
+})
+
+test('the list of runs has no result of a run whose end is not in the action log yet', async () => {
+  const newestOf = async () => (await viewer.get('runs')).runs[0] ?? assert.fail('there is no run')
+  let reconciliationId = ''
+  await refusingEnds(service.database, async () => {
+    const started = await finance.get('reconcile', { body: { from: today(), to: today(), reason } })
+    reconciliationId = started.reconciliationId
+    const finished = 'select from reconciliations where reconciliation_id = $1 and finished_at is not null'
+    await until('its result is stored', async () => {
+      return (await service.database.query(finished, [reconciliationId])).length > 0
+    })
+    const run = await newestOf()
+    assert.deepEqual(
+      [run.reconciliationId, run.state, run.finishedAt, run.result],
+      [reconciliationId, 'under way', null, null],
+    )
+  })
+  await until('the run is over', async () => (await newestOf()).state === 'finished')
+  const run = await newestOf()
+  assert.deepEqual([run.reconciliationId, run.result === null], [reconciliationId, false])
 })
 
 test('a listener that closes stops its runs and waits for them', async () => {

@@ -288,3 +288,19 @@ test('a rotation whose answer was lost is not done twice, and two at once leave 
   const { keys } = await viewer.get('customer', { params: { customerId: customer.customerId } })
   assert.deepEqual([keys.length, keys.filter(({ status }) => status === 'ACTIVE').length], [3, 1])
 })
+
+test('an operator approves adjustments up to the limit of the own role', async () => {
+  const [finance, other] = [await api.newOperator('finance'), await api.newOperator('admin')]
+  const { customerId } = await service.newCustomer()
+  const adjustmentId = crypto.randomUUID()
+  const requested = await admin.get('grantGoodwill', {
+    params: { customerId },
+    body: { ...body, adjustmentId, credits: 600 },
+  })
+  assert.equal(requested.state, 'PENDING')
+  const refused = await finance.request('approveAdjustment', { params: { adjustmentId }, body })
+  assertRefused(refused, 'VAL003')
+  assert.match(refused.body.message ?? '', /the limit is 500 credits a day, of which 0 are used/)
+  const approved = await other.get('approveAdjustment', { params: { adjustmentId }, body })
+  assert.deepEqual([approved.state, approved.available], ['DONE', 600])
+})

@@ -161,12 +161,17 @@ test('dead events are listed and sent again, one or all; disabled, enabled, and 
   }
 })
 
-test('a service token is issued, listed without the token, suspended and activated', async () => {
-  const { serviceId, token } = await admin.get('issueToken', { body: { ...body, name: ' captions ' } })
+test('a service token is issued with its scopes, listed without the token, suspended and activated', async () => {
+  const wanted = { ...body, name: ' captions ' }
+  const { serviceId, scopes, token } = await admin.get('issueToken', { body: { ...wanted, scopes: ['read', 'spend'] } })
   assert.match(token, /^cst_/)
+  assert.deepEqual(scopes, ['spend', 'read'])
+  for (const refused of [[], ['manage-holds'], ['everything']] as unknown as ['read'][]) {
+    assertRefused(await admin.request('issueToken', { body: { ...wanted, scopes: refused } }), 'VAL003')
+  }
   const listed = async () => (await viewer.get('services')).tokens.find((each) => each.serviceId === serviceId)
   const { createdAt: _, ...row } = (await listed()) ?? assert.fail()
-  assert.deepEqual(row, { serviceId, name: 'captions', lastFour: token.slice(-4), status: 'ACTIVE' })
+  assert.deepEqual(row, { serviceId, name: 'captions', lastFour: token.slice(-4), status: 'ACTIVE', scopes })
   const params = { serviceId }
   assert.deepEqual(await admin.get('suspendToken', { params, body }), { serviceId, status: 'SUSPENDED' })
   assert.equal((await listed())?.status, 'SUSPENDED')

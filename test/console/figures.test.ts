@@ -8,6 +8,7 @@ import { createRandom, forSeeds } from '../../harness/random.ts'
 import { homeHandlers, sumsOf } from '../../src/console/home/home.ts'
 import type { Handler } from '../../src/console/routes.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-days.ts'
+import { adjust } from '../../src/credits/adjustments/adjust.ts'
 import { groupsOf } from '../../src/db/cluster/groups.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { addSlice, findPlace, readFiguresBetween } from '../../src/payments/books/figures.sql.ts'
@@ -163,6 +164,31 @@ async function assertFiguresOfCustomers(): Promise<void> {
   assert.ok(added.length > 1)
   assert.deepEqual(added, counted)
 }
+
+test('a correction that takes credits lowers the figure of adjusted credits by as many', async () => {
+  const { database } = service.payments
+  const { customerId } = await service.newCustomer()
+  const adjusted = async () => (await homeOf(database)).days.reduce((sum, day) => sum + day.creditsAdjusted, 0)
+  const before = await adjusted()
+  for (const [kind, credits] of [['GOODWILL', 10] as const, ['CORRECTION', -4] as const]) {
+    const adjustmentId = crypto.randomUUID()
+    const adjustment = { customerId, adjustmentId, kind, credits, reason: 'a story', actor: 'kim' }
+    await adjust(database, adjustment, { perDay: 100, approvalAbove: 100 })
+  }
+  assert.equal(await adjusted(), before + 6)
+  await addAllUp(database)
+  assert.equal(await adjusted(), before + 6)
+})
+
+test('a cancel that is added up later than its purchase leaves the last purchase of the customer', async () => {
+  const { database } = service.payments
+  const customer = await service.newCustomer()
+  const { paymentKey } = await customer.confirmedOrder('BASIC')
+  await addAllUp(database)
+  assertSuccess(await customer.cancel(paymentKey), 200)
+  await addAllUp(database)
+  await assertFiguresOfCustomers()
+})
 
 test('the details begin with the first customer where an older version has moved the other mark, and end up complete', async () => {
   const { database } = service.payments

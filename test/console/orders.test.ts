@@ -195,7 +195,8 @@ test('the sum of orders has what was ordered, and of it what was paid and not re
   const [amount, confirmed] = [orders, orders.filter(({ status }) => status === 'CONFIRMED')].map((rows) =>
     rows.reduce((sum, row) => sum + row.amount, 0),
   )
-  assert.deepEqual(matched, { count: 5, amount, kept: (confirmed ?? 0) + 15_000, among: null })
+  assert.equal(orders.find((row) => row.orderId === orderId)?.refundedAmount, 5_000)
+  assert.deepEqual(matched, { count: 5, amount, kept: (confirmed ?? 0) - 5_000, among: null })
 })
 
 test('a discrepancy that the service resolved shows that, also when an operator has acted on it before or afterwards', () => {
@@ -414,7 +415,7 @@ test('a discrepancy has a page: the values of both sides, the actions about it, 
   assertRefused(await viewer.request('discrepancy', { params: { discrepancyId: crypto.randomUUID() } }), 'NOT000')
 })
 
-test('an accepted partial cancellation is shown as made at the gateway, with its amount, and not as a request of ours', async () => {
+test('an accepted partial cancellation is shown as made at the gateway and not as a request of ours, and apart from the refund of the rest', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
   await service.sandbox.cancel(paymentKey, 5_000)
@@ -425,17 +426,34 @@ test('an accepted partial cancellation is shown as made at the gateway, with its
   await finance.get('acceptDiscrepancy', { params: { discrepancyId }, body: { ...body, credits: 6 } })
 
   const { order, lot, story } = await finance.get('order', { params: { orderId } })
-  assert.deepEqual([order.status, order.refundedAmount, order.refundShortfall], ['REFUNDED', 5_000, 15])
-  const { at: _, operator, ...ended } = order.ended ?? assert.fail('the order was not closed')
-  assert.deepEqual(ended, { by: 'gateway', keyLastFour: null, ...body, amount: 5_000, credits: 6 })
-  assert.ok(operator?.startsWith(finance.name))
+  assert.deepEqual([order.status, order.refundedAmount, order.refundShortfall], ['CONFIRMED', 5_000, null])
+  assert.deepEqual([order.ended, order.parts], [null, { amount: 5_000, credits: 6 }])
   assert.equal(openDiscrepancies[0]?.paymentUrl, `https://gateway.example/payments/${paymentKey}?order=${orderId}`)
-  assert.deepEqual([lot?.used, lot?.unused, lot?.takenBack, lot?.value], [0, 15, 6, 0])
+  assert.deepEqual([lot?.used, lot?.unused, lot?.takenBack, lot?.value], [0, 15, 6, 15_000])
   const { discrepancy } = await finance.get('discrepancy', { params: { discrepancyId } })
   assert.equal(discrepancy.resolution, body.reason)
-  const ofRefund = story.filter(({ kind, detail }) => kind.startsWith('OPERATION_') && detail.kind === 'REFUND')
+  const ofPart = story.filter(({ kind, detail }) => kind.startsWith('OPERATION_') && detail.kind === 'PART')
   assert.deepEqual(
-    ofRefund.map(({ kind, detail: { gatewayCode, amount, reason } }) => [kind, gatewayCode, amount, reason]),
-    [['OPERATION_ENDED', 'CANCELLED_AT_GATEWAY', 5_000, body.reason]],
+    ofPart.map(({ kind, detail: { gatewayCode, amount, creditsHeld, reason } }) => [
+      kind,
+      gatewayCode,
+      amount,
+      creditsHeld,
+      reason,
+    ]),
+    [['OPERATION_ENDED', 'CANCELLED_AT_GATEWAY', 5_000, 6, body.reason]],
   )
+
+  const quote = await finance.get('refundQuote', { params: { orderId } })
+  assert.deepEqual(
+    [quote.creditsOfTheOrder, quote.creditsTakenBack, quote.shortfall, quote.unused?.credits],
+    [21, 15, 0, 15],
+  )
+  await finance.get('refundOrder', { params: { orderId }, body })
+  const { order: closed } = await finance.get('order', { params: { orderId } })
+  assert.deepEqual([closed.status, closed.refundedAmount, closed.refundShortfall], ['REFUNDED', 20_000, 0])
+  assert.deepEqual(closed.parts, order.parts)
+  const { at: _, operator, ...ended } = closed.ended ?? assert.fail('the order was not closed')
+  assert.deepEqual(ended, { by: 'operator', keyLastFour: null, ...body, amount: 15_000, credits: 15 })
+  assert.ok(operator?.startsWith(finance.name))
 })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { contract } from '../../src/console/contract.ts'
 import type { EndpointName } from '../../src/console/endpoints.ts'
+import { shownTo } from '../../src/console/payment-keys.ts'
 import { permissions, type Role } from '../../src/operators/permissions.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
@@ -142,6 +143,20 @@ test('a payment key is shown in full to roles that may refund, and to no other r
     const { discrepancies } = await operators[role].get('discrepancies')
     assert.ok(discrepancies.some(({ subject }) => subject === foreignKey))
   }
+})
+
+for (const name of ['detail', 'reason', 'resolution', 'arguments', 'outcome', 'note']) {
+  test(`a payment key within the text of ${name} is masked for a role that may not refund`, () => {
+    const answer = { [name]: [`paid with ${quotedKey}.`] }
+    assert.deepEqual(shownTo('support', answer), { [name]: ['paid with tviv….'] })
+    assert.deepEqual(shownTo('finance', answer), answer)
+  })
+}
+
+test('a payment key that begins like another one hides no less of the other', () => {
+  const longer = `${quotedKey}Zz9`
+  const answer = { paymentKeys: [quotedKey, longer], status: `of ${longer}` }
+  assert.deepEqual(shownTo('support', answer), { paymentKeys: ['tviv…', 'tviv…'], status: 'of tviv…' })
 })
 
 test('these are all endpoints that every role may read, but for one run and one audit, which are listed', async () => {

@@ -8,7 +8,7 @@ import { addCosignature, beginPublication, endPublication } from '../../src/tran
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { spend } from '../support/service/orders.ts'
-import { startTestService, type TestService, testLogKeys } from '../support/service/service.ts'
+import { startTestService, type TestService, testLogKeys, testLogOrigin } from '../support/service/service.ts'
 import { checkReceipt, logEntries } from '../support/spending/receipts.ts'
 import { cosign, testWitness } from '../support/transparency/test-witness.ts'
 
@@ -24,7 +24,7 @@ after(() => closeAll(api, service))
 
 test('the log shows its checkpoint and its keys, and counts the entries that are not in it yet', async () => {
   const keys = testLogKeys.map(({ vkey }) => vkey)
-  const empty = { checkpoint: null, keys, waiting: 0, waitingIsMore: false }
+  const empty = { checkpoint: null, keys, waiting: 0, waitingIsMore: false, heldBack: null }
   assert.deepEqual(await viewer.get('transparencyLog'), empty)
   const [one, other] = [await service.newCustomer(), await service.newCustomer()]
   for (const customer of [one, one, other]) await customer.confirmedOrder('STANDARD')
@@ -32,7 +32,7 @@ test('the log shows its checkpoint and its keys, and counts the entries that are
   await logEntries(service.payments.database)
   for (const { customerId } of [one, one, other]) assert.ok(await spend(service, customerId, 1))
   const { checkpoint, ...log } = await viewer.get('transparencyLog')
-  assert.deepEqual(log, { keys, waiting: 3, waitingIsMore: false })
+  assert.deepEqual(log, { keys, waiting: 3, waitingIsMore: false, heldBack: null })
   assert.equal(checkpoint?.size, 3)
   assert.match(checkpoint.root, /^[A-Za-z0-9+/]{43}=$/)
   assert.ok(Date.now() - Date.parse(checkpoint.writtenAt) < 60_000)
@@ -85,4 +85,24 @@ test('every role saves the receipt of an order and of entries; before the entrie
   checkReceipt(JSON.parse(saved.content))
   const unpaid = await customer.paidOrder()
   assert.equal((await viewer.request('orderReceipt', { params: { orderId: unpaid.orderId } })).status, 404)
+})
+
+test('a log that was restored from a backup is shown as such, and receipts are refused with that reason', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder()
+  await logEntries(service.payments.database)
+  await service.database.query(
+    `insert into log_restores (restore_number, restore_id, origins, size) values (1, gen_random_uuid(), $1, 7)`,
+    [[testLogOrigin]],
+  )
+  const { heldBack } = await viewer.get('transparencyLog')
+  assert.deepEqual([heldBack?.origin, heldBack?.size], [testLogOrigin, 7])
+  const refused = [
+    await viewer.request('orderReceipt', { params: { orderId } }),
+    await viewer.request('statementReceipt', {
+      params: { customerId: customer.customerId },
+      query: { from: '1', to: '1' },
+    }),
+  ]
+  for (const { status, body } of refused) assert.deepEqual([status, body.metadata?.reason], [503, 'log held back'])
 })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
+import { greatestUuid, leastUuid } from '../../src/core/ids.ts'
 import { journalled } from '../../src/payments/audit/scans.sql.ts'
 import { packages } from '../../src/payments/packages.ts'
 import { creditCases, movedTo } from '../support/constraints/credit-cases.ts'
@@ -121,6 +122,17 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
   }).map(([operation, sql]): (typeof triggers)[number] => {
     const what = `${operation.toLowerCase()} of the journal of records`
     return [what, 'record_journal_append_only', sql, appendOnly(operation, 'record_journal')]
+  }),
+  ...Object.entries({
+    'a customer whose id stands for all customers': `insert into customers (customer_id) values ('${leastUuid}')`,
+    'a name of the platform': `insert into customers (customer_id, name) values ('${greatestUuid}', 'platform')`,
+    'a key of the platform': `insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
+      values ('key_9', '${greatestUuid}', 1, sha256('key'), 'last')`,
+  }).map(([what, sql]): (typeof triggers)[number] => {
+    const trigger = sql.startsWith('insert into customers')
+      ? 'customers_have_ids_of_their_own'
+      : 'api_keys_are_of_customers'
+    return [what, trigger, sql, 'the id stands for all customers, or for the platform: INSERT is refused']
   }),
   [
     'removing the head of the journal',
@@ -304,7 +316,7 @@ test('uniqueness is per customer: another customer may have the same ids, keys a
 
 // orders_transitions has its 25 pairs in order-status.test.ts. Some triggers refuse nothing: recognise.test.ts has those
 // that note a suspension, upgrade.test.ts the one that lowers adjusted credits, audit.test.ts and record-journal.test.ts
-// those that write the journal, cluster.test.ts the one that opens the account. On one server the primary keys of the figures
+// those that write the journal, actions.test.ts the one that keeps the open actions, cluster.test.ts the one that opens the account. On one server the primary keys of the figures
 // come before the unique indexes of groups. The log has its cases in transparency/constraints.test.ts.
 test('every constraint, unique index and trigger of the schema has its case', async () => {
   const rows = await database.query<{ name: string }>(`
@@ -328,7 +340,11 @@ test('every constraint, unique index and trigger of the schema has its case', as
   const noting = ['api_keys_note_suspension', 'service_tokens_note_suspension', 'customers_mark_the_account']
   const ofGroups = ['customers_have_an_account', 'figures_reached_of_groups', 'hourly_figures_of_groups']
   const lowering = 'accounts_adjusted_within_balance'
-  const changing = ['customers', 'api_keys', 'service_tokens', 'operators', 'discrepancies', 'budgets']
+  // In transparency/restored.test.ts.
+  const ofRestores = ['append_only', 'id', 'numbers', 'pkey'].map((name) => `log_restores_${name}`)
+  const changing = Object.values(journalled)
+    .map(({ table }) => table)
+    .filter((table) => !['operator_actions', 'audits'].includes(table))
   const journalling = [
     ...Object.values(journalled).map(({ table }) => `${table}_journalled`),
     ...changing.map((table) => `${table}_changes_journalled`),
@@ -338,6 +354,8 @@ test('every constraint, unique index and trigger of the schema has its case', as
     'orders_transitions',
     ...noting,
     lowering,
+    ...ofRestores,
+    'operator_actions_open',
     ...journalling,
     ...broken,
     ...triggers.map(([, name]) => name),

@@ -118,6 +118,25 @@ test('a statement is run four times at most; then the caller is refused with SVC
   assert.equal(fails.queries.length, 4)
 })
 
+test('a command repeats a statement for its whole patience, however long the statement ran before it first failed', async (t) => {
+  let nowMs = 0
+  t.mock.method(performance, 'now', () => nowMs)
+  const minuteMs = 60_000
+  const patience = { retries: Number.POSITIVE_INFINITY, limitMs: minuteMs, waitsForConnections: true }
+  /** Each query but the last loses its connection after so many minutes. */
+  const run = (...minutes: number[]) => {
+    const query = async () => {
+      const lasts = minutes.shift()
+      if (lasts === undefined) return { rows: [{ one: 1 }] }
+      nowMs += lasts * minuteMs
+      throw terminated()
+    }
+    return createDatabase({ query }, silentLog, { patience }).run(select)
+  }
+  assert.deepEqual(await run(10, 1), [{ one: 1 }])
+  await assert.rejects(run(10, 1, 1), isUnavailable)
+})
+
 test('a busy database refuses with SVC001 at once: running it again would add to its load', async () => {
   for (const error of [
     withState('57014'),
@@ -165,6 +184,25 @@ test('the server ends a statement after 5 s, a wait for a lock after 2 s, an idl
   await limited.end()
 })
 
+test('the statements of a command have no time limit, also where the role or the database has one', async () => {
+  const { database } = testDatabase.connection
+  await testDatabase.query(`alter database "${database}" set statement_timeout = '3s'`)
+  const pool = createPool({
+    connection: testDatabase.connection,
+    maxConnections: 1,
+    statementLimitMs: 'none',
+    use: 'command',
+    log: silentLog,
+  })
+  try {
+    const { rows } = await pool.query(`select current_setting('statement_timeout') as "limit"`)
+    assert.deepEqual(rows, [{ limit: '0' }])
+  } finally {
+    await pool.end()
+    await testDatabase.query(`alter database "${database}" reset statement_timeout`)
+  }
+})
+
 test('a connection that dies while idle is replaced, and the process keeps running', async () => {
   const warned: string[] = []
   const log = { ...silentLog, warn: (_fields: object, message: string) => void warned.push(message) }
@@ -176,6 +214,17 @@ test('a connection that dies while idle is replaced, and the process keeps runni
   const [now] = await database.run<{ pid: number }>(processId)
   assert.notEqual(now?.pid, before?.pid)
   assert.ok(warned.length > 0)
+  await pool.end()
+})
+
+test('an error on a connection that a pool has handed out, or has just taken back as broken, does not end the process', async () => {
+  const pool = createPool({ connection: testDatabase.connection, maxConnections: 1, log: silentLog })
+  const client = await pool.connect()
+  const ended = () => client.emit('error', withState('57P01'))
+  assert.doesNotThrow(ended, 'before the caller has done anything with it')
+  client.release(terminated())
+  assert.doesNotThrow(ended, 'the error that the pool listens for')
+  assert.doesNotThrow(ended, 'another one')
   await pool.end()
 })
 

@@ -6,6 +6,7 @@ import { createDatabase } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
+import { recordPlayedActions } from '../support/audit/played-actions.ts'
 import { bookkeeper, endHold, hold, spend } from '../support/database/books.ts'
 import { silentLog } from '../support/database/database.ts'
 import { migrateOldBooks } from '../support/database/old-books.ts'
@@ -84,6 +85,7 @@ test('cancels from before the migration end with an entry, approved or refused',
 test('an order from before the migration is refunded with the remaining credits', async () => {
   const context = bookkeeper(books.database.pool)
   await refund(context, { orderId: books.bought.orderId, reason: 'by the platform' })
+  await recordPlayedActions(books.database)
   assert.deepEqual(
     (await entriesFrom(oldEntries + 6)).map(({ kind, delta, heldDelta, held }) => [kind, delta, heldDelta, held]),
     [

@@ -262,7 +262,7 @@ test('a change of the rights has its own version', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },
-    { rightsVersion: 11, digest: '1374cc3f8053' },
+    { rightsVersion: 12, digest: '7b03443cb12a' },
     'count rightsVersion up, then note both here',
   )
 })

@@ -92,10 +92,10 @@ const tampered: { what: string; damage: (name: string, role: string) => string; 
   },
   {
     what: 'a constraint and an index were dropped',
-    damage: () => 'alter table orders drop constraint orders_rules; drop index ledger_entries_once_per_order',
+    damage: () => 'alter table orders drop constraint orders_rules; drop index ledger_entries_once_per_order_or_part',
     lines: [
       `The constraint orders_rules of orders is missing: ${putBack}`,
-      `The unique index ledger_entries_once_per_order of ledger_entries is missing: ${putBack}`,
+      `The unique index ledger_entries_once_per_order_or_part of ledger_entries is missing: ${putBack}`,
     ],
   },
   {

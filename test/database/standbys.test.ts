@@ -20,7 +20,7 @@ import { findHolds, openHolds } from '../../src/credits/holds/holds.sql.ts'
 import { findUses } from '../../src/credits/references.sql.ts'
 import { spendAll } from '../../src/credits/spend.sql.ts'
 import { createCustomer } from '../../src/customers/customers.sql.ts'
-import { type Connection, hostsOf, placeOf } from '../../src/db/connect.ts'
+import { type Connection, confirmCommitsText, createHosts, hostsOf, placeOf } from '../../src/db/connect.ts'
 import { createDatabase, createPool, type Database, statement } from '../../src/db/database.ts'
 import { prepare } from '../../src/db/prepare.ts'
 import { waitForPrimary } from '../../src/db/primary.ts'
@@ -144,7 +144,7 @@ test('a repeated request is not answered with what only this server has, on whic
     'hold under a budget': () => openRestrictedHold(database, hold),
     reversal: () => reverseAll(database, [reversal]),
     'use of a reference': () => findUses(database, [spend]),
-    'end of a hold': () => findHolds(database, [hold]),
+    'end of a hold': () => findHolds(database, [{ ...hold, mayManageHolds: false }]),
     adjustment: () => findAdjustmentState(database, adjustment),
     'request of an adjustment': () => findRequest(database, holdId),
     'removal of a budget': () => removeBudget(database, holdId),
@@ -195,6 +195,18 @@ test('while commits wait, a command can read, and a service that cannot connect 
   })
 })
 
+test('a new connection whose commits are not confirmed in time does not fail the next one', async () => {
+  const { Client, accept } = createHosts(node.connection, 'service', 'optional')
+  const primary = { isStandby: false, acceptsWrites: true, hasStandbys: true }
+  const state = { ...primary, synchronousCommit: 'on', clientMinMessages: 'notice' }
+  const connectionWhere = (confirm: () => Promise<unknown>) =>
+    Object.assign(new Client(), {
+      query: async ({ text }: { text: string }) => (text === confirmCommitsText ? confirm() : { rows: [state] }),
+    })
+  await assert.rejects(accept(connectionWhere(() => Promise.reject(new Error('not confirmed')))), /not confirmed/)
+  await assert.doesNotReject(accept(connectionWhere(async () => undefined)))
+})
+
 test('readiness: a primary that does not confirm commits, and one without a standby where one is required', async (t) => {
   const database = await open(t, node.connection)
   const findFault = createWriteHealth(database, 'optional')
@@ -209,6 +221,9 @@ test('readiness: a primary that does not confirm commits, and one without a stan
   await until('it is ready again', async () => (await findFault()) === undefined)
 })
 
+/** A start that waits instead fails the test: by its line, and soon. */
+const refusedAtOnce = { databaseWaitMs: 5_000, onWait: (line: string) => assert.fail(line) }
+
 test('a start is refused where a commit does not wait for the standbys, or there are none and they are required', async () => {
   await assert.rejects(
     waitForPrimary(node.connection, 'x', { use: 'service', standbys: 'required' }),
@@ -222,7 +237,7 @@ test('a start is refused where a commit does not wait for the standbys, or there
   ]
   for (const [name, value, risk] of settings) {
     await node.query(`alter role credits set ${name} = ${value}`)
-    const start = () => waitForPrimary(node.connection, 'x', { use: 'service', databaseWaitMs: 600_000 })
+    const start = () => waitForPrimary(node.connection, 'x', { use: 'service', ...refusedAtOnce })
     await start()
     await withoutStandby(() =>
       assert.rejects(start(), new RegExp(`^Error: The database x has ${name} = ${value}, ${risk}: take`)),
@@ -243,6 +258,16 @@ test('the hosts of a URL, and the place for people', () => {
   ])
   assert.equal(placeOf('postgres://u:p@h1:1,h2/db'), 'db at h1:1,h2')
   assert.equal(placeOf('postgres:///db?host=/run'), 'db at the local socket')
+})
+
+test('however many connections to a host fail, the next one is to the host after it', async () => {
+  const ports = await takeFreePorts(3)
+  const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
+  const { Client } = createHosts({ connectionString: `postgres://u:p@${hosts}/db` }, 'service', 'optional')
+  const failed = (client: InstanceType<typeof Client>) => new Promise<Error>((resolve) => client.connect(resolve))
+  const errors = await Promise.all([new Client(), new Client()].map(failed))
+  assert.ok(errors.every((error) => /ECONNREFUSED/.test(error.message)))
+  assert.equal(new Client().port, ports[1])
 })
 
 /** A TCP address of a server that listens on a socket. */
@@ -270,7 +295,7 @@ test('a start waits for a primary, and not for a wrong password', async (t) => {
 
   const wrong = { connectionString: connectionString.replace(connection.password, 'wrong') }
   await assert.rejects(
-    waitForPrimary(wrong, 'x', { use: 'command', databaseWaitMs: 600_000 }),
+    waitForPrimary(wrong, 'x', { use: 'command', ...refusedAtOnce }),
     /password authentication failed/,
   )
 })

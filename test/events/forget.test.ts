@@ -4,6 +4,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
 import { removeEndpoint } from '../../src/events/endpoints.ts'
 import { createForgetEvents } from '../../src/events/forget-events.ts'
+import { audit, recordedAudit } from '../../src/payments/audit/audit.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { createEventWorld, deliver, type EventWorld } from '../support/events/world.ts'
 
@@ -60,6 +61,24 @@ test('events that every endpoint has are deleted when they are old, except the l
   await deliver(world.context())
   assert.deepEqual(consumer.taken(), numbers(1, 7))
   assert.deepEqual(await world.query('select deleted_events::int as count from accounts'), [{ count: 5 }])
+})
+
+test('deleted events are not lost rows: an audit does not miss those that an earlier one counted', async () => {
+  const missing = async () =>
+    (await audit(world.database)).violations.flatMap(({ invariant, detail }) => (invariant === 'J-3' ? [detail] : []))
+  await emit(6)
+  await deliver(world.context())
+  await recordedAudit(world.database, 'COMMAND', { onUnwritten: assert.fail })
+  await makeOlder(31)
+  await forget()
+  assert.deepEqual(await kept(), [6])
+  assert.deepEqual(await missing(), [])
+  // One more than were deleted and are left.
+  await world.query(
+    `insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
+     values (gen_random_uuid(), 'DAILY', now(), 1, '{"events": 7}', 0, '[]')`,
+  )
+  assert.deepEqual(await missing(), [{ scan: 'events', rows: 1, counted: 7 }])
 })
 
 test('without an endpoint nothing needs them: old events of all customers are deleted, however many there are', async () => {

@@ -124,6 +124,22 @@ test('after many rotations within a day at most five secrets are kept, the newes
   assert.deepEqual(await verifying(rotated), [false, false, true, true, true, true, true])
 })
 
+test('a secret ends a day after the rotation that replaced it: a later rotation does not move its end', async () => {
+  await rotate()
+  const end = '2099-01-01T00:00:00Z'
+  await world.query(`update event_endpoints set secrets = jsonb_set(secrets, '{1,until}', $2) where endpoint_id = $1`, [
+    endpointId,
+    JSON.stringify(end),
+  ])
+  await rotate()
+  const [row] = await world.query<{ ends: (string | null)[] }>(
+    `select jsonb_path_query_array(secrets, '$[*].until') as ends from event_endpoints where endpoint_id = $1`,
+    [endpointId],
+  )
+  assert.equal(row?.ends.length, 3)
+  assert.deepEqual([row?.ends.at(0), row?.ends.at(-1)], [null, end])
+})
+
 test('a rotation deletes the secrets whose overlap of a day is over', async () => {
   await rotate()
   await passOverlap()

@@ -7,8 +7,9 @@ import { checkFailovers } from '../../chaos/checks/failovers.ts'
 import { checkKeys } from '../../chaos/checks/keys.ts'
 import { checkAdjustments } from '../../chaos/checks/money/adjustments.ts'
 import { checkBalances } from '../../chaos/checks/money/balances.ts'
-import type { BookedAdjustment, BookedUse } from '../../chaos/checks/money/booked.ts'
+import type { BookedAdjustment, BookedHold, BookedUse, UsageEntry, UsedStep } from '../../chaos/checks/money/booked.ts'
 import { checkBudgets } from '../../chaos/checks/money/budgets.ts'
+import { checkHolds } from '../../chaos/checks/money/holds.ts'
 import { checkReversals } from '../../chaos/checks/money/reversals.ts'
 import { checkSpends } from '../../chaos/checks/money/spends.ts'
 import { checkSuspensions } from '../../chaos/checks/suspensions.ts'
@@ -113,7 +114,24 @@ const suspension = {
   suspended: { invokedAtMs: 10_000, endedAtMs: 10_100 },
   activated: { invokedAtMs: 12_000, endedAtMs: 12_100 },
 }
-const taken = { customerId, serviceId: 'svc_1', reference: 'use-1', credits: 9, at: at(1_050), takenAt: at(1_050) }
+const usedNine: UsedStep = { at: at(1_050), reference: 'use-1', begunAt: at(1_050), used: 9, refunded: 0 }
+const gaveBack = (credits: number): UsedStep => ({ ...usedNine, at: at(2_050), used: -credits })
+const paidBack = (ms: number, refunded: number, begunMs = ms): UsedStep => ({
+  at: at(ms),
+  reference: null,
+  begunAt: at(begunMs),
+  used: 0,
+  refunded,
+})
+const taken: UsageEntry = {
+  customerId,
+  serviceId: 'svc_1',
+  reference: 'use-1',
+  credits: 9,
+  at: at(1_050),
+  takenAt: at(1_050),
+  isOfAnother: false,
+}
 const counted = { budgetId: 'budget-1', value: '', periodStart: at(1_050), used: 9 }
 
 type Parts = {
@@ -159,7 +177,11 @@ function evidenceOf({ spends = [], reversals = [], balances, more = {} }: Partia
     },
     shop: {
       customers: [{ index: 0, customerId, key: { keyId: 'key_1', apiKey: '' }, formerKeys: [], lowCredits: null }],
-      siblings: [{ serviceId: 'svc_1', name: 'usage', token: '' }],
+      siblings: [
+        { serviceId: 'svc_1', name: 'usage', token: '', scopes: ['hold', 'manage-holds'] },
+        { serviceId: 'svc_2', name: 'exports', token: '', scopes: ['hold'] },
+        { serviceId: 'svc_3', name: 'reports', token: '', scopes: ['hold'] },
+      ],
       budgets: [budget],
     } as unknown as Evidence['shop'],
     orders: new Map([['order-1', { customer: 0, orderId: 'order-1', credits: 20, status: 'CONFIRMED' } as never]]),
@@ -173,15 +195,7 @@ function evidenceOf({ spends = [], reversals = [], balances, more = {} }: Partia
         [20, 11, 15, 20].map((available, entry) => ({ entryNumber: entry + 1, available, at: at(entry * 1_000 + 50) })),
       ],
     ]),
-    leftToReverse: new Map([
-      [
-        `${customerId}/use-1`,
-        [
-          { left: 9, at: at(1_050) },
-          { left: 5, at: at(2_050) },
-        ],
-      ],
-    ]),
+    usedCredits: new Map([[customerId, [usedNine, gaveBack(4)]]]),
     holds: new Map(),
     reversals: [],
     consoleCalls: [],
@@ -220,6 +234,9 @@ const refusedBy = (changes: object) =>
     [1_200, 1_300],
   )
 const leftOf = (left: number) => fault('credits', `must be at most what is left to reverse, ${left}`)
+const refusedReversal = (left: number) =>
+  call({ ...reversal, credits: 6, reference: 'use-5' }, leftOf(left), [3_000, 3_100])
+const inLedger = (...steps: UsedStep[]): Partial<Parts> => ({ more: { usedCredits: new Map([[customerId, steps]]) } })
 const withKey = (outcome: Outcome, times: [number, number]) => ({
   ...call({ op: 'balance', customer: 0 } as const, outcome, times),
   keyId: 'key_1',
@@ -267,6 +284,29 @@ const faults: { what: string; found: string[]; parts: Partial<Parts> }[] = [
     parts: { reversals: [call({ ...reversal, reference: 'use-5' }, leftOf(2), [3_000, 3_100])] },
   },
   {
+    what: 'a full refund leaves less to reverse than the reversals of a spend do',
+    found: [],
+    parts: { ...inLedger(usedNine, gaveBack(4), paidBack(2_500, 3)), reversals: [refusedReversal(2)] },
+  },
+  {
+    what: 'a full refund leaves nothing to reverse, having paid back what a hold has not captured yet',
+    found: [],
+    parts: { ...inLedger(usedNine, gaveBack(4), paidBack(2_500, 8)), reversals: [refusedReversal(0)] },
+  },
+  {
+    what: 'a reversal is refused for a full refund long before it began',
+    found: ['H-3'],
+    parts: { ...inLedger(usedNine, gaveBack(4), paidBack(60_000, 3)), reversals: [refusedReversal(2)] },
+  },
+  {
+    what: 'a reversal is refused for a full refund long after the gateway has refused it',
+    found: ['H-3'],
+    parts: {
+      ...inLedger(paidBack(-60_000, 3), paidBack(-30_000, -3, -60_000), usedNine, gaveBack(4)),
+      reversals: [refusedReversal(2)],
+    },
+  },
+  {
     what: 'a spend that was acknowledged is not found',
     found: ['H-3'],
     parts: { reversals: [call({ ...reversal, reference: 'use-5' }, fail('NOT000', {}), [3_000, 3_100])] },
@@ -293,17 +333,29 @@ const faults: { what: string; found: string[]; parts: Partial<Parts> }[] = [
     found: ['V-1'],
     parts: {
       more: {
-        leftToReverse: new Map([
-          [
-            'acme/use-1',
-            [
-              { left: 9, at: at(1_050) },
-              { left: -1, at: at(2_050) },
-            ],
-          ],
-        ]),
+        usedCredits: new Map([[customerId, [usedNine, gaveBack(10)]]]),
       },
     },
+  },
+  {
+    what: 'a reversal gave back use that a full refund had paid back',
+    found: ['V-3'],
+    parts: inLedger(usedNine, paidBack(1_500, 6), gaveBack(4)),
+  },
+  {
+    what: 'a reversal gave back what was used beyond the shortfall of a full refund',
+    found: [],
+    parts: inLedger(usedNine, paidBack(1_500, 5), gaveBack(4)),
+  },
+  {
+    what: 'a full refund follows a reversal, and pays back more than was used',
+    found: [],
+    parts: inLedger(usedNine, gaveBack(4), paidBack(2_500, 6)),
+  },
+  {
+    what: 'a reversal follows a full refund that the gateway had refused',
+    found: [],
+    parts: inLedger(usedNine, paidBack(1_500, 9), paidBack(1_600, -9, 1_500), gaveBack(4)),
   },
   {
     what: 'another service gave back',
@@ -467,4 +519,57 @@ test('a long campaign without one of the kinds of failover proves nothing', () =
   const missing = (minutes: number) => findMissing(minutes, {}, {}, table).filter((line) => line.startsWith('frozen'))
   assert.deepEqual(missing(10), ['frozen: 0 of at least 1'])
   assert.deepEqual(missing(5), [])
+})
+
+test('H-6, H-7, H-8, B-1, B-2 and S-1 know that a service with the scope ends holds of others, by its own budgets', () => {
+  const [captured, denied] = [{ op: 'capture', customer: 0, holdId: 'hold-1', credits: 9 } as const, fail('NOT000', {})]
+  const held: BookedUse = { ...use, kind: 'HOLD', reference: 'use-9', serviceId: 'svc_2', holdId: 'hold-1' }
+  const end = { kind: 'CAPTURE', delta: -9, heldDelta: -9, balance: 11, serviceId: 'svc_1', reference: null }
+  const hold = { customerId, holdId: 'hold-1', reference: 'use-9', credits: 9, state: 'CAPTURED', captured: 9, end }
+  const rest = { capturedInParts: 0, openings: 1, endings: 1, isOverdue: false, earlyMs: null }
+  const answered = ok({ holdId: 'hold-1', captured: 9, released: 0, balance: 11 })
+  const ofService: CampaignBudget = { ...budget, scope: 'SERVICE', value: 'usage' }
+  const named = { ...limit, scope: 'SERVICE', value: 'usage', renewsAt: hour(1_000) }
+  const overBudget = fail('BUS002', { requested: 9, available: 11, limit: { ...named, left: 8 } })
+  const counted = { ...taken, reference: 'use-9', isOfAnother: true }
+
+  const found = (sibling: number, outcome: Outcome, more: Partial<Evidence> = {}) => {
+    const evidence = evidenceOf()
+    const all: Evidence = {
+      ...evidence,
+      callsOf: {
+        ...evidence.callsOf,
+        capture: [
+          call({ ...captured, sibling: 0 }, answered, [1_000, 1_100]),
+          call({ ...captured, sibling }, outcome, [1_000, 1_100]),
+        ],
+      },
+      uses: new Map([[`${customerId}/use-9`, held]]),
+      holds: new Map([['hold-1', { ...hold, ...rest } as unknown as BookedHold]]),
+      shop: { ...evidence.shop, budgets: [ofService] },
+      usage: [counted],
+      ...more,
+    }
+    const checks = [...checkHolds(all), ...checkBudgets(all), ...checkSuspensions({ clockSpreadMs: 0 }, all)]
+    return checks.filter((check) => check.violations.length > 0).map(({ id }) => id)
+  }
+  assert.deepEqual(found(0, answered), [])
+  assert.deepEqual(found(2, denied), [])
+  assert.deepEqual(found(2, answered), ['H-6', 'H-7'])
+  assert.deepEqual(found(0, denied), ['H-7'])
+  assert.deepEqual(found(2, fault('holdId', 'the hold is CAPTURED, 9 of 9')), ['H-6', 'H-7'])
+
+  const before = { ...counted, credits: 2, at: at(900), takenAt: at(900) }
+  const inAll = {
+    usage: [before, counted],
+    countedUsage: [{ ...taken, budgetId: 'budget-1', value: '', periodStart: at(900), used: 11 }],
+  }
+  const raised = { ...ofService, limits: [...ofService.limits, { credits: 20, fromMs: 1_000 }] }
+  const shop = { ...evidenceOf().shop, budgets: [raised] }
+  assert.deepEqual(found(0, overBudget, { ...inAll, shop }), [])
+  assert.deepEqual(found(0, overBudget), ['H-7'])
+  assert.deepEqual(found(0, answered, inAll), ['B-1'])
+  assert.deepEqual(found(0, answered, { countedUsage: [] }), ['B-2'])
+  const suspended = { ...counted, at: at(11_000), takenAt: at(11_000) }
+  assert.deepEqual(found(0, answered, { usage: [suspended] }), [])
 })

@@ -45,7 +45,7 @@ function disagreement(code: string, members: Record<string, unknown>): LookupRes
 }
 
 /** Captured for us, and partly refunded elsewhere. */
-function doneInPart(transactionKey: string, members: Record<string, unknown>): LookupResult {
+function doneInPart(transactionKey: string | null, members: Record<string, unknown>): LookupResult {
   return { kind: 'approved', transactionKey, discrepancy: detailOf(members) }
 }
 
@@ -109,7 +109,7 @@ const table: Line[] = [
   {
     found: 'PARTIAL_CANCELED with a remaining balance',
     members: partlyCancelled,
-    confirm: doneInPart('transaction-1', partlyCancelled),
+    confirm: doneInPart(null, partlyCancelled),
     cancel: unsent,
   },
   {
@@ -165,6 +165,12 @@ const table: Line[] = [
     ...same({ paymentKey: 'pay_other', orderId: 'ord_other' }, 'PAYMENT_DIFFERS'),
   },
 ]
+
+test('the key of a cancel is not taken for that of the capture: of a payment that was cancelled in part it is not known', async () => {
+  server.play(answer(200, paymentObject({ ...partlyCancelled, lastTransactionKey: 'key-of-the-cancel' })))
+  const found = await gateway.findConfirm(intent)
+  assert.deepEqual([found.kind, found.kind === 'approved' && found.transactionKey], ['approved', null])
+})
 
 for (const { found, members, confirm, cancel } of table) {
   test(`a lookup returns ${found}: ${confirm.kind} for a confirm, ${cancel.kind} for a cancel`, async () => {

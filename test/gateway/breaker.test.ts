@@ -83,6 +83,18 @@ test('once the gateway answers again calls go through', async () => {
   await opened.gateway.close()
 })
 
+test('a list is read again after the pause of a probe, also when no other call finds out that the gateway is back', async () => {
+  const control = sandboxControl(sandbox.url)
+  await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 1_000 }])
+  const opened = openGateway()
+  await failUntilOpen(opened)
+  await control.clearFaults()
+  const query = { from: new Date(Date.now() - 60_000), to: new Date(), after: null }
+  assert.deepEqual(await opened.gateway.listMovements(query), { kind: 'unknown', code: 'GATEWAY_HELD_BACK' })
+  await until('the list is read', async () => (await opened.gateway.listMovements(query)).kind === 'page')
+  await opened.gateway.close()
+})
+
 test('refusals are answers: they never open the breaker, however many there are', async () => {
   const opened = openGateway()
   for (let call = 0; call < 60; call += 1)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Registry } from 'prom-client'
 import { head, sendRaw } from '../../harness/raw-http.ts'
+import type { TokenScope } from '../../src/core/access/token-scopes.ts'
 import { setBudget } from '../../src/credits/budgets/budgets.sql.ts'
 import { updateKeyStatus, updateSuspension } from '../../src/customers/customers.sql.ts'
 import { updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
@@ -227,6 +228,10 @@ test('the answers of the spending endpoints are in the document', async () => {
   await expect('reverseSpend', 'VAL003', reverse('part'))
   await expect('spendCredits', 'VAL003', spend(customerId, 1, 'part'))
   await expect('holdCredits', 'VAL003', hold(customerId, 1, { reference: 'part' }))
+  const cleaner = await issueToken(own.payments.database, testPeppers, 'clean-up', ['hold', 'manage-holds'])
+  const none = { customerId, scope: 'SERVICE', value: 'clean-up', period: 'DAY', credits: 0, warnAt: null } as const
+  await setBudget(own.payments.database, none)
+  await expect('captureHold', 'BUS002', internal.as(cleaner.token).capture(customerId, job))
   await release(customerId, job)
   await expect('captureHold', 'VAL003', capture(customerId, job))
 
@@ -288,6 +293,14 @@ test('the answers of the receipt endpoints are in the document', async () => {
     await service.payments.credits.capturePart({ customerId, holdId, credits: 1, reference: `part-${part}`, serviceId })
   }
   await expect('getReferenceReceipt', 'VAL003', referenceReceipt(customerId, 'parts'))
+
+  await own.database.query(
+    `insert into log_restores (restore_number, restore_id, origins, size) values (1, gen_random_uuid(), $1, 0)`,
+    [[testLogOrigin]],
+  )
+  await expect('getOrderReceipt', 'SVC001', orderReceipt(customerId, orderId))
+  await expect('getReferenceReceipt', 'SVC001', referenceReceipt(customerId, 'spent'))
+  await expect('getStatementReceipt', 'SVC001', statementReceipt(customerId, { from: '1', to: '2' }))
 })
 
 const callers = operationRequests.filter(({ scheme }) => scheme !== 'open')
@@ -300,10 +313,10 @@ function send({ scheme, path, ...request }: OperationRequest, secret: Secret): P
 
 type Secret = { apiKey: string; token: string } | undefined
 
-async function newSecret(status: 'ACTIVE' | 'SUSPENDED'): Promise<Secret> {
+async function newSecret(status: 'ACTIVE' | 'SUSPENDED', scopes?: TokenScope[]): Promise<Secret> {
   const { database } = own.payments
   const { apiKey, keyId } = await own.newCustomer()
-  const { token, serviceId } = await issueToken(database, testPeppers, crypto.randomUUID())
+  const { token, serviceId } = await issueToken(database, testPeppers, crypto.randomUUID(), scopes)
   if (status === 'SUSPENDED') {
     await updateKeyStatus(database, keyId, status)
     await updateTokenStatus(database, serviceId, status)
@@ -315,11 +328,17 @@ test('the refusals before a handler runs are in the document, for each endpoint'
   const suspended = await newSecret('SUSPENDED')
   const unknown = { apiKey: `cpk_${'x'.repeat(43)}`, token: `cst_${'x'.repeat(43)}` }
   const known = await newSecret('ACTIVE')
+  const [reader, spender] = [await newSecret('ACTIVE', ['read']), await newSecret('ACTIVE', ['spend'])]
   for (const request of callers) {
     const { operationId, body } = request
     await expect(operationId, 'INVALID_API_KEY', send(request, undefined))
     await expect(operationId, 'AUTH001', send(request, unknown))
     await expect(operationId, 'AUTH003', send(request, suspended))
+    if (request.scheme === 'ServiceToken') {
+      const answers = [await send(request, reader), await send(request, spender)]
+      const refused = answers.find(({ body: { code } }) => code === 'AUTH003') ?? assert.fail(operationId)
+      await expect(operationId, 'AUTH003', Promise.resolve(refused))
+    }
     if (!body) continue
     await expect(operationId, 'VAL001', send({ ...request, body: [] }, known))
     await expect(operationId, 'VAL004', send({ ...request, body: { ...body, more: 'x'.repeat(20_000) } }, known))

@@ -15,13 +15,13 @@ import { buildPublicListener, type PublicListenerParts } from '../../src/listene
 import { createLog } from '../../src/log.ts'
 import { referenceRoutes } from '../../src/openapi/page.ts'
 import { closeNow } from '../support/closing.ts'
-import { launchBrowser, takePicture } from '../support/console/browser.ts'
+import { launchBrowser, noBrowser, takePicture } from '../support/console/browser.ts'
 import { cookieName, signedIn } from '../support/console/console.ts'
 import { barriersOn } from '../support/console/person.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
 
 const browser: Browser | undefined = await launchBrowser()
-const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+const skip = browser ? false : noBrowser
 after(() => browser?.close())
 // Started before the first test: otherwise the file would end as soon as the earlier tests are done.
 const url = await startDocs()

@@ -22,6 +22,10 @@ const allowed: Record<string, string> = {
     'functions of check constraints that are dropped with them: no statement calls them',
   '0048_transparency_log.sql: a new table of customers is named in src/db/cluster/tables.ts':
     'the log is one tree over all customers: its tables are on the coordinator',
+  '0051_ends_of_actions.sql: a new constraint is added not valid, and validated by a later file':
+    'they replace constraints of the action log, which has two short rows for each action of an operator: one quick read',
+  '0056_accepted_parts.sql: nothing is dropped that the previous version reads':
+    'a function of the file before, which no released version calls',
   '0036_whole_rule_of_slips.sql: nothing is dropped that the previous version reads':
     'the function of a check constraint that is dropped with it',
 }

@@ -32,7 +32,9 @@ async function credits(from: string, args: string[], environment = {}) {
     ...settings,
     ...environment,
   })
-  assert.deepEqual([code, stderr], [0, ''], args.join(' '))
+  // On a slow machine a command reports that it is still running.
+  const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{"progress":'))
+  assert.deepEqual([code, lines], [0, []], args.join(' '))
   return JSON.parse(stdout)
 }
 

@@ -33,13 +33,14 @@ const needsRoot = isRoot ? false : 'only root runs PostgreSQL as another user'
 test('npm start in a clone that only root may enter: the server is put in a directory that its user can enter', {
   skip: needsRoot,
 }, async (t) => {
-  const directory = newDirectory(t, 0o700, diskDirectory())
+  const temporary = newDirectory(t, 0o755, diskDirectory())
+  const directory = newDirectory(t, 0o700, temporary)
   const clone = cloneInto(directory)
   renameServer(clone, version)
   const dataDir = cleanedUp(t, join(clone, 'data'))
   const binaries = () => join(dirname(clusterOf(dataDir)), '../..', `postgres-${version}`)
   defer(t, () => fs.rmSync(binaries(), { recursive: true, force: true }))
-  const options = { cwd: clone, env: shellIn(directory) }
+  const options = { cwd: clone, env: { ...shellIn(directory), TMPDIR: temporary } }
   const service = await waitUntilReady(() => launch(t, 'npm', ['start'], options))
   const pid = Number(processIdFile(dataDir))
   defer(t, () => isAlive(pid) && process.kill(pid, 'SIGKILL'))
@@ -49,6 +50,7 @@ test('npm start in a clone that only root may enter: the server is put in a dire
 
   const cluster = clusterOf(dataDir)
   assert.equal(cluster.startsWith(directory), false)
+  assert.ok(cluster.startsWith(temporary))
   assert.ok(service.output.stdout.includes(`database   PostgreSQL, ${cluster}\n`))
   const [server] = postgresProcesses(dataDir)
   assert.ok(server)

@@ -10,7 +10,9 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { lockDataDirectory } from '../../src/db/embedded/lock.ts'
+import { until } from '../../harness/until.ts'
+import { basesFor } from '../../src/db/embedded/location.ts'
+import { joinUsers, lockDataDirectory } from '../../src/db/embedded/lock.ts'
 import { findPostmaster, isAlive, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
 import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server.ts'
 
@@ -214,7 +216,7 @@ test('the service lock is taken again when its connection breaks, and its loss t
   const dataDir = await usedDataDir(t)
   const server = await startEmbedded({ dataDir })
   const losses: Error[] = []
-  const lock = await lockDataDirectory(server, dataDir, (error) => losses.push(error))
+  const lock = await lockDataDirectory(server, dataDir, { onLost: (error) => losses.push(error) })
   const holder = `select pid from pg_locks where locktype = 'advisory' and granted`
   const [first] = await query(server, holder)
   await query(server, `select pg_terminate_backend(pid) from (${holder}) as holder`)
@@ -233,6 +235,64 @@ test('the service lock is taken again when its connection breaks, and its loss t
   assert.match(`${losses}`, new RegExp(`in use by process ${process.ppid}`))
   await thief.end()
   await lock.release()
+})
+
+/** The sessions that have a lock of ours as one of many. */
+const users = `select pid from pg_locks where locktype = 'advisory' and granted and mode = 'ShareLock'`
+
+test('a user whose session was ended is a user again: the last one of the others does not stop the server', async (t) => {
+  const dataDir = await usedDataDir(t)
+  const server = await startEmbedded({ dataDir })
+  const first = await joinUsers(server, dataDir)
+  const [before] = await query(server, users)
+  await query(server, `select pg_terminate_backend(pid) from (${users}) as session`)
+  await until('the session is made again', async () => {
+    const [again] = await query(server, users)
+    return again !== undefined && again.pid !== before?.pid
+  })
+  const pid = postmasterPid(server)
+  const second = await joinUsers(server, dataDir)
+  await second.leave()
+  assert.equal(postmasterPid(server), pid)
+  assert.equal((await query(server, users)).length, 1)
+
+  await first.leave()
+  assert.equal(isAlive(pid), false)
+})
+
+test('the exclusive use of a server is taken again when its connection breaks', async (t) => {
+  const dataDir = await usedDataDir(t)
+  const server = await startEmbedded({ dataDir })
+  const alone = await joinUsers(server, dataDir)
+  await alone.requireAlone()
+  const exclusive = `select pid from pg_locks where locktype = 'advisory' and granted and mode = 'ExclusiveLock'`
+  const [before] = await query(server, exclusive)
+  await query(server, `select pg_terminate_backend(pid) from (${exclusive}) as session`)
+  await until('the session is made again', async () => {
+    const [again] = await query(server, exclusive)
+    return again !== undefined && again.pid !== before?.pid
+  })
+  await alone.leave()
+  assert.equal(findPostmaster(server.dataDirectory), null)
+})
+
+test('the last command does not stop the server of a service that lives or has the service lock, and is no user at the moment', async (t) => {
+  const dataDir = await usedDataDir(t)
+  const server = await startEmbedded({ dataDir })
+  const pid = postmasterPid(server)
+  const serviceId = join(dataDir, 'service.pid')
+  fs.writeFileSync(serviceId, `${process.ppid}`)
+  await (await joinUsers(server, dataDir)).leave()
+  assert.equal(postmasterPid(server), pid)
+
+  fs.rmSync(serviceId)
+  const lock = await lockDataDirectory(server, dataDir)
+  await (await joinUsers(server, dataDir)).leave()
+  assert.equal(postmasterPid(server), pid)
+
+  await lock.release()
+  await (await joinUsers(server, dataDir)).leave()
+  assert.equal(isAlive(pid), false)
 })
 
 test('a data directory too long for a socket address gets a short socket directory of mode 700', async (t) => {
@@ -258,6 +318,14 @@ test('a server that cannot start is reported with the last lines of its log', as
   await assert.rejects(startEmbedded({ dataDir }), /postgres\.password is missing: restore it/)
 })
 
+test('the files of a DATA_DIR stay in the temporary directory if it is there, or where a restart keeps them', () => {
+  const temporary = fs.realpathSync(tmpdir())
+  assert.equal(basesFor(join(temporary, 'clone/data'))[0], temporary)
+  for (const dataDir of ['/home/shop/prepaid-credits/data', `${temporary}-of-another/data`]) {
+    assert.deepEqual(basesFor(dataDir), ['/var/lib', '/opt', '/srv', '/var/tmp'])
+  }
+})
+
 const needsRoot = isRoot ? false : 'only root runs the server as another user'
 test('root starts the server from a clone that the server’s user cannot enter', { skip: needsRoot }, async (t) => {
   const dataDir = freshDataDir(t, { mode: 0o700 })
@@ -274,6 +342,7 @@ test('root starts the server from a clone that the server’s user cannot enter'
   const place = join(homeOf(dataDir), '../..')
   t.after(() => fs.rmSync(join(place, `postgres-${version}`), { recursive: true, force: true }))
   assert.equal(server.dataDirectory, join(homeOf(dataDir), 'postgres'))
+  assert.ok(place.startsWith(fs.realpathSync(tmpdir())), `${place} is not in the temporary directory`)
   assert.equal(modeOf(dataDir), '700')
   await query(server, 'create table kept as select 42 as answer')
   await server.stop()

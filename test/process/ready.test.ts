@@ -4,8 +4,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { takeFreePorts } from '../../harness/ports.ts'
-import { defer, newDirectory, openBooks, usedDataDir } from '../../harness/processes.ts'
+import {
+  assertNothingRuns,
+  clusterOf,
+  defer,
+  newDirectory,
+  openBooks,
+  runCommand,
+  usedDataDir,
+} from '../../harness/processes.ts'
 import { until } from '../../harness/until.ts'
+import { findPostmaster, stopPostmaster } from '../../src/db/embedded/postmaster.ts'
 import { createTestDatabase } from '../support/database/database.ts'
 import { startInProcess } from '../support/service/in-process.ts'
 import { separateNotes } from '../support/service/notes.ts'
@@ -61,4 +70,37 @@ test('a service whose database has become read-only is not ready, and ready agai
   await books.query('select pg_reload_conf()')
   await until('the service is ready', async () => (await readiness()) === '200 ready: accepted')
   await service.close()
+})
+
+/** The status of /readyz. */
+async function readyStatus({ internalUrl }: { internalUrl: string }): Promise<number> {
+  return (await fetch(`${internalUrl}/readyz`)).status
+}
+
+test('a command after the end of all sessions does not stop the PostgreSQL of the running service', async (t) => {
+  const dataDir = await usedDataDir(t)
+  const service = await startInProcess(t, dataDir)
+  const postmaster = findPostmaster(clusterOf(dataDir))?.pid
+  const books = await openBooks(t, dataDir)
+  await books.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+  )
+  const { code, stderr } = await runCommand(t, dataDir, ['keys', 'list', '--json'])
+  assert.equal(code, 0, stderr)
+  assert.equal(findPostmaster(clusterOf(dataDir))?.pid, postmaster)
+  await until('the service is ready', async () => (await readyStatus(service)) === 200)
+  await books.drop()
+  await service.close()
+  assertNothingRuns(dataDir)
+})
+
+test('a service starts its embedded PostgreSQL again when that has ended, and stops it when it ends itself', async (t) => {
+  const dataDir = await usedDataDir(t)
+  const service = await startInProcess(t, dataDir)
+  const before = findPostmaster(clusterOf(dataDir))?.pid
+  await stopPostmaster(clusterOf(dataDir))
+  await until('the service is ready', async () => (await readyStatus(service)) === 200)
+  assert.notEqual(findPostmaster(clusterOf(dataDir))?.pid, before)
+  await service.close()
+  assertNothingRuns(dataDir)
 })

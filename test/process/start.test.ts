@@ -95,7 +95,13 @@ test('/livez and /readyz answer 200; /readyz has the state of database, migratio
   assert.equal(ready.status, 200)
   type Readiness = { gateway: { state: string; since: string | null }; money: string }
   const { gateway, money, ...rest } = (await ready.json()) as Readiness
-  assert.deepEqual(rest, { status: 'ready', database: 'answering', writes: 'accepted', migrations: 'applied' })
+  assert.deepEqual(rest, {
+    status: 'ready',
+    database: 'answering',
+    writes: 'accepted',
+    migrations: 'applied',
+    log: 'signs',
+  })
   assert.equal(money, 'no money moves: the sandbox as the gateway')
   assert.deepEqual(gateway, { state: 'untried', since: null })
 })

@@ -8,8 +8,8 @@ import { createBridgeLines } from '../../src/payments/books/bridge.ts'
 import { type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
 import { amountOf } from '../../src/payments/recovery/discrepancy-amount.ts'
 import { review } from '../../src/payments/recovery/review.ts'
-import { acceptPartialCancel } from '../../src/payments/refunds/accept.ts'
 import { orderInState } from '../support/service/orders.ts'
+import { acceptPartOf } from '../support/service/parts.ts'
 import { createOverrides } from '../support/service/recovery.ts'
 import { assertSuccess, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
@@ -83,11 +83,11 @@ const plants: Record<string, (amount: number) => Promise<Planted>> = {
     assert.equal(await review(service.payments, { customerId: customer.customerId, orderId }, paymentKey), 'repaired')
     return { orderId, lines: [] }
   },
-  async 'a partial cancellation in parts, accepted as one refund'(amount) {
+  async 'a partial cancellation in parts, accepted as one'(amount) {
     const { orderId, paymentKey } = await customer.confirmedOrder('PRO')
     for (const part of [amount, amount, 500]) await service.sandbox.cancel(paymentKey, part)
     const key = { customerId: customer.customerId, orderId }
-    await acceptPartialCancel(service.payments, key, { credits: 0, reason: 'agreed' })
+    await acceptPartOf(service.payments, key, { credits: 0 })
     return { orderId, lines: [] }
   },
   async 'another service'(amount) {
@@ -235,4 +235,11 @@ test('the amount of a discrepancy is what the gateway has more than our books, o
   for (const [kind, about, detail, amount] of cases) {
     assert.equal(amountOf({ kind, subject: about, detail }), amount, `${kind} ${JSON.stringify(detail)}`)
   }
+})
+
+test('the amount of a discrepancy is not known when the gateway has the payment in another currency', () => {
+  const paid = (currency?: string) => ({ status: 'DONE', balance: 3_000, ...(currency && { currency }) })
+  const amountWith = (currency?: string) =>
+    amountOf({ kind: 'PAYMENT_DIFFERS', subject: 'pay_1', detail: { gateway: paid(currency) } })
+  assert.deepEqual([undefined, 'KRW', 'USD'].map(amountWith), [3_000, 3_000, null])
 })

@@ -9,7 +9,7 @@ import { forgetMovements } from '../../src/payments/books/forget-movements.ts'
 import { claimDailyRun, renewRun } from '../../src/payments/books/reconcile.sql.ts'
 import { type Reconciliation, reconcileDay } from '../../src/payments/books/reconcile.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
-import { createOverrides, openContexts, openKinds } from '../support/service/recovery.ts'
+import { createOverrides, openContexts, openKinds, settleAll } from '../support/service/recovery.ts'
 import { assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
@@ -266,10 +266,57 @@ test('R8: a day with a payment that the gateway could not look up is not finishe
   assert.equal(await customer.status(orderId), 'CONFIRMED')
 })
 
+test('R8: a day with a payment that is under way is not finished: it is reconciled again', async () => {
+  await setFirstCustomer(2)
+  const { customerId, ...customer } = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  const claim = { customerId, operationId: newOperationId(), orderId, paymentKey, amount }
+  await service.payments.batches.claimConfirm({ ...claim, leaseMs: 60_000 })
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  const [day = ''] = await koreanDays(2)
+  const movedAt = new Date(Date.parse(day) + 3_600_000)
+  const captured = { paymentKey, orderId, direction: 'CAPTURE', amount, movedAt } as const
+  overrides.listMovements = async ({ from }) => {
+    const [row] = await service.database.query<{ key: string | null }>(
+      'select transaction_key as key from payment_operations where order_id = $1',
+      [orderId],
+    )
+    const movements = from.toISOString() === day ? [{ ...captured, transactionKey: row?.key ?? 'not known yet' }] : []
+    return { kind: 'page', movements, next: null }
+  }
+  await assert.rejects(reconcileNext(), /could not be compared yet/)
+  assert.deepEqual(await runs(), [{ day, finished: false }])
+  await settleAll(service)
+  await service.database.query(`update reconciliations set lease_until = now() where finished_at is null`)
+  const result = await reconcileNext()
+  assert.deepEqual([result?.from, result?.bookedCaptured], [day, amount])
+})
+
 test('closing the day reconciles all days that are due', async () => {
   await setFirstCustomer(3)
   assert.deepEqual(await closeDay(service.payments, stopping), { more: false })
   assert.deepEqual(await runs(), (await koreanDays(3, 2, 1)).map(finished))
+})
+
+test('movements of the last second of a day are deleted with the others', async () => {
+  const { database, payments } = service
+  await database.query(
+    `insert into reconciliations
+       (reconciliation_id, cause, from_time, to_time, holder_id, lease_until, finished_at, result)
+     values (gen_random_uuid(), 'DAILY', '2020-01-05T00:00:00+09:00', '2020-01-05T23:59:59+09:00', gen_random_uuid(),
+       now(), now(), '{}')`,
+  )
+  for (const time of ['05T00:00:00', '05T23:59:58', '05T23:59:59', '05T23:59:59.999999', '06T00:00:00']) {
+    await database.query(
+      `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+       values ($1, 'pay', 'order', 'CAPTURE', 1000, $2)`,
+      [time, `2020-01-${time}+09:00`],
+    )
+  }
+  assert.deepEqual(await forgetMovements(payments), { more: false })
+  assert.deepEqual(await database.query('select transaction_key as left from gateway_movements'), [
+    { left: '06T00:00:00' },
+  ])
 })
 
 test('movements are deleted long after their day, if it was reconciled', async () => {

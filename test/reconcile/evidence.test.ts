@@ -8,7 +8,9 @@ import { type Statement, statement } from '../../src/db/database.ts'
 import type { Movement, PaymentDetail, PaymentSnapshot } from '../../src/gateway/gateway.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
 import { review } from '../../src/payments/recovery/review.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { movements, orderInState } from '../support/service/orders.ts'
+import { acceptPartOf } from '../support/service/parts.ts'
 import { createOverrides, discrepanciesOf, openKinds } from '../support/service/recovery.ts'
 import { assertSuccess, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
@@ -23,10 +25,10 @@ beforeEach(async () => {
 afterEach(async () => {
   clear()
   // The books are audited at the end.
-  await service.database.query(
-    `update payment_operations set payment_key = 'pay_' || operation_id where payment_key is not null`,
+  await service.database.queryUnguarded(
+    `update payment_operations set payment_key = 'pay_' || order_id where payment_key is not null`,
   )
-  await service.database.query(`update payment_operations set opened_at = '2020-01-01'`)
+  await service.database.queryUnguarded(`update payment_operations set opened_at = '2020-01-01'`)
   await service.close()
 })
 
@@ -49,17 +51,32 @@ async function forgedGrant(paymentKey: string, openedAt = noon) {
 async function confirmedThen(openedAt = noon) {
   const order = await customer.confirmedOrder()
   await openedThen(order.orderId, openedAt)
-  return order
+  return { ...order, transactionKey: await transactionKeyOf(order.orderId) }
+}
+
+/** The transaction key that the last approved operation of the order has from the gateway. */
+async function transactionKeyOf(orderId: string): Promise<string> {
+  const [row] = await service.database.query<{ transactionKey: string }>(
+    `select transaction_key as "transactionKey" from payment_operations
+     where order_id = $1 and state = 'APPROVED' order by closed_at desc limit 1`,
+    [orderId],
+  )
+  assert.ok(row)
+  return row.transactionKey
 }
 
 async function openedThen(orderId: string, openedAt: Date): Promise<void> {
-  await service.database.query('update payment_operations set opened_at = $2 where order_id = $1', [orderId, openedAt])
+  const text = 'update payment_operations set opened_at = $2 where order_id = $1'
+  await service.database.queryUnguarded(text, [orderId, openedAt])
 }
 
-type Paid = { orderId: string; paymentKey: string; amount: number }
+type Paid = { orderId: string; paymentKey: string; amount: number; transactionKey?: string }
 
-const captureOf = ({ orderId, paymentKey, amount }: Paid, members: Partial<Movement> = {}): Movement => ({
-  transactionKey: `tx_${orderId}`,
+const captureOf = (
+  { orderId, paymentKey, amount, transactionKey = `tx_${orderId}` }: Paid,
+  members: Partial<Movement> = {},
+): Movement => ({
+  transactionKey,
   paymentKey,
   orderId,
   direction: 'CAPTURE',
@@ -155,6 +172,15 @@ test('R1: 19,000 captured for a PENDING order of 20,000: the discrepancy has bot
   assert.deepEqual([await customer.status(orderId), await customer.credits()], ['PENDING', 0])
 })
 
+test('a capture does not account for a cancel of the same amount, which is looked up at the gateway', async () => {
+  const order = await confirmedThen()
+  assertSuccess(await customer.cancel(order.paymentKey), 200)
+  await openedThen(order.orderId, noon)
+  lists(captureOf(order))
+  const { bookedCaptured, outsideCancelled, reviewed } = await run()
+  assert.deepEqual([bookedCaptured, outsideCancelled, reviewed.agrees], [20_000, 20_000, 1])
+})
+
 test('a payment over midnight: its operation is confirmed on the day it was opened, and booked on the day it moved', async () => {
   const midnight = at(dayMs / 1_000)
   const order = await confirmedThen(new Date(midnight.getTime() - 100))
@@ -185,7 +211,7 @@ test('a capture for a FAILED order and its return by us on the next day are each
   assert.equal(await review(service.payments, { customerId: customer.customerId, orderId }, paymentKey), 'repaired')
   await openedThen(orderId, new Date(midnight.getTime() + 1_000))
   const captured = captureOf({ orderId, paymentKey, amount })
-  const returned: Partial<Movement> = { direction: 'CANCEL', transactionKey: 'tx_returned' }
+  const returned: Partial<Movement> = { direction: 'CANCEL', transactionKey: await transactionKeyOf(orderId) }
   const listed = [captured, { ...captured, ...returned, movedAt: new Date(midnight.getTime() + 2_000) }]
   overrides.listMovements = async ({ from, to }) => ({
     kind: 'page',
@@ -215,6 +241,167 @@ test('an operation accounts for one movement: if two captures are listed for one
     missingCaptured: 0,
   })
   assert.equal(result.reviewed.agrees, 1)
+})
+
+const nextDay = { from: at(dayMs / 1_000), to: at((2 * dayMs) / 1_000) }
+
+/** Lists each movement on its day. */
+function listsByDay(...listed: Movement[]): void {
+  overrides.listMovements = async ({ from, to }) => ({
+    kind: 'page',
+    movements: listed.filter(({ movedAt }) => movedAt >= from && movedAt <= to),
+    next: null,
+  })
+}
+
+/** As in old books, or after an answer without a key that could be stored. */
+async function forgetKey(orderId: string): Promise<void> {
+  await service.database.queryUnguarded(
+    `update payment_operations set transaction_key = null where order_id = $1 and kind = 'PART'`,
+    [orderId],
+  )
+}
+
+const cancelSums = ({ cancelled, bookedCancelled, reviewed }: Reconciliation) => [
+  cancelled,
+  bookedCancelled,
+  reviewed.disagrees,
+]
+
+for (const { what, hasKey } of [
+  { what: 'with the transaction key of the first', hasKey: true },
+  { what: 'without a transaction key', hasKey: false },
+]) {
+  test(`a second cancel of the same amount on the next day is not booked by an accepted part ${what}`, async () => {
+    const order = await confirmedThen()
+    const { customerId } = customer
+    const { orderId, paymentKey } = order
+    await service.sandbox.cancel(paymentKey, 10_000)
+    await acceptPartOf(service.payments, { customerId, orderId }, { credits: 11 })
+    const transactionKey = await transactionKeyOf(orderId)
+    if (!hasKey) await forgetKey(orderId)
+    await openedThen(orderId, noon)
+    const first = captureOf(order, { direction: 'CANCEL', amount: 10_000, transactionKey })
+    listsByDay(captureOf(order), first)
+    assert.deepEqual(cancelSums(await run()), [10_000, 10_000, 0])
+    // The same refund once more in the gateway's dashboard; its webhook is lost.
+    await service.sandbox.cancel(paymentKey, 10_000)
+    // Its key sorts before the first one's.
+    const second = { ...first, transactionKey: '0', movedAt: new Date(noon.getTime() + dayMs) }
+    listsByDay(captureOf(order), first, second)
+    const { bookedCancelled, reviewed } = await reconcile(service.payments, nextDay)
+    assert.deepEqual([bookedCancelled, reviewed.repaired], [0, 1])
+    // Nothing is left of the payment.
+    assert.equal(await customer.status(orderId), 'REFUNDED')
+    assert.deepEqual(cancelSums(await run()), [10_000, 10_000, 0])
+  })
+
+  test(`two parts on the next day that add up to an accepted part ${what} are not booked by it`, async () => {
+    const order = await confirmedThen()
+    const { customerId } = customer
+    const { orderId, paymentKey } = order
+    await service.sandbox.cancel(paymentKey, 10_000)
+    await acceptPartOf(service.payments, { customerId, orderId }, { credits: 11 })
+    const transactionKey = await transactionKeyOf(orderId)
+    if (!hasKey) await forgetKey(orderId)
+    await openedThen(orderId, noon)
+    const first = captureOf(order, { direction: 'CANCEL', amount: 10_000, transactionKey })
+    const [one, two] = ['tx_one', 'tx_two'].map((key) => ({
+      ...first,
+      transactionKey: key,
+      amount: 5_000,
+      movedAt: new Date(noon.getTime() + dayMs),
+    }))
+    assert.ok(one && two)
+    for (const { amount } of [one, two]) await service.sandbox.cancel(paymentKey, amount)
+    listsByDay(captureOf(order), first, one, two)
+    await run()
+    const { cancelled, bookedCancelled } = await reconcile(service.payments, nextDay)
+    assert.deepEqual([cancelled, bookedCancelled], [10_000, 0])
+  })
+}
+
+test('two parts on different days that add up to a refund are not booked by it: of one span they would be', async () => {
+  const order = await confirmedThen()
+  const { orderId } = order
+  await refund(service.payments, { orderId, reason: 'agreed' })
+  await openedThen(orderId, noon)
+  const part = captureOf(order, { direction: 'CANCEL', transactionKey: 'tx_part', amount: 12_000 })
+  const last = { ...part, transactionKey: await transactionKeyOf(orderId), amount: 8_000 }
+  const nextNoon = new Date(noon.getTime() + dayMs)
+  listsByDay(captureOf(order), part, { ...last, movedAt: nextNoon })
+  assert.deepEqual(cancelSums(await run()), [12_000, 0, 0])
+  assert.deepEqual(cancelSums(await reconcile(service.payments, nextDay)), [8_000, 0, 0])
+  await service.database.query('truncate gateway_movements')
+  listsByDay(captureOf(order), part, last)
+  assert.deepEqual(cancelSums(await run()), [20_000, 20_000, 0])
+})
+
+/** A cancelled order whose operations are of the day, without the key of its cancel. */
+async function cancelledThen() {
+  const order = await confirmedThen()
+  assertSuccess(await customer.cancel(order.paymentKey), 200)
+  const cancelKey = await transactionKeyOf(order.orderId)
+  await service.database.queryUnguarded(
+    `update payment_operations set transaction_key = null where order_id = $1 and kind = 'CANCEL'`,
+    [order.orderId],
+  )
+  await openedThen(order.orderId, noon)
+  const first = captureOf(order, { direction: 'CANCEL', transactionKey: cancelKey, movedAt: at(12 * 3_600 + 1) })
+  const second = { ...first, transactionKey: 'tx_second', movedAt: new Date(noon.getTime() + dayMs) }
+  return { order, first, second }
+}
+
+for (const { when, runsBefore, kept } of [
+  { when: 'while the first one is not stored yet', runsBefore: false, kept: true },
+  { when: 'when the first one was deleted after its time', runsBefore: true, kept: false },
+]) {
+  test(`a cancel on the next day is not booked by an operation without a transaction key ${when}`, async () => {
+    const { order, first, second } = await cancelledThen()
+    listsByDay(captureOf(order), first, second)
+    if (runsBefore) assert.deepEqual(cancelSums(await run()), [20_000, 20_000, 0])
+    const deleted = 'delete from gateway_movements where transaction_key = $1'
+    if (!kept) await service.database.query(deleted, [first.transactionKey])
+    const { cancelled, bookedCancelled, lines } = await reconcile(service.payments, nextDay)
+    assert.deepEqual([cancelled, bookedCancelled, lines.length], [20_000, 0, 1])
+    assert.deepEqual(cancelSums(await run()), [20_000, 20_000, 0])
+  })
+}
+
+test('an operation without a transaction key accounts for the nearest movement from its opening on, also after midnight', async () => {
+  const { order, first } = await cancelledThen()
+  const midnight = at(dayMs / 1_000)
+  const before = { ...first, transactionKey: 'tx_before', movedAt: at(11 * 3_600) }
+  listsByDay(captureOf(order), before, first)
+  const { bookedCancelled, lines } = await run()
+  assert.equal(bookedCancelled, 20_000)
+  assert.deepEqual(
+    lines.map(({ transactionKey }) => transactionKey),
+    ['tx_before'],
+  )
+
+  await openedThen(order.orderId, new Date(midnight.getTime() - 1_000))
+  listsByDay({ ...first, transactionKey: 'tx_late', movedAt: new Date(midnight.getTime() + 1_000) })
+  assert.deepEqual(cancelSums(await reconcile(service.payments, nextDay)), [20_000, 20_000, 0])
+})
+
+test('a list with several versions of one transaction key ends the run with one discrepancy of that movement', async () => {
+  const order = await confirmedThen()
+  const captured = captureOf(order, { transactionKey: order.transactionKey })
+  for (const versions of [[], [5_000], [5_000, 6_000], [5_000, 6_000, 7_000]]) {
+    lists(captured, captured, ...versions.map((amount) => ({ ...captured, amount })))
+    const { movements: listed, captured: sum, bookedCaptured, listedDifferently } = await run()
+    assert.deepEqual(
+      [listed, sum, bookedCaptured, listedDifferently],
+      [
+        1 + versions.length,
+        versions.reduce((total, amount) => total + amount, 20_000),
+        20_000,
+        Math.min(1, versions.length),
+      ],
+    )
+  }
+  assert.deepEqual(await openKinds(service, order.transactionKey), ['MOVEMENT_DIFFERS'])
 })
 
 test('a movement inserted into our copy of the list hides no grant, is not counted, and is reported until it is deleted', async () => {
@@ -279,30 +466,63 @@ for (const [what, members] of alterations) {
   })
 }
 
-/** Runs an action right before the first run of a statement. */
-function contextWhere(name: string, action: () => Promise<void>) {
+/** Runs each action right before the first run of a statement. */
+function contextWhere(actions: Record<string, () => Promise<void>>) {
   const { database } = service.payments
-  let hasRun = false
+  const left = new Map(Object.entries(actions))
   return {
     ...service.payments,
     database: {
       async run<Row extends object>(next: Statement, values?: unknown[]): Promise<Row[]> {
-        if (next.name === name && !hasRun) {
-          hasRun = true
-          await action()
-        }
+        const action = left.get(next.name)
+        left.delete(next.name)
+        await action?.()
         return database.run<Row>(next, values)
       },
     },
   }
 }
 
+const removeStatement = statement('test.removeMovement', 'delete from gateway_movements where transaction_key = $1')
+
+/** Deletes with the database role of the service, which may do that because it deletes old movements. */
+async function remove({ transactionKey }: Movement): Promise<void> {
+  await service.payments.database.run(removeStatement, [transactionKey])
+}
+
+for (const until of ['payments.listApprovedOperations', 'payments.sumGatewayMovements']) {
+  test(`a movement that is in our copy during the run, and removed before ${until}, hides no grant`, async () => {
+    const forged = await forgedGrant('pay_forged')
+    lists()
+    const planted = captureOf(forged, { transactionKey: 'tx_forged' })
+    const context = contextWhere({
+      'payments.listMovementsToCompare': () => plant(planted),
+      [until]: () => remove(planted),
+    })
+    const result = await run(context)
+    assert.deepEqual(sums(result), { captured: 0, bookedCaptured: 0, outsideCaptured: 0, missingCaptured: 20_000 })
+    assert.deepEqual(await openKinds(service, forged.orderId), ['NOT_CAPTURED_AT_GATEWAY'])
+  })
+}
+
+test('a listed movement that is missing from our copy during the comparison ends the run without a result', async () => {
+  const order = await confirmedThen()
+  const moved = captureOf(order)
+  const again = captureOf(order, { transactionKey: 'tx_again' })
+  lists(moved, again)
+  const context = contextWhere({
+    'payments.listMovementsToCompare': () => remove(again),
+    'payments.sumGatewayMovements': () => plant(again),
+  })
+  await assert.rejects(run(context), { message: /deleted during the run: it has to be made again\.$/ })
+})
+
 for (const name of ['payments.listMovementsToCompare', 'payments.findMovementsOfPayments']) {
   test(`a movement inserted into our copy before ${name} ends the run without a result`, async () => {
     const forged = await forgedGrant('pay_forged')
     lists()
     const planted = captureOf(forged, { transactionKey: 'tx_planted' })
-    const context = contextWhere(name, () => plant(planted))
+    const context = contextWhere({ [name]: () => plant(planted) })
     await assert.rejects(run(context), {
       message: 'Movements that the gateway does not list were added during the run: it has to be made again.',
     })
@@ -317,12 +537,15 @@ for (const name of ['payments.listMovementsToCompare', 'payments.findMovementsOf
 test('a movement that a concurrent run has added, because the gateway lists it now, does not stop the run', async () => {
   const order = await confirmedThen()
   lists()
-  const context = contextWhere('payments.listMovementsToCompare', async () => {
-    lists(captureOf(order))
-    await plant(captureOf(order))
+  const context = contextWhere({
+    'payments.listMovementsToCompare': async () => {
+      lists(captureOf(order))
+      await plant(captureOf(order))
+    },
   })
   const result = await run(context)
-  assert.deepEqual([result.notListed, result.bookedCaptured], [0, 20_000])
+  // It was not in the list of this run: the payment was looked up.
+  assert.deepEqual([result.notListed, result.bookedCaptured, result.outsideCaptured], [0, 0, 20_000])
 })
 
 test('a copy of which the gateway lists almost nothing ends the run: it may be the list of another account', async () => {

@@ -8,6 +8,7 @@ import { audit } from '../../src/payments/audit/audit.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
+import { recordPlayedActions } from '../support/audit/played-actions.ts'
 import { operationStates, settleAll } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
@@ -19,6 +20,7 @@ after(() => service.close())
 afterEach(async () => {
   await service.sandbox.clearFaults()
   await settleAll(service)
+  await recordPlayedActions(service.database)
   assert.deepEqual((await audit(service.payments.database)).violations, [])
 })
 
@@ -155,6 +157,7 @@ test('I-10: an order whose confirmedAt an earlier version stored before its crea
     `update orders set created_at = confirmed_at + interval '30 seconds' where order_id = $1`,
     [orderId],
   )
+  await recordPlayedActions(service.database)
   const { violations } = await audit(service.payments.database)
   assert.deepEqual(
     violations.map((violation) => [violation.invariant, violation.orderId]),

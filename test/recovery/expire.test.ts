@@ -102,7 +102,7 @@ test('E2: an expired order cannot get a confirm, nor a confirmed one an expiry',
          case $4 when 'OPEN' then null else now() end, case $4 when 'OPEN' then null else gen_random_uuid() end)`,
       [customer.customerId, orderId, paymentKey, state],
     )
-  const constraint = 'payment_operations_one_success'
+  const constraint = 'payment_operations_one_success_of_kind'
   await assert.rejects(insert(expired.orderId, expired.paymentKey, 'OPEN'), { constraint })
   await assert.rejects(insert(confirmed.orderId, null, 'EXPIRED'), { constraint })
 })

@@ -3,17 +3,25 @@
 // processes from sending at once, and protects the send number of the current holder.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../harness/until.ts'
 import type { Operation } from '../../src/payments/operations/begin.sql.ts'
 import { claimDueOperations, claimLease, releaseLease, renewLease } from '../../src/payments/operations/lease.sql.ts'
 import { resume, takeOver } from '../../src/payments/operations/run.ts'
+import { packageOf } from '../../src/payments/packages.ts'
+import { recover } from '../../src/payments/recovery/recover.ts'
 import { contextOver, createOverrides, losingAnswerOf, makeDue, settleAll } from '../support/service/recovery.ts'
 import { assertRefused, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 const leaseMs = 60_000
+const turnMs = 60_000
 let service: TestService
 before(async () => {
-  service = await startTestService({ wrapGateway, settings: { operationLeaseMs: leaseMs, operationWaitMs: 200 } })
+  service = await startTestService({
+    wrapGateway,
+    settings: { operationLeaseMs: leaseMs, operationWaitMs: 200, retryFirstPauseMs: 300 },
+  })
 })
 after(() => service.close())
 afterEach(async () => {
@@ -68,15 +76,124 @@ test('when two processes read an operation whose lease has expired, one takes it
   assert.equal(await customer.status(orderId), 'PENDING')
 })
 
-test('a claim of the lease whose result was lost on the wire is repeated and succeeds for the same holder', async () => {
+test('a claim of the lease whose result was lost on the wire is repeated and succeeds for the same holder, and counts one attempt', async () => {
   await openConfirm()
   const read = await nextHolder()
   await makeDue(service)
   const connections = losingAnswerOf(service.database.pool, 'payments.claimLease')
   const { database } = contextOver(service.payments, connections)
   const holderId = crypto.randomUUID()
-  assert.equal((await claimLease(database, read, holderId, leaseMs))?.holderId, holderId)
-  assert.equal(connections.lost(), true)
+  const claimed = await claimLease(database, read, holderId, leaseMs, turnMs)
+  assert.deepEqual([claimed?.holderId, connections.lost()], [holderId, true])
+  assert.equal(claimed?.attempts, read.attempts + 1, 'the attempt before it is counted once')
+})
+
+test('of eight requests that claim an operation at once one gets it, and the attempt before it is counted once', async () => {
+  await openConfirm()
+  const read = await nextHolder()
+  await makeDue(service)
+  const { database } = service.payments
+  const claims = await Promise.all(
+    Array.from({ length: 8 }, () => claimLease(database, read, crypto.randomUUID(), leaseMs, turnMs)),
+  )
+  assert.deepEqual(
+    claims.flatMap((claimed) => claimed?.attempts ?? []),
+    [read.attempts + 1],
+  )
+})
+
+test('an operation that became due while a request had its lease is the worker’s turn: requests wait for it', async () => {
+  await openConfirm()
+  const { database } = service.payments
+  await makeDue(service)
+  const read = await nextHolder()
+  await makeDue(service)
+  const request = await claimLease(database, read, crypto.randomUUID(), leaseMs, turnMs)
+  assert.ok(request, 'a lease that has ended by itself is free for requests too')
+  await releaseLease(database, request, 50, { code: 'TIMEOUT' })
+  assert.equal(await claimLease(database, read, crypto.randomUUID(), leaseMs, turnMs), null)
+  const claim = { holderId: crypto.randomUUID(), limit: 10, leaseMs, firstPauseMs: 60_000, longestPauseMs: 60_000 }
+  const [worker] = await claimDueOperations(database, claim)
+  assert.equal(worker?.operationId, read.operationId)
+  // It has had its turn: the next attempt may be a request's at once.
+  await releaseLease(database, worker ?? assert.fail(), 50, { code: 'TIMEOUT' })
+  const next = await claimLease(database, read, crypto.randomUUID(), leaseMs, turnMs)
+  assert.deepEqual([worker?.attempts, next?.attempts], [request.attempts + 1, request.attempts + 2])
+})
+
+test('without a worker a request waits for one turn only', async () => {
+  await openConfirm()
+  const { database } = service.payments
+  const read = await nextHolder()
+  await makeDue(service)
+  const request = await claimLease(database, read, crypto.randomUUID(), leaseMs, turnMs)
+  await releaseLease(database, request ?? assert.fail(), 50, { code: 'TIMEOUT' })
+  const claims = async () => (await claimLease(database, read, crypto.randomUUID(), leaseMs, 300)) !== null
+  assert.equal(await claims(), false)
+  await until('the turn is over', claims)
+})
+
+test('a caller that retries without a pause does not keep the worker away', async () => {
+  const { customer, orderId, paymentKey } = await openConfirm()
+  overrides.findConfirm = async () => {
+    await sleep(60)
+    return { kind: 'unknown', code: 'TIMEOUT' }
+  }
+  let isOver = false
+  let retries = 0
+  const caller = (async () => {
+    while (!isOver) {
+      assertRefused(await customer.confirm(orderId, paymentKey, packageOf('STANDARD').price), 'SVC001')
+      retries += 1
+    }
+  })()
+  let turns = 0
+  const endMs = performance.now() + 20_000
+  while (turns < 3 && performance.now() < endMs) {
+    turns += (await recover(service.payments)).taken
+    await sleep(20)
+  }
+  isOver = true
+  await caller
+  assert.equal(turns, 3, `after ${retries} retries`)
+  const { operation, attempts } = await rowsOf(await nextHolder())
+  assert.equal((operation[0] as { attempts: number }).attempts, attempts.length)
+})
+
+/** The age of the operation at its last claim by the worker, and the pause from there, in exact milliseconds. */
+async function pauseOf({ operationId }: Operation): Promise<{ ageMs: number; pauseMs: number }> {
+  const claimedAt = `(lease_until - ${leaseMs} * interval '1 ms')`
+  const [row] = await service.database.query<{ ageMs: number; pauseMs: number }>(
+    `select extract(epoch from ${claimedAt} - opened_at)::float8 * 1000 as "ageMs",
+       extract(epoch from settle_at - ${claimedAt})::float8 * 1000 as "pauseMs"
+     from payment_operations where operation_id = $1`,
+    [operationId],
+  )
+  return row ?? assert.fail()
+}
+
+test('however often a caller retries, no pause of the worker is longer than twice the age of the operation, or the first pause', async () => {
+  await openConfirm()
+  const { operationId } = await nextHolder()
+  const claim = { limit: 10, leaseMs, firstPauseMs: 1_000, longestPauseMs: 300_000 }
+  for (const [ageMs, lowMs, highMs] of [
+    [-60_000, 500, 1_000],
+    [0, 500, 1_000],
+    [5_000, 5_000, 10_000],
+    [60_000, 60_000, 120_000],
+    [3_600_000, 150_000, 300_000],
+  ] as const) {
+    await service.database.query(
+      `update payment_operations set attempts = 90, opened_at = now() - $2::int * interval '1 ms' where operation_id = $1`,
+      [operationId, ageMs],
+    )
+    await makeDue(service)
+    const [claimed] = await claimDueOperations(service.payments.database, { ...claim, holderId: crypto.randomUUID() })
+    const found = await pauseOf(claimed ?? assert.fail('nothing is due'))
+    // The time between the two statements has passed, too.
+    const lateMs = found.ageMs - ageMs
+    assert.ok(found.pauseMs >= lowMs && found.pauseMs <= highMs + 2 * lateMs, JSON.stringify({ set: ageMs, ...found }))
+  }
 })
 
 test('a closed operation has no lease: it cannot be claimed, renewed or released, not even by its last holder', async () => {
@@ -89,8 +206,8 @@ test('a closed operation has no lease: it cannot be claimed, renewed or released
     holder.orderId,
   ])
   const closed = await rowsOf(holder)
-  assert.equal(await claimLease(database, holder, crypto.randomUUID(), leaseMs), null)
-  assert.equal(await claimLease(database, holder, holder.holderId, leaseMs), null)
+  assert.equal(await claimLease(database, holder, crypto.randomUUID(), leaseMs, turnMs), null)
+  assert.equal(await claimLease(database, holder, holder.holderId, leaseMs, turnMs), null)
   assert.equal(await renewLease(database, holder, leaseMs), false)
   await releaseLease(database, holder, 50, { code: 'TIMEOUT', needsNewIdempotencyKey: true })
   assert.deepEqual(await rowsOf(holder), closed)

@@ -162,6 +162,25 @@ for (const status of orderStatuses) {
   }
 }
 
+for (const [money, transactionKey] of [
+  ['kept', 'transaction_seen'],
+  ['partly returned', null],
+] as const) {
+  const whose = transactionKey
+    ? 'the last transaction of the payment'
+    : 'no transaction: the last one is the cancellation'
+  test(`a capture that a review adopts, money ${money}, has ${whose}`, async () => {
+    const { order } = await check('PENDING', 'other', otherPayment.PENDING[money], (subject) =>
+      paymentOf(subject, money),
+    )
+    const stored = await service.database.query(
+      `select transaction_key as "transactionKey" from payment_operations where order_id = $1 and state = 'APPROVED'`,
+      [order.orderId],
+    )
+    assert.deepEqual(stored, [{ transactionKey }])
+  })
+}
+
 const differences: [what: string, members: Partial<PaymentSnapshot>][] = [
   ['another amount', { amount: 1_000 }],
   ['another currency', { currency: 'USD' }],

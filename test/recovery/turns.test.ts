@@ -35,6 +35,14 @@ async function lostConfirm(kind: string) {
   return { customer, ...order }
 }
 
+/** As if the time until the next try of every open operation had passed. */
+async function untilDue(): Promise<void> {
+  await service.database.query(
+    `update payment_operations set opened_at = opened_at - greatest(settle_at - now(), interval '0') where state = 'OPEN'`,
+  )
+  await makeDue(service)
+}
+
 test('after an answer without an outcome the lease is free, and the operation is due after the first pause', async () => {
   const { customer, orderId } = await lostConfirm('error-before')
   const { leased, settleInMs, attempts, gatewayCode } = await lastOperation(service, orderId)
@@ -67,7 +75,7 @@ test('a caller’s retry settles at once, however late the worker’s next attem
     assert.ok((await lastOperation(service, orderId)).settleInMs > 0)
     assertSuccess(await confirm(), 200)
     const { state, attempts } = await lastOperation(service, orderId)
-    assert.deepEqual([state, attempts], ['APPROVED', 0])
+    assert.deepEqual([state, attempts], ['APPROVED', 1])
     assert.equal(await customer.credits(), 21)
   }
 })
@@ -76,7 +84,7 @@ test('each attempt without an outcome doubles the pause, up to the longest; atte
   const { orderId } = await lostConfirm('reset-after')
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 100 }])
   for (const [attempt, pauseMs] of [60_000, 120_000, 240_000, 400_000, 400_000, 400_000].entries()) {
-    await makeDue(service)
+    await untilDue()
     assert.deepEqual(await recover(service.payments), { taken: 1, more: false })
     const { leased, settleInMs, attempts } = await lastOperation(service, orderId)
     assert.deepEqual({ leased, attempts }, { leased: false, attempts: attempt + 1 })
@@ -95,25 +103,65 @@ test('the pauses have jitter: operations lost at the same time are not due at th
   assert.equal(new Set(pauses.map(({ settleInMs }) => Math.round(settleInMs))).size, 8)
 })
 
-test('a caller’s retry without an outcome does not bring the worker’s next attempt forward', async () => {
+test('a caller’s retry without an outcome moves the worker’s next attempt neither forward nor back, and is counted', async () => {
   const { orderId, confirm } = await lostConfirm('reset-after')
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 100 }])
   for (let attempt = 0; attempt < 4; attempt += 1) {
+    const before = await lastOperation(service, orderId)
+    assertRefused(await confirm(), 'SVC001')
+    const after = await lastOperation(service, orderId)
+    assert.equal(after.attempts, before.attempts + 1)
+    assertWithin(after.settleInMs, before.settleInMs, before.settleInMs)
     await makeDue(service)
     await recover(service.payments)
   }
-  const before = await lastOperation(service, orderId)
-  assertRefused(await confirm(), 'SVC001')
-  const after = await lastOperation(service, orderId)
-  assert.equal(after.attempts, 4)
-  assertWithin(after.settleInMs, before.settleInMs, before.settleInMs)
+})
+
+test('C35: attempts count whether a request or the worker made them; for the pause and the discrepancy their time counts, too', async () => {
+  const { orderId, confirm } = await lostConfirm('error-before')
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-before', times: 100 }])
+  const retries: [attempts: number, sendNumber: number, stuck: string[]][] = []
+  for (let retry = 1; retry <= 5; retry += 1) {
+    assertRefused(await confirm(), 'SVC001')
+    const { attempts, sendNumber } = await lastOperation(service, orderId)
+    const kinds = (await discrepanciesOf(service, orderId)).map(({ kind }) => kind)
+    retries.push([attempts, sendNumber, kinds])
+  }
+  assert.deepEqual(retries, [
+    [1, 1, []],
+    [2, 1, []],
+    [3, 2, []],
+    [4, 3, []],
+    [5, 4, []],
+  ])
+  assertWithin((await lastOperation(service, orderId)).settleInMs, firstPauseMs, firstPauseMs)
+  for (const [attempt, ageMs, lowMs, highMs, stuck] of [
+    [6, 0, firstPauseMs / 2, firstPauseMs, []],
+    // The worker alone makes its fourth try after 60 s and half of 60, 120 and 240 s at the earliest.
+    [7, 100_000, 100_000, 200_000, []],
+    [8, 210_000, longestPauseMs / 2, longestPauseMs, ['OPERATION_STUCK']],
+  ] as const) {
+    await service.database.query(
+      `update payment_operations set opened_at = now() - $2::int * interval '1 ms' where order_id = $1`,
+      [orderId, ageMs],
+    )
+    await makeDue(service)
+    await recover(service.payments)
+    const { attempts, settleInMs } = await lastOperation(service, orderId)
+    assert.equal(attempts, attempt)
+    assertWithin(settleInMs, lowMs, highMs + slackMs)
+    assert.deepEqual(
+      (await discrepanciesOf(service, orderId)).map(({ kind }) => kind),
+      stuck,
+    )
+  }
 })
 
 test('C35: after the limit of attempts there is one discrepancy; it is resolved when the operation is settled', async () => {
   const { customer, orderId, confirm } = await lostConfirm('reset-after')
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 100 }])
   for (const attempt of [1, 2, 3, 4, 5]) {
-    await makeDue(service)
+    await untilDue()
     await recover(service.payments)
     const found = await discrepanciesOf(service, orderId)
     assert.deepEqual(

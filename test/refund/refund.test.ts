@@ -2,6 +2,7 @@
 // the remaining credits are removed, the spent ones are recorded as a shortfall, and the balance never goes below zero.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { cancelledElsewhere } from '../../src/payments/kinds.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { movements, orderInState, spend, totalCalls } from '../support/service/orders.ts'
@@ -161,7 +162,7 @@ test('F7: the operator’s next attempt settles an unknown refund at once, with 
   await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-after', times: 1 }])
   await assert.rejects(refundOf(orderId), { code: 'SVC001' })
   assert.deepEqual(await refundOf(orderId), answerFor(orderId, 0))
-  assert.equal((await lastOperation(service, orderId)).attempts, 0)
+  assert.equal((await lastOperation(service, orderId)).attempts, 1)
 })
 
 for (const name of ['payments.claimCancels', 'payments.finishOperations']) {
@@ -174,6 +175,17 @@ for (const name of ['payments.claimCancels', 'payments.finishOperations']) {
     assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
   })
 }
+
+test('the reason of a cancellation that was made at the gateway is not accepted as the reason of a refund', async () => {
+  const { orderId } = await (await service.newCustomer()).confirmedOrder()
+  const { cancel } = service.calls
+  await assert.rejects(refund(service.payments, { orderId, reason: cancelledElsewhere }), {
+    code: 'VAL003',
+    metadata: { fields: [{ field: 'reason', rule: 'stands for a cancellation that was made at the gateway' }] },
+  })
+  assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED'])
+  assert.equal(service.calls.cancel, cancel)
+})
 
 for (const status of ['PENDING', 'FAILED', 'CANCELLED'] as const) {
   test(`F5: an order that is ${status} is not refunded, and nothing changes`, async () => {

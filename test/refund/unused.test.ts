@@ -1,22 +1,25 @@
 // Refund of the unused part: its value goes back, its credits are taken, exactly as quoted, once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { audit } from '../../src/payments/audit/audit.ts'
+import { until } from '../../harness/until.ts'
 import { reconcile } from '../../src/payments/books/reconcile.ts'
-import type { PaymentContext } from '../../src/payments/context.ts'
-import { resolveDiscrepanciesOfOrder } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
-import { acceptPartialCancel } from '../../src/payments/refunds/accept.ts'
 import { quoteRefund } from '../../src/payments/refunds/quote.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
+import { refusingEnds } from '../support/console/refused-ends.ts'
+import { wrapDatabase } from '../support/database/connections.ts'
 import { movements } from '../support/service/orders.ts'
 import { operationStates, settleAll } from '../support/service/recovery.ts'
 import { type Answer, assertRefused, assertSuccess } from '../support/service/service.ts'
-import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
+import { type SpendingService, startInternal, startSpendingService } from '../support/spending/spending.ts'
 
 let service: SpendingService
+const logged: string[] = []
 before(async () => {
-  service = await startSpendingService({ settings: { refundFullPriceMs: 0, refundSmallestAmount: 3_000 } })
+  service = await startSpendingService({
+    settings: { refundFullPriceMs: 0, refundSmallestAmount: 3_000 },
+    onLogged: (line) => logged.push(line),
+  })
 })
 after(() => service.close())
 
@@ -42,14 +45,6 @@ async function spend(customerId: string, credits: number): Promise<void> {
 }
 
 const lastHour = () => ({ from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 1_000) })
-
-async function discrepanciesOf(orderId: string): Promise<string[]> {
-  const rows = await service.database.query<{ text: string }>(
-    `select kind || ': ' || coalesce(resolution, 'open') as text from discrepancies where order_id = $1 order by found_at`,
-    [orderId],
-  )
-  return rows.map(({ text }) => text)
-}
 
 async function paymentOf(orderId: string) {
   const [payment] = await service.sandbox.paymentsOf(orderId)
@@ -116,6 +111,28 @@ test('an untouched young order is refunded at its full price, however small', as
   const settings = { ...service.payments.settings, refundFullPriceMs: 60_000 }
   const quote = await quoteRefund({ ...service.payments, settings }, orderId)
   assert.deepEqual(quote?.unused, { rule: 'full price', amount: 1_000, credits: 1 })
+})
+
+test('a young order with used credits has the smallest amount of any other', async () => {
+  const { customerId, orderId } = await customerWithOrder()
+  await spend(customerId, 18)
+  const settings = { ...service.payments.settings, refundFullPriceMs: 60_000 }
+  const quote = await quoteRefund({ ...service.payments, settings }, orderId)
+  assert.deepEqual([quote?.unused, quote?.unusedRefusal], [null, 'below the smallest amount'])
+})
+
+test('a quote of the right amount and other credits is refused', async () => {
+  const { customerId, orderId } = await customerWithOrder()
+  const refused = await service.internal.refund(customerId, orderId, { amount: 20_000, credits: 20 })
+  assert.equal(refusalOf(refused), 'changed')
+  assert.equal((await paymentOf(orderId)).balanceAmount, 20_000)
+})
+
+test('after a refund of the unused part the full price is refused, with what was refunded', async () => {
+  const { customerId, orderId } = await customerWithOrder()
+  await spend(customerId, 5)
+  dataOf(await service.internal.refund(customerId, orderId, { amount: 15_000, credits: 16 }))
+  await assert.rejects(refund(service.payments, { orderId, reason: 'all of it' }), /15000 KRW .* refunded already/)
 })
 
 test('a spend between quote and refund refuses it, and the message has the new numbers', async () => {
@@ -219,96 +236,64 @@ test('afterwards the gateway and the books agree', async () => {
   assert.equal(missingCancelled, 0)
 })
 
-for (const { what, credits } of [
-  { what: 'none of its credits', credits: 0 },
-  { what: '6 of its credits', credits: 6 },
-]) {
-  test(`a part cancelled at the gateway, accepted with ${what} taken back, is closed for good`, async () => {
-    const { customerId, orderId, paymentKey, ...customer } = await customerWithOrder()
-    await service.sandbox.cancel(paymentKey, 4_000)
-    await service.sandbox.cancel(paymentKey, 1_000)
-    const key = { customerId, orderId }
-    assert.equal(await review(service.payments, key), 'disagrees')
-    const answer = await acceptPartialCancel(service.payments, key, { credits, reason: 'agreed with the buyer' })
-    const expected = {
-      orderId,
-      status: 'REFUNDED',
-      refundedAmount: 5_000,
-      creditsTakenBack: credits,
-      shortfall: 21 - credits,
+test('an internal listener that closes waits until the end of a refund is in the action log', async () => {
+  const { customerId, orderId } = await customerWithOrder()
+  const steps: string[] = []
+  const database = wrapDatabase(service.payments.database, async (statement, send) => {
+    if (statement.name !== 'operators.endAction') return send()
+    if (steps.length === 0) {
+      steps.push('refused')
+      throw new Error('the database is away')
     }
-    assert.deepEqual(answer, expected)
-    assert.deepEqual(await acceptPartialCancel(service.payments, key, { credits, reason: 'again' }), expected)
-    assert.equal(await customer.credits(), 21 - credits)
-    assert.equal(await review(service.payments, key), 'agrees')
-    assert.deepEqual(await discrepanciesOf(orderId), ['PARTLY_CANCELLED_AT_GATEWAY: agreed with the buyer'])
-    await reconcile(service.payments, lastHour())
-    assert.equal((await discrepanciesOf(orderId)).length, 1)
-    // What the customer keeps has no value any more: the money is settled.
-    const { lots } = dataOf(await service.internal.lots(customerId))
-    assert.deepEqual(
-      lots.map(({ unused, takenBack, value }) => [unused, takenBack, value]),
-      [[21 - credits, credits, 0]],
-    )
-    await service.sandbox.cancel(paymentKey, 1_000)
-    assert.equal(await review(service.payments, key), 'disagrees')
-    assert.deepEqual((await discrepanciesOf(orderId)).at(-1), 'REFUNDED_MORE_AT_GATEWAY: open')
-    await resolveDiscrepanciesOfOrder(service.payments.database, key, 'REFUNDED_MORE_AT_GATEWAY', 'seen')
+    const rows = await send()
+    steps.push('written')
+    return rows
   })
-}
-
-test('nothing is accepted that the gateway does not show, nor credits that the order does not have', async () => {
-  const { customerId, orderId, paymentKey } = await customerWithOrder()
-  const accept = (credits: number) =>
-    acceptPartialCancel(service.payments, { customerId, orderId }, { credits, reason: 'by mistake' })
-  await assert.rejects(accept(0), /does not show a part/)
-  await service.sandbox.cancel(paymentKey, 1_000)
-  await assert.rejects(accept(22), {
-    code: 'VAL003',
-    metadata: { fields: [{ field: 'credits', rule: 'must be at most the credits of the order, 21' }] },
-  })
-  await spend(customerId, 20)
-  await assert.rejects(accept(2), /not available/)
-  assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED'])
+  const closing = await startInternal({ ...service.payments, database })
+  dataOf(await closing.refund(customerId, orderId, { amount: 20_000, credits: 21 }))
+  await closing.close()
+  steps.push('closed')
+  assert.deepEqual(steps, ['refused', 'written', 'closed'])
+  const text = `select e.outcome from operator_actions b join operator_actions e using (action_id)
+    where b.subject = $1 and e.step = 'ENDED'`
+  assert.deepEqual(await service.database.query(text, [orderId]), [{ outcome: 'ok' }])
 })
 
-test('an acceptance whose claim was committed and whose answer was lost is finished, by the request or by the worker', async () => {
-  const { payments } = service
-  const afterCommit = (next: () => Promise<null>): PaymentContext => ({
-    ...payments,
-    batches: {
-      ...payments.batches,
-      async claimCancel(claim) {
-        await payments.batches.claimCancel(claim)
-        return next()
-      },
-    },
-  })
-  for (const [context, isAnswered] of [
-    [afterCommit(async () => null), true],
-    [afterCommit(() => Promise.reject(new Error('the process ended'))), false],
-  ] as const) {
-    const { customerId, orderId, paymentKey, ...customer } = await customerWithOrder()
-    await service.sandbox.cancel(paymentKey, 5_000)
-    const accepted = acceptPartialCancel(context, { customerId, orderId }, { credits: 5, reason: 'agreed' })
-    if (isAnswered) assert.equal((await accepted).refundedAmount, 5_000)
-    else await assert.rejects(accepted, /the process ended/)
-    assert.deepEqual((await audit(payments.database)).violations, [])
-    await settleAll(service)
-    assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED', 'REFUND APPROVED'])
-    assert.equal(await customer.credits(), 16)
-    assert.deepEqual((await audit(payments.database)).violations, [])
-  }
+test('a refund with the reason of a cancellation at the gateway names the field that is refused', async () => {
+  const { customerId, orderId } = await customerWithOrder()
+  const quote = { amount: 20_000, credits: 21 }
+  const answer = await service.internal.refund(customerId, orderId, quote, ' cancelled at the gateway')
+  assertRefused(answer, 'VAL003')
+  assert.match(answer.text, /"field":"reason"/)
 })
 
 test('a path with text that is no order id is not found, and a refund is in the action log with its service', async () => {
   const { customerId, orderId } = await customerWithOrder()
   for (const path of ['ord_1', 'a%00b']) assertRefused(await service.internal.refundQuote(customerId, path), 'NOT000')
   dataOf(await service.internal.refund(customerId, orderId, { amount: 20_000, credits: 21 }, 'asked by phone'))
-  const logged = await service.database.query<{ text: string }>(
+  const actions = await service.database.query<{ text: string }>(
     `select concat_ws(' ', actor, command, arguments, reason) as text from operator_actions where subject = $1`,
     [orderId],
   )
   const { serviceId } = service.internal.issued
-  assert.deepEqual(logged, [{ text: `service ${serviceId} orders refund {${orderId},--unused} asked by phone` }])
+  assert.deepEqual(actions, [{ text: `service ${serviceId} orders refund {${orderId},--unused} asked by phone` }])
+})
+
+test('a service logs the end of a refund that is missing in the action log, until the database accepts it', async () => {
+  const { customerId, orderId } = await customerWithOrder()
+  await refusingEnds(service.database, async () => {
+    dataOf(await service.internal.refund(customerId, orderId, { amount: 20_000, credits: 21 }, 'asked by phone'))
+  })
+  const [action] = await service.database.query<{ id: string }>(
+    `select action_id as id from operator_actions where subject = $1 and step = 'BEGUN'`,
+    [orderId],
+  )
+  const missing = logged.filter((line) => line.includes(`The end of action ${action?.id} (ok) is missing`))
+  assert.equal(missing.length, 1, logged.join(''))
+  await until('the end is written', async () => {
+    const ends = await service.database.query(`select from operator_actions where action_id = $1 and step = 'ENDED'`, [
+      action?.id,
+    ])
+    return ends.length === 1
+  })
 })

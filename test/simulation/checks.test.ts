@@ -1,10 +1,11 @@
 // Checks that compare what was read at two moments, or what happened with its excuse: each notices what it is for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { checkActionLog } from '../../chaos/checks/action-log.ts'
 import { checkReceipts } from '../../chaos/checks/log/receipts.ts'
 import { checkBooks } from '../../chaos/checks/money/books.ts'
 import { checkGateway } from '../../chaos/checks/money/gateway.ts'
-import { partsOfOtherSize } from '../../chaos/checks/money/lots.ts'
+import { creditsTakenTwice } from '../../chaos/checks/money/lots.ts'
 import { createWatch, type EntryDigest } from '../../chaos/checks/money/watch.ts'
 import { refusedGoodPayments } from '../../chaos/checks/reasons.ts'
 import type { Outcome } from '../../chaos/history.ts'
@@ -12,6 +13,7 @@ import type { Books } from '../../chaos/world/postgres.ts'
 import { logOrigin } from '../../chaos/world/settings.ts'
 import type { Peppers } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
+import { type Action, recordAction } from '../../src/operators/action-log.ts'
 import type { Violation } from '../../src/payments/audit/audit.ts'
 import { logKeysOf, signCheckpoint } from '../../src/transparency/note.ts'
 import { silentLog } from '../support/database/database.ts'
@@ -95,7 +97,14 @@ test('C-18: a grant is noticed whose confirm was approved by a payment that had 
     { ...payment, kind: 'cancel', amount: 2_000, transactionKey: 'all' },
   ]
   const found = (transactionKey: string | null) => {
-    const order = { ...payment, status: 'REFUNDED', amount: 3_000, refundedAmount: 3_000, transactionKey }
+    const order = {
+      ...payment,
+      status: 'REFUNDED',
+      amount: 3_000,
+      refundedAmount: 3_000,
+      partsAmount: 0,
+      transactionKey,
+    }
     const evidence = { movements, orders: new Map([['order', order]]), reversals: [], discrepancies: [] } as never
     return checkGateway(evidence).flatMap(({ id, violations }) => violations.map(() => id))
   }
@@ -105,23 +114,34 @@ test('C-18: a grant is noticed whose confirm was approved by a payment that had 
   assert.deepEqual(found('all'), ['C-18'])
 })
 
-test('L-3: a refund of the unused part that took credits which were spent when it began is noticed', async () => {
-  const entries = [
-    { entryNumber: 1, kind: 'GRANT', delta: 10, orderId: 'order' },
-    { entryNumber: 2, kind: 'GRANT', delta: 10, orderId: 'another' },
-    { entryNumber: 3, kind: 'SPEND', delta: -4, orderId: null },
-    { entryNumber: 4, kind: 'HOLD', delta: 0, orderId: 'order' },
-    { entryNumber: 5, kind: 'REFUND', delta: -6, orderId: 'order' },
-  ]
-  const found = (credits: number, entryNumber: number) => {
-    const begun = [{ customerId: 'acme', orderId: 'order', credits, entryNumber }]
-    const query = async <Row extends object>(text: string) =>
-      (text.includes('payment_operations') ? begun : entries) as object[] as Row[]
-    return partsOfOtherSize({ books: { query, queryEach: (text) => query(text) } })
+test('L-3: a cancel or a refund of the unused part is noticed that took credits which were spent, or taken, when it began', async () => {
+  type Taking = { id: string; kind: 'CANCEL' | 'REFUND'; credits: number }
+  const entry = (kind: string, delta: number, orderId: string | null = null, taking?: Taking) => ({
+    customerId: 'acme',
+    kind,
+    delta,
+    orderId,
+    operationId: taking?.id ?? null,
+    operationKind: taking?.kind ?? null,
+    taken: taking?.credits ?? 0,
+    isPart: taking?.kind === 'REFUND',
+  })
+  const found = (...entries: ReturnType<typeof entry>[]) => {
+    const bought = [entry('GRANT', 10, 'one'), entry('GRANT', 10, 'two'), entry('SPEND', -4), entry('GOODWILL', 4)]
+    const query = async <Row extends object>() => [...bought, ...entries] as object[] as Row[]
+    return creditsTakenTwice({ books: { query, queryEach: () => query() } })
   }
-  assert.deepEqual(await found(6, 4), [])
-  assert.deepEqual(await found(10, 3), [])
-  assert.deepEqual(await found(10, 4), ['order: 10 credits taken, 6 were unspent'])
+  const part = (credits: number) => entry('HOLD', 0, 'one', { id: 'p', kind: 'REFUND', credits })
+  assert.deepEqual(await found(part(6)), [])
+  assert.deepEqual(await found(part(10)), ['one: a refund took 10 credits, 6 were unspent'])
+
+  const [first, second] = (['one', 'two'] as const).map((id) => ({ id, kind: 'CANCEL' as const, credits: 10 }))
+  const [begun, other] = [entry('HOLD', 0, 'one', first), entry('HOLD', 0, 'two', second)]
+  const twice = ['two: a cancel took 10 credits, 6 were paid for and unspent']
+  assert.deepEqual(await found(begun), [])
+  assert.deepEqual(await found(begun, entry('RELEASE', 0, 'one', first), other), [])
+  assert.deepEqual(await found(begun, other), twice)
+  assert.deepEqual(await found(begun, entry('ROLLBACK', -10, 'one', first), other), twice)
 })
 
 test('T-1: a receipt is noticed that does not verify, is of something else, or is contradicted by a later one or by the log', async () => {
@@ -183,4 +203,51 @@ test('T-1: a receipt is noticed that does not verify, is of something else, or i
   assert.match(await found([receipt([0], 3)], hashes.toReversed()), /^call 1: the log of 3 entries had the root/)
   assert.equal(await found([refused]), 'call 1: a receipt was refused with NOT000')
   assert.equal(await found([receipt([0], 1), unanswered]), 'call 2: there is no receipt of {"orderId":"one"}')
+})
+
+test('O-1, O-2: an answered action with an unknown outcome is noticed, unless its service has logged that it could not write it', async () => {
+  const reason = 'as call 1 of kim'
+  const action: Action = {
+    actor: 'kim in the console from 127.0.0.1',
+    command: 'orders settle',
+    arguments: ['order'],
+    subject: 'order',
+    reason,
+  }
+  const [ids, lines]: [string[], string[]] = [[], []]
+  const database = createDatabase(
+    {
+      query: async ({ values = [] }: { values?: unknown[] }) => {
+        if (ids.length > 0) throw new Error('the disk is full')
+        ids.push(String(values[0]))
+        return { rows: [] }
+      },
+    },
+    silentLog,
+  )
+  await recordAction({ database, onUnwritten: ({ text }) => void lines.push(text) }, action, async () => ({}))
+  assert.equal(lines.length, 1)
+
+  const row = { ...action, actionId: ids[0], outcome: 'unknown', about: {}, begunAt: 0, runFinishedAt: null }
+  const call = {
+    number: 1,
+    service: 'a',
+    operator: 'kim',
+    role: 'admin',
+    endpoint: 'settleOrder',
+    params: { orderId: 'order' },
+    body: { reason },
+    reason,
+    flaw: null,
+    invokedAtMs: 0,
+    outcome: { kind: 'ok', data: {} },
+  }
+  const found = async (log: string[]) => {
+    const service = { name: 'a', readLog: () => log.map((msg) => JSON.stringify({ msg })).join('\n'), killsMs: [] }
+    const world = { books: booksOf(() => [row]), services: [service] } as never
+    const checks = await checkActionLog(world, { consoleCalls: [call], shop: { customers: [] } } as never)
+    return checks.flatMap(({ id, violations }) => violations.map(() => id))
+  }
+  assert.deepEqual(await found(lines), [])
+  assert.deepEqual(await found([]), ['O-1', 'O-2'])
 })

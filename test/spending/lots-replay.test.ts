@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ReplayedEntry, replayLots } from '../../harness/lots-replay.ts'
 import { createRandom, type Random } from '../../harness/random.ts'
+import { listOutstandingLots } from '../../src/credits/lots/liability.sql.ts'
 import { findLot, type Lot, listLots, lotsOfAccounts } from '../../src/credits/lots/lots.sql.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { type CreditPackage, packages } from '../../src/payments/packages.ts'
@@ -35,7 +36,17 @@ type History = {
   entries: (ReplayedEntry & { balance: number; adjusted: number; at: number })[]
   /** At the end, by holds and by the cancels and refunds that are under way. */
   held: number
-  closing: { order_id: string; credits_held: number }[]
+  closing: Closing[]
+}
+type Closing = { order_id: string; kind: 'CANCEL' | 'REFUND'; credits_held: number }
+
+/** The entries that the operations under way would end with. */
+function entriesOf(closing: Closing[]): ReplayedEntry[] {
+  return closing.map(({ order_id: orderId, kind, credits_held }) => ({
+    kind: kind === 'CANCEL' ? 'ROLLBACK' : 'REFUND',
+    delta: -credits_held,
+    orderId,
+  }))
 }
 
 const below = (random: Random, limit: number) => random.integer(0, limit - 1)
@@ -59,6 +70,7 @@ function randomHistory(random: Random): History {
   const upTo = (limit: number) => 1 + below(random, limit)
   const available = () => balance - held
   const confirmed = () => orders.filter((order) => order.status === 'CONFIRMED' && !open.has(order))
+  const closing = () => [...open].map(([{ order_id }, { kind, held }]) => ({ order_id, kind, credits_held: held }))
 
   function grant(): void {
     const { packageType, price, credits } = random.pick(packages as [CreditPackage, ...CreditPackage[]])
@@ -82,9 +94,12 @@ function randomHistory(random: Random): History {
   function begin(): void {
     const order = confirmed().at(below(random, Math.max(1, confirmed().length)))
     if (!order) return
-    const unspent = replayLots(entries).find((lot) => lot.orderId === order.order_id)?.unspent ?? 0
+    const lots = replayLots([...entries, ...entriesOf(closing())])
+    const unspent = lots.find((lot) => lot.orderId === order.order_id)?.unspent ?? 0
+    const ofConfirmed = new Set(confirmed().map(({ order_id }) => order_id))
+    const refundable = lots.reduce((sum, lot) => sum + (ofConfirmed.has(lot.orderId ?? '') ? lot.unspent : 0), 0)
     const how = random.pick(['cancel', 'full', 'unused'] as const)
-    if (how === 'cancel' && available() < order.credits) return
+    if (how === 'cancel' && Math.min(available(), refundable) < order.credits) return
     if (how === 'unused' && (unspent === 0 || available() < unspent)) return
     const credits = { cancel: order.credits, full: Math.min(order.credits, available()), unused: unspent }[how]
     held += credits
@@ -140,8 +155,7 @@ function randomHistory(random: Random): History {
     'correct',
   ] as const
   for (; now < 40; now += 1) steps[random.pick(likely)]()
-  const closing = [...open].map(([{ order_id }, { held: credits_held }]) => ({ order_id, credits_held }))
-  return { customerId, orders, entries, held, closing }
+  return { customerId, orders, entries, held, closing: closing() }
 }
 
 /** What the definition says, for every order that was granted by then. */
@@ -180,6 +194,7 @@ async function ownTables() {
     create temp table orders as table public.orders with no data;
     create temp table payment_operations as table public.payment_operations with no data;
     create temp table accounts as table public.accounts with no data;
+    create temp table ledger_entries as table public.ledger_entries with no data;
     create temp table account_at (customer_id uuid, entry_number bigint, paid bigint, moment timestamptz);
     create index on orders (customer_id, order_id);
     create index on payment_operations (customer_id, order_id)`)
@@ -196,7 +211,7 @@ async function ownTables() {
         : [{ customer_id, order_id, kind: 'REFUND', state: 'APPROVED', closed_at: momentOf(refunded_at) }],
     )
     const open = histories.flatMap(({ customerId, closing }) =>
-      closing.map((operation) => ({ customer_id: customerId, kind: 'CANCEL', state: 'OPEN', ...operation })),
+      closing.map((operation) => ({ customer_id: customerId, state: 'OPEN', ...operation })),
     )
     await insert('orders', orders)
     await insert('payment_operations', [...refunds, ...open])
@@ -239,19 +254,18 @@ test('on 10,000 random histories the lots equal a replay of the ledger, at the e
   }
 })
 
-/** By their own cancel or refund first; holds of services take the lots that are used next. */
+/** What a cancel or refund under way takes is held on its own order; holds of services take the lots that are used next. */
 function heldOfLots({ entries, held, closing }: History): Map<string, { unspent: number; held: number }> {
-  // The replay has a lot without an order for adjustments.
-  const lots = replayLots(entries).flatMap(({ orderId, unspent }) => (orderId === null ? [] : [{ orderId, unspent }]))
   const reserved = new Map(closing.map(({ order_id, credits_held }) => [order_id, credits_held]))
-  const reservedOf = ({ orderId, unspent }: { orderId: string; unspent: number }) =>
-    Math.min(unspent, reserved.get(orderId) ?? 0)
-  let left = held - lots.reduce((sum, lot) => sum + reservedOf(lot), 0)
+  let left = held - closing.reduce((sum, { credits_held }) => sum + credits_held, 0)
+  // The replay has a lot without an order for adjustments.
+  const lots = replayLots([...entries, ...entriesOf(closing)]).filter((lot) => lot.orderId !== null)
   return new Map(
-    lots.map((lot) => {
-      const taken = Math.max(0, Math.min(lot.unspent - reservedOf(lot), left))
+    lots.map(({ orderId, unspent }) => {
+      const own = reserved.get(orderId ?? '') ?? 0
+      const taken = Math.min(unspent, left)
       left -= taken
-      return [lot.orderId, { unspent: lot.unspent, held: reservedOf(lot) + taken }]
+      return [orderId ?? '', { unspent: unspent + own, held: own + taken }]
     }),
   )
 }
@@ -261,10 +275,10 @@ test('on 1,000 of them each page of lots, the unspent ones and a single one equa
   const { client, insert, replaceBooks } = await ownTables()
   const own = createDatabase(client, silentLog)
   const shown = (lots: Lot[]) => lots.map(({ orderId, held, unused }) => `${orderId} held ${held} unused ${unused}`)
-  async function pagesOf(customerId: string, onlyUnspent: boolean): Promise<Lot[]> {
+  async function pagesOf(customerId: string): Promise<Lot[]> {
     const all: Lot[] = []
     for (let below: number | null = null; ; below = all.at(-1)?.entryNumber ?? null) {
-      const page = await listLots(own, customerId, { below, limit: 3, onlyUnspent })
+      const page = await listLots(own, customerId, { below, limit: 3 })
       all.push(...page)
       if (page.length < 3) return all
     }
@@ -284,13 +298,55 @@ test('on 1,000 of them each page of lots, the unspent ones and a single one equa
         const lines = (of: typeof expected) =>
           of.map(([orderId, { unspent, held }]) => `${orderId} held ${held} unused ${unspent - held}`)
         const { customerId } = history
-        assert.deepEqual(shown(await pagesOf(customerId, false)), lines(expected))
+        assert.deepEqual(shown(await pagesOf(customerId)), lines(expected))
         const unspent = expected.filter(([, lot]) => lot.unspent > 0)
-        assert.deepEqual(shown(await pagesOf(customerId, true)), lines(unspent))
+        const onlyUnspent = await listLots(own, customerId, { below: null, limit: 100, onlyUnspent: true })
+        assert.deepEqual(shown(onlyUnspent), lines(unspent))
         const one = random.pick([...expected, null] as [(typeof expected)[number] | null])
         if (!one) continue
         const found = await findLot(own, customerId, one[0])
         assert.deepEqual(found && shown([found]), lines([one]))
+      }
+    }
+  } finally {
+    client.release(true)
+  }
+})
+
+test('on 500 of them what is owed before a moment equals the replay: no entry of that moment, no credits of adjustments', async () => {
+  const random = createRandom(21)
+  const { client, insert, replaceBooks } = await ownTables()
+  try {
+    const histories = Array.from({ length: 500 }, () => randomHistory(random))
+    await replaceBooks(histories)
+    const customers = histories.map(({ customerId: customer_id, entries }) => ({
+      customer_id,
+      last_entry: entries.length,
+    }))
+    await insert('accounts', customers)
+    const entries = histories.flatMap(({ customerId, entries: own }) =>
+      own.map(({ balance, adjusted, at }, place) => ({
+        customer_id: customerId,
+        entry_number: place + 1,
+        balance_after: balance,
+        adjusted_after: adjusted,
+        created_at: momentOf(at),
+      })),
+    )
+    await insert('ledger_entries', entries)
+    await client.query('create unique index on ledger_entries (customer_id, entry_number); analyze ledger_entries')
+    for (const step of [10, 25, 40]) {
+      const ids = customers.map(({ customer_id }) => customer_id)
+      const owed = await listOutstandingLots(createDatabase(client, silentLog), ids, new Date(momentOf(step)))
+      const found = Map.groupBy(owed, ({ customerId }) => customerId)
+      for (const { customerId, entries: own } of histories) {
+        const lots = replayLots(own.filter(({ at }) => at < step))
+        assert.deepEqual(
+          (found.get(customerId) ?? []).map(({ orderId, used, unspent }) => ({ orderId, used, unspent })),
+          lots
+            .filter(({ orderId, unspent }) => orderId !== null && unspent > 0)
+            .map(({ orderId, used, unspent }) => ({ orderId, used, unspent })),
+        )
       }
     }
   } finally {

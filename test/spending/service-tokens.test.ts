@@ -61,12 +61,16 @@ test('services issue prints a token once; services list shows its id, name and l
   const listed = (await run<Record<string, unknown>[]>('services list')).find((each) => each.serviceId === serviceId)
   const { createdAt, ...rest } = listed ?? {}
   assert.ok(createdAt instanceof Date)
-  assert.deepEqual(rest, { serviceId, name, lastFour: token.slice(-4), status: 'ACTIVE', secretVersion: 1 })
+  const scopes = ['spend', 'hold', 'refund', 'read']
+  assert.deepEqual(rest, { serviceId, name, lastFour: token.slice(-4), status: 'ACTIVE', scopes, secretVersion: 1 })
 })
 
-test('the commands refuse invalid names, extra arguments and unknown tokens', async () => {
+test('the commands refuse invalid names and scopes, extra arguments and unknown tokens', async () => {
   for (const name of [undefined, '', '  ', 'n'.repeat(101), 'two\nlines', 'nul\u0000']) {
     await assert.rejects(run('services issue', name === undefined ? {} : { name }), /--name NAME is needed/)
+  }
+  for (const may of ['', 'everything', 'read,', 'spend;read', 'manage-holds', 'read,manage-holds']) {
+    await assert.rejects(run('services issue', { name: 'x', may }), /--may/)
   }
   await assert.rejects(run('services issue', { name: 'x' }, 'more'), /unexpected argument "more"/)
   await assert.rejects(run('services list', {}, 'more'), /unexpected argument "more"/)

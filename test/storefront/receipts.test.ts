@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { texts } from '../../examples/storefront/texts/texts.ts'
+import { verifyTexts } from '../../examples/storefront/texts/verify.ts'
 import { closeAll } from '../support/closing.ts'
+import { testLogKeys } from '../support/service/service.ts'
 import { checkReceipt, logEntries } from '../support/spending/receipts.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 import { openShop } from './shop.ts'
@@ -43,6 +45,23 @@ test('the order page leads to a receipt that is ready in a few seconds and prove
   const receipt = (await saved.json()) as Parameters<typeof checkReceipt>[0] & { subject: object }
   checkReceipt(receipt)
   assert.deepEqual(receipt.subject, { order: orderId })
+})
+
+test('the page that verifies has the keys of the log of the service, also while the service does not answer', async () => {
+  const keysOn = async (path = '/verify') =>
+    JSON.parse(/data-keys="([^"]*)"/.exec((await shop.get(path)).html)?.[1]?.replaceAll('&quot;', '"') ?? 'null')
+  const vkeys = testLogKeys.map(({ vkey }) => vkey)
+  assert.deepEqual(await keysOn(), vkeys)
+  assert.ok((await shop.get('/verify')).text.includes(verifyTexts.en.keyOfShopHint))
+  assert.ok((await shop.get('/verify?lang=ko')).text.includes(verifyTexts.ko.keyOfShopHint))
+  await using stack = new AsyncDisposableStack()
+  const { apiKey } = await service.newCustomer()
+  const statement = { apiUrl: () => 'http://127.0.0.1:1', token: 'none' }
+  const alone = await openShop({ apiUrl: service.url, apiKey, sandboxUrl: service.sandboxUrl, statement })
+  stack.defer(() => alone.close())
+  const page = await alone.get('/verify')
+  assert.ok(page.status === 200 && page.html.includes('data-keys="[]"'))
+  assert.equal(page.text.includes(verifyTexts.en.keyOfShopHint), false)
 })
 
 test('the shop gives no receipt of an order that was not bought here, and none without the internal API', async () => {

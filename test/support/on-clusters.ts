@@ -24,6 +24,7 @@ const folders = [
 const leftOut: Record<string, string[]> = {
   'it damages the tables and their guards in one transaction, and audits in it': [
     'test/audit/audit.test.ts',
+    'test/audit/security-table.test.ts',
     'test/transparency/check.test.ts',
   ],
   'it starts its own PostgreSQL': ['test/faults/campaign.test.ts', 'test/faults/failover.test.ts'],
@@ -49,5 +50,6 @@ export const skippedOnClusters: Record<string, string[]> = {
   'a cluster has no budget over all customers': [
     'the budget of a service over all customers counts all its tokens',
     'a service has a budget over all customers, which is set',
+    'a spend that waited for the account while the budget of its service was lowered',
   ],
 }

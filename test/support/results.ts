@@ -17,8 +17,12 @@ export function createResults() {
   /** The names around the test that is reported: its file, the tests it is part of. */
   let path: string[] = []
   let failures = 0
+  const counts = { ran: 0, skipped: 0 }
 
   function collect({ type, data }: TestEvent): void {
+    if ((type === 'test:pass' || type === 'test:fail') && data.details.type !== 'suite' && data.nesting > 0) {
+      counts[data.skip === undefined ? 'ran' : 'skipped'] += 1
+    }
     if (type === 'test:start') path = [...path.slice(0, data.nesting), data.name]
     if (type === 'test:pass') {
       note(data.name, data.nesting, data.details.duration_ms, data.skip === undefined ? '' : ' (skipped)')
@@ -43,6 +47,8 @@ export function createResults() {
   return {
     collect,
     failed: () => failures > 0,
+    /** Of tests, without the suites around them. */
+    counts: () => ({ ...counts }),
     titles: () => `${titles.sort().join('\n')}\n`,
     /** Folders that took longer than they may, a line each. */
     overBudget: () =>

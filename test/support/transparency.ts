@@ -2,8 +2,7 @@
 // algorithms have them. And an attacker who writes the log again, as close to the old one as the changed ledger allows.
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import type { LogSigner } from '../../src/transparency/append.ts'
-import { signCheckpoint } from '../../src/transparency/note.ts'
+import { type LogSigner, signCheckpoint } from '../../src/transparency/note.ts'
 import { growTree, rootOfEdge } from '../../src/transparency/tree.ts'
 
 const sha256 = (...parts: Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest()

@@ -2,12 +2,14 @@
 // process does it, with proofs that an independent reading confirms.
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
+import { until } from '../../harness/until.ts'
 import { sleep } from '../../src/core/clock.ts'
 import { refuse } from '../../src/core/errors.ts'
 import { leastUuid } from '../../src/core/ids.ts'
+import { groupsOf } from '../../src/db/cluster/groups.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
-import { markOf } from '../../src/transparency/append.sql.ts'
+import { findHead, markOf } from '../../src/transparency/append.sql.ts'
 import { createAppendToLog } from '../../src/transparency/append.ts'
 import { readLogBacklog } from '../../src/transparency/backlog.sql.ts'
 import { readCheckpoint } from '../../src/transparency/log.sql.ts'
@@ -50,7 +52,7 @@ test('entries from before are appended in batches, and every one has a proof und
   assert.deepEqual(checkpoint.root, naiveRoot(leaves.map(({ leaf }) => leafHash(leaf))))
   assert.deepEqual(readCheckpointNote(checkpoint.note), { origin, size: count, root: checkpoint.root })
   for (const [index, { customerId, entryNumber, leaf }] of leaves.entries()) {
-    const receipt = await receiptOfEntries(database, signer.keys, customerId, [entryNumber])
+    const receipt = await receiptOfEntries(database, signer, customerId, [entryNumber])
     assert.ok(receipt !== 'not logged yet')
     const [entry] = receipt.entries
     assert.ok(entry)
@@ -135,6 +137,23 @@ test('an entry that the reads of every second have missed is found by the next s
   await open.commit()
   await appendAll(job)
   assert.equal(await loggedEntries(customerId), 2)
+})
+
+test('reads of every second do not postpone the sweep: the mark moves on', async (t) => {
+  const { database, newJob } = await newLog(t)
+  const job = newJob({ sweepEveryMs: 400 })
+  const marks = async () => Object.values((await findHead(database, 0))?.marks ?? {})
+  await appendAll(job)
+  const first = await marks()
+  assert.equal(first.length, groupsOf(database).length)
+  await until(
+    'the mark has moved',
+    async () => {
+      await appendAll(job)
+      return (await marks()).every((mark) => !first.includes(mark))
+    },
+    10_000,
+  )
 })
 
 test('of two processes that append at once one succeeds, and the other writes nothing', async () => {

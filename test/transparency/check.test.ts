@@ -45,7 +45,7 @@ before(async () => {
   await appendAll(database)
   const checkpoint = await readCheckpoint(database)
   kept = readKeptCheckpoints('kept', checkpoint?.note ?? '') ?? []
-  receipt = JSON.stringify(await receiptOfEntries(database, signer.keys, customerId, [2]))
+  receipt = JSON.stringify(await receiptOfEntries(database, signer, customerId, [2]))
   // The log has grown since: what was kept is in the middle of it.
   for (const credits of [4, 5]) await spend(context, customerId, credits)
   await appendAll(database)
@@ -224,6 +224,22 @@ test('an entry that was changed and appended to the log a second time is found b
         .filter((each) => [rule, keptRule].includes(each.rule))
         .map((each) => [each.rule, each.customerId, each.entryNumber, (each.detail as { receipt?: string }).receipt]),
       [[rule, customerId, 2, 'receipt']],
+    )
+  } finally {
+    await attacker.query('rollback')
+  }
+})
+
+test('an entry that was appended to the log a second time as it is, is found by a receipt of it: its place is another', async () => {
+  await attacker.query('begin; set local session_replication_role = replica')
+  try {
+    await appendSecondLeaf(attacker, signer, { customerId, entryNumber: 2 })
+    await attacker.query('set local session_replication_role = origin')
+    const { violations } = await audit(asOwner, { kept: readKeptCheckpoints('receipt', receipt) ?? [] })
+    const found = violations.filter(({ rule }) => rule.startsWith('every entry of a receipt that was kept'))
+    assert.deepEqual(
+      found.map((each) => [each.customerId, each.entryNumber]),
+      [[customerId, 2]],
     )
   } finally {
     await attacker.query('rollback')

@@ -20,6 +20,7 @@ import {
   assertSuccess,
   type TestCustomer,
   testLogKeys,
+  testSigner,
 } from '../support/service/service.ts'
 import { checkReceipt, lineOf, logEntries } from '../support/spending/receipts.ts'
 import { assertFieldRefused, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
@@ -201,7 +202,7 @@ test('credits receipt writes the file of an order, a reference or entries, and t
   await logAll()
   const { database } = service.payments
   const run = (positionals: string[], values: object) =>
-    callCommand<string>(receiptCommands, 'receipt', { positionals, values }, { database, logKeys: () => testLogKeys })
+    callCommand<string>(receiptCommands, 'receipt', { positionals, values }, { database, signer: () => testSigner })
   const written = async (positionals: string[], values: object) => {
     const receipt = JSON.parse(await run(positionals, values))
     checkReceipt(receipt)

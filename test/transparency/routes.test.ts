@@ -92,7 +92,7 @@ test('what everyone asks for is read once a second at most, and a network that a
   })
   const app = fastify()
   app.setErrorHandler(({ code, retryAfterSeconds }: Refusal, _request, reply) => reply.send([code, retryAfterSeconds]))
-  logRoutes(app, { database, keys })
+  logRoutes(app, { database, signer: { keys, origin } })
   defer(t, () => app.close())
   const ask = async (path: string, remoteAddress = '198.51.100.1') =>
     (await app.inject({ url: `/log/${path}`, remoteAddress })).body
@@ -113,7 +113,7 @@ test('while the database does not answer, reads of the log that waited for a sec
   })
   const app = fastify()
   app.setErrorHandler(({ code, retryAfterSeconds }: Refusal, _request, reply) => reply.send([code, retryAfterSeconds]))
-  logRoutes(app, { database, keys })
+  logRoutes(app, { database, signer: { keys, origin } })
   defer(t, () => app.close())
   const sizes = ['1', '2', '3', '4', '5', '6']
   const answers = sizes.map(async (size) => (await app.inject(`/log/consistency?from=${size}&to=${size}`)).body)

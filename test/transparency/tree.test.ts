@@ -174,6 +174,8 @@ const largeRoot = () => hashOfRange([0, largeSize], ({ level }) => sameTiles[lev
 const largeNote = (keys: LogKey[]) =>
   signCheckpoint(keys, { origin: 'example.com/log', size: largeSize, root: largeRoot() })
 
+const signerOf = (keys: LogKey[]) => ({ keys, origin: 'example.com/log' })
+
 test('a receipt of 500 entries gives others their turns, and hashes what its proofs share once', async () => {
   const keys = logKeysOf([{ secret: 'a pepper, long' }], 'example.com/log')
   const numbers = Array.from({ length: 500 }, (_, place) => place + 1)
@@ -182,7 +184,7 @@ test('a receipt of 500 entries gives others their turns, and hashes what its pro
   const others = (async () => {
     for (; !isDone; turns += 1) await setImmediate()
   })()
-  const proven = await receiptOfEntries(database, keys, 'any', numbers)
+  const proven = await receiptOfEntries(database, signerOf(keys), 'any', numbers)
   isDone = true
   await others
   assert.ok(typeof proven === 'object')
@@ -195,9 +197,9 @@ test('a receipt of 500 entries gives others their turns, and hashes what its pro
 test('of two receipts the second does not hash the large ranges again that the proofs have in common', async () => {
   const keys = logKeysOf([{ secret: 'a pepper, long' }], 'example.com/log')
   const { database, reads } = largeLog(largeNote(keys), Number)
-  await receiptOfEntries(database, keys, 'any', [1])
+  await receiptOfEntries(database, signerOf(keys), 'any', [1])
   const ofFirst = reads()
-  await receiptOfEntries(database, keys, 'any', [2])
+  await receiptOfEntries(database, signerOf(keys), 'any', [2])
   assert.ok(reads() - ofFirst <= ofFirst / 2, `${ofFirst} and ${reads() - ofFirst} hashes`)
 })
 
@@ -226,7 +228,7 @@ test('receipts have the proofs of RFC 6962 while the log grows, and after it was
   const database = { run } as unknown as Database
   async function requireProofs(ofLeaves: Buffer[]): Promise<void> {
     for (const number of [0, 1, 8_191, 8_999]) {
-      const proven = await receiptOfEntries(database, keys, 'any', [number])
+      const proven = await receiptOfEntries(database, signerOf(keys), 'any', [number])
       assert.ok(typeof proven === 'object')
       const path = naivePath(number, ofLeaves, 0, size).map((hash) => hash.toString('base64'))
       assert.deepEqual(proven.entries[0]?.proof, path, `${number} of ${size}`)
@@ -237,14 +239,14 @@ test('receipts have the proofs of RFC 6962 while the log grows, and after it was
   await requireProofs(others)
   // No receipt that cannot be verified.
   roots.set(size, emptyRoot)
-  await assert.rejects(receiptOfEntries(database, keys, 'any', [0]), /has another root than its tiles/)
+  await assert.rejects(receiptOfEntries(database, signerOf(keys), 'any', [0]), /has another root than its tiles/)
 })
 
 test('a proof that does not lead to the signed root is not sent, whatever root is stored beside the note', async () => {
   const keys = logKeysOf([{ secret: 'a pepper, long' }], 'example.com/log')
   const note = signCheckpoint(keys, { origin: 'example.com/log', size: largeSize, root: Buffer.alloc(32) })
   const { database } = largeLog(note, Number)
-  await assert.rejects(receiptOfEntries(database, keys, 'any', [1]), /has another root than its tiles/)
+  await assert.rejects(receiptOfEntries(database, signerOf(keys), 'any', [1]), /has another root than its tiles/)
 })
 
 test('a receipt has the signatures of all keys of the process; while the log has none of them there is none', async () => {
@@ -255,7 +257,7 @@ test('a receipt has the signatures of all keys of the process; while the log has
     )
   const { database } = largeLog(largeNote(keysOf('b', 'c')), Number)
   const keys = keysOf('a', 'b')
-  const proven = await receiptOfEntries(database, keys, 'any', [1])
+  const proven = await receiptOfEntries(database, signerOf(keys), 'any', [1])
   assert.ok(typeof proven === 'object')
   assert.deepEqual(
     proven.keys,
@@ -263,5 +265,5 @@ test('a receipt has the signatures of all keys of the process; while the log has
   )
   assert.equal(signersOf(proven.checkpoint, keysOf('a', 'b', 'c')).length, 3)
   const message = /signed by other keys than those of KEY_PEPPER and LOG_ORIGIN/
-  await assert.rejects(receiptOfEntries(database, keysOf('a', 'd'), 'any', [1]), message)
+  await assert.rejects(receiptOfEntries(database, signerOf(keysOf('a', 'd')), 'any', [1]), message)
 })

@@ -22,6 +22,7 @@ import {
   startTestWitness,
   vkeysOf,
 } from '../support/transparency/memory-log.ts'
+import { cosign, testWitness } from '../support/transparency/test-witness.ts'
 
 const outbound = createOutbound({ allowPrivate: true, timeoutMs: 2_000 })
 after(() => outbound.close())
@@ -78,6 +79,13 @@ test('a witness cosigns each checkpoint that continues the one before, and the c
     const seconds = Buffer.from(answer.line.trimEnd().split(' ').at(-1) ?? '', 'base64').readBigUInt64BE(4)
     assert.ok(Math.abs(Number(seconds) * 1_000 - Date.now()) < 5_000)
   }
+})
+
+test('a cosignature of the time zero is none, although its signature is right', () => {
+  const note = memoryLog(leavesOf(3)).note(3)
+  const found = (line: string) => findCosignature(line, signedTextOf(note), testWitness.key)
+  assert.equal(found(cosign(note, 1)), cosign(note, 1))
+  assert.equal(found(cosign(note, 0)), undefined)
 })
 
 test('a cosignature is checked once for each text, line and key, up to a number of them', () => {

@@ -1,5 +1,6 @@
-// `credits verify` without a database and without settings: what it prints, its exit codes, and the comparison with a log.
+// `credits verify`, most of it without a database and without settings: what it prints, its exit codes, and the comparison with a log.
 import assert from 'node:assert/strict'
+import { hkdfSync } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -9,7 +10,7 @@ import { after, before, test } from 'node:test'
 import { newDirectory } from '../../harness/processes.ts'
 import { callCli } from '../support/service/cli-call.ts'
 import { forked, log, logSigner, origin, witness, witnessTime } from './corpus.ts'
-import { customers, newLog, orderOf, type ReferenceLog } from './reference-log.ts'
+import { customers, newLog, newSigner, orderOf, type ReferenceLog, seedOf } from './reference-log.ts'
 
 const directory = newDirectory({ after })
 const key = ['--key', logSigner.vkey]
@@ -62,12 +63,16 @@ const receipt = write(
     Array.from({ length: 10 }, (_, place) => place * 2),
   ),
 )
+const cosigned = {
+  ...log.receipt({ order: orderOf(0) }, [0]),
+  checkpoint: log.checkpoint(41, [witness.line(log.bodyOf(41), witnessTime)]),
+}
 const older = write('older', log.checkpoint(20))
 
 test('a receipt by a given key: exit code 0, with entries, sums, size and key', async () => {
   const { code, stdout, stderr } = await run(receipt, ...key)
   assert.equal(code, 0, stderr)
-  assert.match(stdout, /^ok: +true\nkey: +given\n/)
+  assert.match(stdout, /^ok: +true\nresult: +verified\nkey: +given\n/)
   for (const cell of [
     'receipt.json',
     `entries 1 to 10 of customer ${customers[0]}`,
@@ -78,9 +83,58 @@ test('a receipt by a given key: exit code 0, with entries, sums, size and key', 
     assert.ok(stdout.includes(cell), `${cell} in ${stdout}`)
 })
 
-test('without --key it says that the key is not pinned', async () => {
-  const { code, key: sentence } = await report(receipt)
-  assert.deepEqual([code, sentence.slice(0, 10)], [0, 'NOT PINNED'])
+test('without a key it is consistent and the signer is not known: exit code 3', async () => {
+  const { code, ok, result, files } = await report(receipt)
+  assert.deepEqual([code, ok, result], [3, false, 'consistent, signer not known'])
+  assert.equal(files[0].result, 'consistent receipt, signer not known')
+  const ofWitness = await report(write('cosigned.json', cosigned), '--key', witness.vkey)
+  assert.deepEqual([ofWitness.code, ofWitness.result], [3, 'consistent, signer not known'])
+})
+
+test('the key of a witness alone does not make the signer known, even where the witness has signed: exit code 3', async () => {
+  const file = write('of-witness.json', cosigned)
+  const { code, ok, result, key: source, files } = await report(file, '--key', witness.vkey)
+  assert.deepEqual([code, ok, result], [3, false, 'consistent, signer not known'])
+  assert.deepEqual([source.startsWith('not given'), files[0].result], [true, 'consistent receipt, signer not known'])
+  assert.ok(files[0].cosignedBy.startsWith(witness.vkey))
+})
+
+const own = { KEY_PEPPER: 'the pepper of this service', LOG_ORIGIN: 'example.com/own' }
+const ownSeed = Buffer.from(hkdfSync('sha256', own.KEY_PEPPER, '', 'prepaid-credits transparency log', 32))
+const ownSigner = newSigner(own.LOG_ORIGIN, ownSeed)
+
+test('with the environment of a service the key of its log is used, which --key replaces', async () => {
+  const ask = async (file: string, ...args: string[]) => {
+    const { code, stdout } = await callCli({ after }, directory, ['verify', file, ...args, '--json'], own)
+    const { result, key } = JSON.parse(stdout)
+    return [code, result, key]
+  }
+  const ofService = newLog(own.LOG_ORIGIN, log.leaves, [ownSigner]).receipt({ order: orderOf(0) }, [0])
+  const file = write('own.json', ofService)
+  assert.deepEqual(await ask(file), [0, 'verified', 'of this service'])
+  assert.deepEqual((await ask(file, '--key', logSigner.vkey)).slice(0, 2), [1, 'not verified'])
+  // Anyone can sign under the name of a log.
+  const stranger = newSigner(own.LOG_ORIGIN, seedOf('stranger'))
+  const forgery = write(
+    'forged.json',
+    newLog(own.LOG_ORIGIN, log.leaves, [stranger]).receipt({ order: orderOf(0) }, [0]),
+  )
+  assert.deepEqual((await ask(forgery)).slice(0, 2), [1, 'not verified'])
+  assert.deepEqual(await ask(receipt, ...key), [0, 'verified', 'given'])
+})
+
+test('with the environment of a service the key of a witness is used beside the key of its log', async () => {
+  const ofService = newLog(own.LOG_ORIGIN, log.leaves, [ownSigner])
+  const ask = async (name: string, lines: string[]) => {
+    const content = { ...ofService.receipt({ order: orderOf(0) }, [0]), checkpoint: ofService.checkpoint(41, lines) }
+    const args = ['verify', write(name, content), '--key', witness.vkey, '--json']
+    const { code, stdout } = await callCli({ after }, directory, args, own)
+    const { result, key: source } = JSON.parse(stdout)
+    return [code, result, source]
+  }
+  const line = witness.line(ofService.bodyOf(41), witnessTime)
+  assert.deepEqual(await ask('own-cosigned.json', [line]), [0, 'verified', 'of this service'])
+  assert.deepEqual((await ask('own-alone.json', [])).slice(0, 2), [1, 'not verified'])
 })
 
 test('a broken receipt: exit code 1, and no more than a sentence', async () => {
@@ -117,7 +171,7 @@ test('two files of two sizes need the log, which proves that they are of one his
     [alone.code, alone.history],
     [1, 'not proven to be one history: checkpoints of 20 and 41 entries; give --log'],
   )
-  const compared = await report(receipt, older, '--log', url)
+  const compared = await report(receipt, older, ...key, '--log', url)
   assert.deepEqual([compared.code, compared.history], [0, 'one history: 3 checkpoints, the largest of 41 entries'])
   assert.equal(compared.files[0].signedBy, logSigner.vkey)
 })
@@ -129,10 +183,13 @@ test('a given witness must have cosigned the entries, in a file or in a checkpoi
     [unsigned.code, unsigned.history],
     [1, `the witness ${witness.vkey} has cosigned none of the checkpoints`],
   )
-  published = [5, 15]
-  const early = await ask()
-  assert.equal(early.code, 1)
-  assert.match(early.history, /has not cosigned a checkpoint with the entry at index 16 yet$/)
+  // The first index is 0: the checkpoint of 16 entries does not have the entry at index 16.
+  for (const size of [15, 16]) {
+    published = [5, size]
+    const early = await ask()
+    assert.equal(early.code, 1)
+    assert.match(early.history, /has not cosigned a checkpoint with the entry at index 16 yet$/)
+  }
   published = [5, 15, 30]
   const seen = await ask()
   assert.deepEqual([seen.code, seen.files.at(-1).file], [0, `${url}/checkpoints of 30 entries`])

@@ -71,7 +71,7 @@ const keptOf: Record<BookedOrder['status'], (order: BookedOrder) => number> = {
   CONFIRMED: ({ credits }) => credits,
   CANCELLED: () => 0,
   // What was already spent.
-  REFUNDED: ({ refundShortfall }) => refundShortfall ?? 0,
+  REFUNDED: ({ refundShortfall, partsCredits }) => (refundShortfall ?? 0) - partsCredits,
 }
 
 /** The credits of each customer's orders, by the status that was last read over HTTP, not by the books. */

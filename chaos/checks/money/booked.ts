@@ -143,33 +143,73 @@ export async function readCourses(books: Books): Promise<Map<string, Step[]>> {
   return Map.groupBy(rows, ({ customerId }) => customerId)
 }
 
-/** What was left to reverse of a spend or a hold after an entry that took credits or gave them back. */
-export type LeftStep = { left: number; at: number }
+/** A change of what a customer has used, or of what of that was paid back in money. */
+export type UsedStep = {
+  at: number
+  /** Of the spend or the hold; null: of a full refund. */
+  reference: string | null
+  /** When the use or the refund began. */
+  begunAt: number
+  /** Negative when it was given back by a reversal. */
+  used: number
+  /**
+   * What a full refund did not take back of its order, from its beginning on; negative when the gateway has refused it. Of an
+   * accepted part what its won stand for and was not taken.
+   */
+  refunded: number
+}
 
-/** In order, by `keyOfUse` of the spend or hold. */
-export async function readLeftToReverse(books: Books): Promise<Map<string, LeftStep[]>> {
-  const rows = await books.query<LeftStep & { customerId: string; reference: string }>(
-    `with taken as (
-      select customer_id, reference, entry_number, -delta as credits, created_at
+/**
+ * In order, by customerId. A full refund that takes no credits has no entry. Its times are of the account, like those of
+ * entries; between equal ones it counts as short as possible.
+ */
+export async function readUsedCredits(books: Books): Promise<Map<string, UsedStep[]>> {
+  const rows = await books.query<UsedStep & { customerId: string }>(
+    `with step as (
+      select customer_id, created_at as at, 1 as place, entry_number, reference, created_at as begun_at, -delta as used,
+        0 as refunded
       from ledger_entries where kind = 'SPEND'
       union all
-      select c.customer_id, o.reference, c.entry_number, -c.delta, c.created_at
+      select c.customer_id, c.created_at, 1, c.entry_number, o.reference, o.created_at, -c.delta, 0
       from ledger_entries c join ledger_entries o using (customer_id, hold_id)
       where c.kind = 'CAPTURE' and o.kind = 'HOLD'
       union all
-      select a.customer_id, o.reference, a.entry_number, -e.delta, e.created_at
+      select a.customer_id, e.created_at, 1, a.entry_number, o.reference, o.created_at, -e.delta, 0
       from adjustments a
       join ledger_entries e using (customer_id, entry_number)
       join ledger_entries o on o.customer_id = a.customer_id and o.entry_number = a.reversed_entry
+      union all
+      select p.customer_id, coalesce(e.created_at, moment.at), case when e.entry_number is null then moment.place else 1 end,
+        e.entry_number, null, p.opened_at, 0, moment.sign * (o.credits - part.credits - p.credits_held)
+      from payment_operations p
+      join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+      cross join lateral (
+        values ('HOLD', p.opened_at, 2, 1), ('RELEASE', case p.state when 'REJECTED' then p.closed_at end, 0, -1)
+      ) moment (entry_kind, at, place, sign)
+      left join ledger_entries e
+        on e.customer_id = p.customer_id and e.hold_id = p.operation_id and e.kind = moment.entry_kind
+      cross join lateral (
+        select coalesce(sum(amount), 0) as amount, coalesce(sum(credits_held), 0) as credits from payment_operations
+        where customer_id = o.customer_id and order_id = o.order_id and kind = 'PART') part
+      where p.kind = 'REFUND' and p.amount = o.amount - part.amount and o.credits - part.credits > p.credits_held
+        and moment.at is not null
+      union all
+      select p.customer_id, p.closed_at, 2, null, null, p.closed_at, 0, p.amount / 1000 - p.credits_held
+      from payment_operations p
+      where p.kind = 'PART' and p.amount / 1000 > p.credits_held
     )
-    select customer_id as "customerId", reference, extract(epoch from created_at)::float8 * 1000 as at,
-      (sum(credits) over (partition by customer_id, reference order by entry_number))::float8 as left
-    from taken order by customer_id, entry_number`,
+    select customer_id as "customerId", extract(epoch from at)::float8 * 1000 as at, reference,
+      extract(epoch from begun_at)::float8 * 1000 as "begunAt", used::float8 as used,
+      refunded::float8 as refunded
+    from step order by customer_id, step.at, place, entry_number`,
   )
-  return Map.groupBy(rows, keyOfUse)
+  return Map.groupBy(rows, ({ customerId }) => customerId)
 }
 
-/** What a spend or a hold took, or what the end of a hold gave back. `serviceId` and `reference` are of the spend or hold. */
+/**
+ * What a spend or a hold took, or what the end of a hold gave back. `serviceId` and `reference` are of the spend or hold. Or
+ * what a service captured of a hold of another one: that took it before, and counts for the budgets of this service too.
+ */
 export type UsageEntry = {
   customerId: string
   serviceId: string
@@ -177,8 +217,9 @@ export type UsageEntry = {
   /** Negative when it was given back. */
   credits: number
   at: number
-  /** Of the spend or hold. */
+  /** Of the spend or hold, or of the capture of another service's hold. */
   takenAt: number
+  isOfAnother: boolean
 }
 
 /** By customer, in the order of the ledger. */
@@ -186,13 +227,20 @@ export async function readUsage(books: Books): Promise<UsageEntry[]> {
   return books.query<UsageEntry>(
     `select e.customer_id as "customerId", o.service_id as "serviceId", o.reference,
       (e.held_delta - e.delta)::float8 as credits, extract(epoch from e.created_at)::float8 * 1000 as at,
-      extract(epoch from o.created_at)::float8 * 1000 as "takenAt"
+      extract(epoch from o.created_at)::float8 * 1000 as "takenAt", false as "isOfAnother", e.entry_number
     from ledger_entries e
     left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
     join ledger_entries o
       on o.customer_id = e.customer_id and o.entry_number = coalesce(h.opening_entry, e.entry_number)
     where e.kind = 'SPEND' or h.hold_id is not null
-    order by e.customer_id, e.entry_number`,
+    union all
+    select e.customer_id, e.service_id, o.reference, -e.delta, extract(epoch from e.created_at)::float8 * 1000,
+      extract(epoch from e.created_at)::float8 * 1000, true, e.entry_number
+    from ledger_entries e
+    join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
+    join ledger_entries o on o.customer_id = h.customer_id and o.entry_number = h.opening_entry
+    where e.kind = 'CAPTURE' and e.service_id <> o.service_id
+    order by "customerId", entry_number`,
   )
 }
 

@@ -1,4 +1,4 @@
-// Budgets by the ledger alone: what spends and holds took and gave back, added up for each budget, value and period. No limit
+// Budgets by the ledger alone: what spends and holds took and gave back, and what was captured of holds of other services, added up for each budget, value and period. No limit
 // was ever exceeded, what the service has counted is that sum, and a refusal names a limit that exists, counts the request and
 // had too little left.
 import { allCustomers, type BudgetPeriod } from '../../../src/credits/budgets/kinds.ts'
@@ -86,11 +86,14 @@ function usageOf({ usage, shop }: Evidence, budget: CampaignBudget): Map<string,
   return steps
 }
 
-type LabelledUse = Pick<UsageEntry, 'customerId' | 'reference'> & { service: string | undefined }
+type LabelledUse = Pick<UsageEntry, 'customerId' | 'reference' | 'isOfAnother'> & { service: string | undefined }
 
 /** The value that the budget counts it for; null: the budget has one for all. Undefined: it does not count it. */
-function valueIn(budget: CampaignBudget, { customerId, service, reference }: LabelledUse): string | null | undefined {
+function valueIn(budget: CampaignBudget, use: LabelledUse): string | null | undefined {
+  const { customerId, service, reference, isOfAnother } = use
   if (budget.customerId !== allCustomers && budget.customerId !== customerId) return undefined
+  // What another service holds was counted for the customer when it was taken.
+  if (isOfAnother && budget.scope !== 'SERVICE') return undefined
   if (budget.scope === 'CUSTOMER') return null
   const label = budget.scope === 'SERVICE' ? service : userOf(reference)
   return budget.value === null || budget.value === label ? label : undefined
@@ -119,7 +122,8 @@ export type NamedLimit = {
   renewsAt: string
 }
 
-type LabelledRequest = { customer: number; sibling: number; reference: string }
+/** `reference` is null for a capture of a hold of another service, whose label does not count. */
+type LabelledRequest = { customer: number; sibling: number; reference: string | null }
 
 /** `enough`: with so many left it would not have been refused. */
 export function refusedByBudget(
@@ -134,7 +138,8 @@ export function refusedByBudget(
   const use = {
     customerId: shop.customers[customer]?.customerId ?? '',
     service: shop.siblings[sibling]?.name,
-    reference,
+    reference: reference ?? '',
+    isOfAnother: reference === null,
   }
   const value = budget && valueIn(budget, use)
   const named = [limit.scope, limit.value, limit.period, limit.credits].join(' ')

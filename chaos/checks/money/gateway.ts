@@ -56,7 +56,7 @@ function kept(evidence: Evidence): string[] {
     const keeps = keptOf(order)
     // After a refund of the unused part more may be cancelled in the dashboard; that has a discrepancy.
     const isMore = order.status === 'REFUNDED' && balance < keeps && hasDiscrepancy(evidence, order.orderId)
-    return [keeps, ...(order.status === 'CONFIRMED' ? [keeps - part] : [])].includes(balance) || isMore
+    return [keeps, ...(order.status === 'CONFIRMED' ? [order.amount - part] : [])].includes(balance) || isMore
       ? []
       : [`${order.orderId} is ${order.status}, and the gateway keeps ${balance}: ${list(ofOrder)}`]
   })
@@ -67,9 +67,9 @@ function kept(evidence: Evidence): string[] {
 }
 
 /** What our books say that the gateway keeps. */
-function keptOf({ status, amount, refundedAmount }: BookedOrder): number {
-  if (status === 'CONFIRMED') return amount
-  return status === 'REFUNDED' ? amount - (refundedAmount ?? amount) : 0
+function keptOf({ status, amount, refundedAmount, partsAmount }: BookedOrder): number {
+  if (status === 'CONFIRMED') return amount - partsAmount
+  return status === 'REFUNDED' ? amount - partsAmount - (refundedAmount ?? amount) : 0
 }
 
 function hasDiscrepancy({ discrepancies }: Evidence, orderId: string): boolean {

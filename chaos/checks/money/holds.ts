@@ -1,19 +1,25 @@
 // Each hold from its opening to its end: it ended at most once, by an acknowledged request or by expiry, with the
-// matching ledger entry; a request that came too late was answered with how the hold had ended; and an extension is kept.
+// matching ledger entry; a request that came too late was answered with how the hold had ended; and an extension is kept. Only
+// the service that opened a hold, and one with the scope for holds of others, has one.
 import type { HoldState } from '../../../src/credits/holds/holds.sql.ts'
-import type { Call, Data, EndRequest, Outcome } from '../../history.ts'
+import type { Call, Data, EndRequest, ExtendRequest, Outcome, PartRequest } from '../../history.ts'
 import { at, type Check, type Evidence } from '../evidence.ts'
-import type { BookedHold } from './booked.ts'
+import { type BookedHold, keyOfUse } from './booked.ts'
+import { type NamedLimit, refusedByBudget } from './budgets.ts'
 
 type EndCall = Evidence['callsOf']['capture'][number] | Evidence['callsOf']['release'][number]
 
 export function checkHolds(evidence: Evidence): Check[] {
   const { callsOf, holds } = evidence
+  function ofHold(hold: BookedHold | undefined, call: HoldCall, check: (hold: BookedHold) => string | null) {
+    if (!hold) return 'there is no such hold'
+    return mayUse(evidence, hold, call) ? check(hold) : answeredWithoutAccess(call)
+  }
   const calls: EndCall[] = [...callsOf.capture, ...callsOf.release]
   const each = (check: (hold: BookedHold, call: EndCall) => string | null) =>
     calls.flatMap((call) => {
       const hold = holds.get(call.request.holdId)
-      const fault = hold ? check(hold, call) : 'there is no such hold'
+      const fault = ofHold(hold, call, (each) => check(each, call))
       return fault === null ? [] : [`${at(call)} ${call.request.op} ${call.request.holdId}: ${fault}`]
     })
   const all = [...holds.values()]
@@ -28,11 +34,15 @@ export function checkHolds(evidence: Evidence): Check[] {
       title: 'an acknowledged extension is kept, and one is refused only when the hold has ended',
       violations: callsOf.extend.flatMap((call) => {
         const hold = holds.get(call.request.holdId)
-        const fault = hold ? extended(hold, call.outcome) : 'there is no such hold'
+        const fault = ofHold(hold, call, (each) => extended(each, call.outcome))
         return fault === null ? [] : [`${at(call)} extend ${call.request.holdId}: ${fault}`]
       }),
     },
-    { id: 'H-7', title: 'a capture or release is refused for a reason that is true', violations: each(refused) },
+    {
+      id: 'H-7',
+      title: 'a capture or release is refused for a reason that is true',
+      violations: each((hold, call) => refused(evidence, hold, call)),
+    },
     {
       id: 'H-6',
       title: 'every hold ended at most once, by a request or by expiry',
@@ -47,6 +57,43 @@ export function checkHolds(evidence: Evidence): Check[] {
       }),
     },
   ]
+}
+
+type HoldCall = EndCall | Call<ExtendRequest> | Call<PartRequest>
+
+function isOfAnother({ shop, uses }: Evidence, hold: BookedHold, { request: { sibling } }: HoldCall): boolean {
+  return uses.get(keyOfUse(hold))?.serviceId !== shop.siblings[sibling]?.serviceId
+}
+
+/** The service that opened it, and those with the scope. */
+export function mayUse(evidence: Evidence, hold: BookedHold, call: HoldCall): boolean {
+  const { scopes } = evidence.shop.siblings[call.request.sibling] ?? {}
+  return !isOfAnother(evidence, hold, call) || scopes?.includes('manage-holds') === true
+}
+
+/** Others do not find it. */
+export function answeredWithoutAccess({ outcome }: HoldCall): string | null {
+  if (outcome.kind === 'ok') return 'succeeded, and another service holds it'
+  return outcome.kind === 'fail' && outcome.code !== 'NOT000' ? `was refused with ${outcome.code}` : null
+}
+
+/** Of a capture of what another service holds, by the budgets of the one that captures. `wanted` is null for all. */
+export function refusedForBudget(
+  evidence: Evidence,
+  hold: BookedHold,
+  call: EndCall | Call<PartRequest>,
+  wanted: number | null,
+): string | null {
+  const { outcome, request } = call
+  const metadata = outcome.kind === 'fail' ? outcome.metadata : null
+  const requested = Number(metadata?.requested)
+  // Parts that were captured later are not in its credits.
+  const isAll = requested >= hold.credits && requested <= hold.credits + hold.capturedInParts
+  const limit = metadata?.limit as NamedLimit | undefined
+  if (request.op === 'release' || !isOfAnother(evidence, hold, call) || !limit) return 'was refused for lack of credits'
+  if (wanted === null ? !isAll : requested !== wanted) return `requested ${wanted ?? 'all'}, refused with ${requested}`
+  const { customer, sibling } = request
+  return refusedByBudget(evidence, { ...call, request: { customer, sibling, reference: null } }, requested, limit)
 }
 
 /** The requested credits of a capture, 0 for a release. */
@@ -97,9 +144,12 @@ function extended(hold: BookedHold, outcome: Outcome): string | null {
   return isTrue ? null : `was refused with ${outcome.code} "${rule}", booked ${ruleOf(hold)}`
 }
 
-function refused(hold: BookedHold, { request, outcome }: EndCall): string | null {
+function refused(evidence: Evidence, hold: BookedHold, call: EndCall): string | null {
+  const { request, outcome } = call
   if (outcome.kind !== 'fail') return null
   const { code, message, metadata } = outcome
+  if (code === 'BUS002')
+    return refusedForBudget(evidence, hold, call, request.op === 'capture' ? request.credits : null)
   if (code !== 'VAL003') return `was refused with ${code} ${message}`
   const { field, rule } = firstFault(metadata)
   const wanted = wantedOf(request, hold)

@@ -1,5 +1,5 @@
-// What is left of each order, by the service and by a replay of the ledger; and that what a refund of the unused part returned
-// is the value of the credits it took, which were those left then.
+// What is left of each order, by the service and by a replay of the ledger; and that money went back for credits that were paid
+// for and not used, once each.
 import { type ReplayedEntry, replayLots } from '../../../harness/lots-replay.ts'
 import { type Lot, listLots } from '../../../src/credits/lots/lots.sql.ts'
 import type { Books } from '../../world/postgres.ts'
@@ -21,8 +21,10 @@ export async function checkLots(world: World, evidence: Evidence): Promise<Check
     },
     {
       id: 'L-3',
-      title: 'a refund of the unused part took what was unspent of its order when it began, by a replay of the ledger',
-      violations: await partsOfOtherSize(world),
+      title:
+        'no customer got back more than was paid less the value of what was used: a cancel took paid credits that were unspent ' +
+        'when it began, and a refund of the unused part those of its order, by a replay of the ledger',
+      violations: await creditsTakenTwice(world),
     },
   ]
 }
@@ -64,38 +66,67 @@ function shownLot({ orderId, used, held, unused, takenBack }: Lot): string {
   return `${orderId} used ${used} unspent ${unused + held} taken ${takenBack}`
 }
 
-type PartBegun = { customerId: string; orderId: string; credits: number; entryNumber: number }
+type Moved = Entry & {
+  operationId: string | null
+  /** Of the operation, when the entry begins or ends one. */
+  taken: number
+  operationKind: string | null
+  isPart: boolean
+}
 
-/** Of an order of which nothing is used the unused part is the whole price. Parts that a person accepted take what was agreed. */
-export async function partsOfOtherSize({ books }: Pick<World, 'books'>): Promise<string[]> {
-  const begun = await books.query<PartBegun>(
-    `select p.customer_id as "customerId", p.order_id as "orderId", p.credits_held::float8 as credits,
-      e.entry_number::float8 as "entryNumber"
-    from payment_operations p
-    join orders o using (customer_id, order_id)
-    join ledger_entries e on e.customer_id = p.customer_id and e.hold_id = p.operation_id and e.kind = 'HOLD'
-    where p.kind = 'REFUND' and not p.accepted and (p.amount < o.amount or p.reason = $1)
-    order by p.customer_id, e.entry_number`,
+/** Of an order of which nothing is used the unused part is the whole price. A part that a person accepted takes what was agreed. */
+export async function creditsTakenTwice({ books }: Pick<World, 'books'>): Promise<string[]> {
+  const entries = await books.query<Moved & { customerId: string }>(
+    `select e.customer_id as "customerId", e.entry_number::float8 as "entryNumber", e.kind, e.delta::float8 as delta,
+      e.order_id as "orderId", p.operation_id as "operationId", p.credits_held::float8 as taken, p.kind as "operationKind",
+      coalesce(p.kind = 'REFUND' and (p.amount < o.amount - part.amount or p.reason = $1), false) as "isPart"
+    from ledger_entries e
+    left join payment_operations p on p.customer_id = e.customer_id and p.operation_id = e.hold_id
+    left join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+    cross join lateral (
+      select coalesce(sum(amount), 0) as amount from payment_operations
+      where customer_id = o.customer_id and order_id = o.order_id and kind = 'PART') part
+    order by e.customer_id, e.entry_number`,
     [unusedReason],
   )
+  return [...Map.groupBy(entries, ({ customerId }) => customerId).values()].flatMap(takenTwice)
+}
+
+/** Each operation is compared with what is left when those that began before it count as done. */
+function takenTwice(entries: Moved[]): string[] {
   const violations: string[] = []
-  for (const [customerId, parts] of Map.groupBy(begun, (part) => part.customerId)) {
-    const partAt = new Map(parts.map((part) => [part.entryNumber, part]))
-    replayLots(await readEntries(books, customerId), ({ entryNumber }, orders) => {
-      const part = partAt.get(entryNumber)
-      const unspent = orders.find((lot) => lot.orderId === part?.orderId)?.unspent
-      if (part && unspent !== part.credits)
-        violations.push(`${part.orderId}: ${part.credits} credits taken, ${unspent} were unspent`)
-    })
+  const underWay = new Map<string, ReplayedEntry>()
+  const closed = new Set<string | null>()
+  for (const [index, { kind, orderId, operationId, operationKind, taken, isPart }] of entries.entries()) {
+    if (operationId === null) continue
+    if (kind !== 'HOLD') {
+      underWay.delete(operationId)
+      if (kind !== 'RELEASE' && operationKind !== 'PART') closed.add(orderId)
+      continue
+    }
+    const lots = replayLots([...entries.slice(0, index), ...underWay.values()])
+    const taking = new Set([...underWay.values()].map((each) => each.orderId))
+    const refundable = lots.filter(
+      (lot) => lot.orderId !== null && !taking.has(lot.orderId) && !closed.has(lot.orderId),
+    )
+    const unspent = refundable.reduce((sum, lot) => sum + lot.unspent, 0)
+    const ofOrder = lots.find((lot) => lot.orderId === orderId)?.unspent
+    if (operationKind === 'CANCEL' && unspent < taken)
+      violations.push(`${orderId}: a cancel took ${taken} credits, ${unspent} were paid for and unspent`)
+    if (isPart && ofOrder !== taken)
+      violations.push(`${orderId}: a refund took ${taken} credits, ${ofOrder} were unspent`)
+    if (operationKind === 'PART' && (ofOrder ?? 0) < taken)
+      violations.push(`${orderId}: an accepted part took ${taken} credits, ${ofOrder} were unspent`)
+    underWay.set(operationId, { kind: operationKind === 'CANCEL' ? 'ROLLBACK' : 'REFUND', delta: -taken, orderId })
   }
   return violations
 }
 
 function values({ orders }: Evidence): string[] {
   return [...orders.values()].flatMap((order) => {
-    const { orderId, amount, refundedAmount, refundShortfall, isCancelledAtGateway } = order
-    if (refundedAmount === null || refundedAmount === amount || isCancelledAtGateway) return []
-    const value = amount - (refundShortfall ?? 0) * 1_000
+    const { orderId, amount, refundedAmount, refundShortfall, isCancelledAtGateway, partsAmount, partsCredits } = order
+    if (refundedAmount === null || refundedAmount === amount - partsAmount || isCancelledAtGateway) return []
+    const value = amount - partsAmount - ((refundShortfall ?? 0) - partsCredits) * 1_000
     return refundedAmount === value ? [] : [`${orderId}: ${refundedAmount} returned, ${value} was its value`]
   })
 }

@@ -5,7 +5,7 @@ import { at, type Check, type Evidence } from '../evidence.ts'
 import { maySuspensionCover } from '../suspensions.ts'
 import { type BookedHold, type BookedUse, keyOfUse, type Step, wasDuring } from './booked.ts'
 import { type NamedLimit, refusedByBudget } from './budgets.ts'
-import { firstFault, ruleOf } from './holds.ts'
+import { answeredWithoutAccess, firstFault, mayUse, refusedForBudget, ruleOf } from './holds.ts'
 import { refusedReversal } from './reversals.ts'
 
 type UseCall = Call<SpendRequest> | Call<HoldRequest> | Call<PartRequest> | Call<ReverseRequest>
@@ -66,8 +66,11 @@ export function isUseOf(booked: BookedUse, request: UseRequest | PartRequest | R
   )
 }
 
-function acknowledged({ shop, holds }: Evidence, { booked }: Group, { request, outcome }: UseCall): string | null {
+function acknowledged(evidence: Evidence, { booked }: Group, call: UseCall): string | null {
+  const { shop, holds } = evidence
+  const { request, outcome } = call
   if (outcome.kind !== 'ok') return null
+  if (isWithoutAccess(evidence, call)) return answeredWithoutAccess(call)
   if (!booked) return 'was acknowledged and is not in the ledger'
   const { credits, captured, balance, reference, holdId, expiresAt } = outcome.data as Data
   const service = shop.siblings[request.sibling]?.serviceId
@@ -95,6 +98,7 @@ function refusedForLack(evidence: Evidence, { calls, booked }: Group, call: UseC
   const { request, outcome } = call
   if (outcome.kind !== 'fail' || outcome.code !== 'BUS002') return null
   if (request.op === 'reverse') return 'was refused for lack of credits'
+  if (request.op === 'part') return refusedPartForBudget(evidence, calls, call as Call<PartRequest>)
   const { requested, available, limit } = outcome.metadata ?? {}
   const enough = request.op === 'hold' && request.atMost ? 1 : request.credits
   if (requested !== request.credits || !(limit || Number(available) < enough)) {
@@ -113,6 +117,15 @@ function refusedForLack(evidence: Evidence, { calls, booked }: Group, call: UseC
     : `was refused with ${available} credits, which the balance was not at that time`
 }
 
+/** What is held is enough: only a budget of a service that captures what another one holds can refuse a part. */
+function refusedPartForBudget(evidence: Evidence, calls: UseCall[], call: Call<PartRequest>): string | null {
+  const { holdId, credits } = call.request
+  const before = succeededBefore(calls, call)
+  if (before) return `was refused for lack of credits after ${at(before)} had succeeded`
+  const hold = evidence.holds.get(holdId)
+  return hold ? refusedForBudget(evidence, hold, call, credits) : 'there is no such hold'
+}
+
 function succeededBefore(calls: UseCall[], { invokedAtMs }: UseCall): UseCall | undefined {
   return calls.find(({ outcome, endedAtMs }) => outcome.kind === 'ok' && endedAtMs < invokedAtMs)
 }
@@ -128,11 +141,17 @@ function otherRefusal(evidence: Evidence, { calls, booked }: Group, call: UseCal
   if (request.op === 'reverse' && field !== 'reference') {
     return refusedReversal(evidence, call as Call<ReverseRequest>, outcome, succeededBefore(calls, call))
   }
+  if (isWithoutAccess(evidence, call)) return answeredWithoutAccess(call)
   const hold = request.op === 'part' ? evidence.holds.get(request.holdId) : undefined
   if (request.op === 'part' && !booked) return hold ? refusedPart(hold, request, outcome) : 'there is no such hold'
   if (outcome.code !== 'VAL003') return `was refused with ${outcome.code} ${outcome.message}`
   if (!booked) return 'was refused as used before, and is not in the ledger'
   return isUseOf(booked, request) ? 'was refused as used differently, and was used the same' : null
+}
+
+function isWithoutAccess(evidence: Evidence, call: UseCall): call is Call<PartRequest> {
+  const hold = call.request.op === 'part' ? evidence.holds.get(call.request.holdId) : undefined
+  return hold !== undefined && !mayUse(evidence, hold, call as Call<PartRequest>)
 }
 
 /** Too little was left, or the hold had ended. */

@@ -33,12 +33,16 @@ export const sums: Record<string, string> = {
       on e.customer_id = o.customer_id and e.order_id = o.order_id
     group by o.customer_id, o.order_id, o.status, o.credits, o.refund_shortfall
     having coalesce(sum(e.delta), 0) <>
-      case o.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end`,
+      case o.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall end
+      - case when o.status in ('CONFIRMED', 'REFUNDED') then (
+        select coalesce(sum(p.credits_held), 0) from payment_operations p
+        where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'PART') end
+      or o.status not in ('CONFIRMED', 'REFUNDED') and coalesce(sum(e.delta), 0) <> 0`,
   'the figures are the sums of what happened until then, by the hour and in total': `
     with happened as (
       select 'orders made' as figure, created_at as at, amount from orders
       union all
-      select 'orders ' || case kind when 'CANCEL' then 'cancelled' when 'REFUND' then 'refunded'
+      select 'orders ' || case kind when 'CANCEL' then 'cancelled' when 'REFUND' then 'refunded' when 'PART' then 'refunded in part'
                                     else case state when 'APPROVED' then 'confirmed' else 'failed' end end,
         closed_at, amount
       from payment_operations

@@ -23,7 +23,13 @@ export type FileReport = {
   cosignedBy: string | null
 }
 
-export type VerifyReport = { ok: boolean; key: string; history: string; files: FileReport[] }
+/** `ok`: verified, by a key that was given. Files that are consistent prove nothing about who has signed them. */
+export type VerifyReport = { ok: boolean; result: VerifyResult; key: string; history: string; files: FileReport[] }
+export type VerifyResult = Verified['result'] | 'not verified'
+export const signerNotKnown = 'consistent, signer not known' satisfies VerifyResult
+
+/** Of the programs that verify; 2 is an invalid command line. */
+export const exitCodes: Record<VerifyResult, number> = { verified: 0, 'not verified': 1, [signerNotKnown]: 3 }
 
 const answerLimitMs = 10_000
 
@@ -53,7 +59,7 @@ export async function verifyFiles(given: readonly NamedFile[], options: VerifyOp
     try {
       const found = await verify(text ?? refuseBytes(), known)
       verified.push(found)
-      reports.push(reportOf(name, found))
+      reports.push(reportOf(name, found, isPinned))
     } catch (error) {
       reports.push({ ...nothing, file: name, result: `NOT VERIFIED: ${sentenceOf(error)}` })
     }
@@ -63,10 +69,9 @@ export async function verifyFiles(given: readonly NamedFile[], options: VerifyOp
     unreachable || !isEach
       ? { isOne: false, history: unreachable ?? 'not compared' }
       : await compare(verified, witnesses, log)
-  const key = isPinned
-    ? 'given'
-    : 'NOT PINNED: it was taken from the files or the log; give the key you know with --key'
-  return { ok: isEach && isOne, key, history, files: reports }
+  const key = isPinned ? 'given' : 'not given: it was taken from the files or the log; give the key you know with --key'
+  const result = !isEach || !isOne ? 'not verified' : isPinned ? 'verified' : signerNotKnown
+  return { ok: result === 'verified', result, key, history, files: reports }
 }
 
 function textOf(content: Uint8Array): string | undefined {
@@ -199,7 +204,8 @@ const nothing: FileReport = {
   cosignedBy: null,
 }
 
-function reportOf(file: string, { kind, subject, entries, checkpoints }: Verified): FileReport {
+function reportOf(file: string, found: Verified, isPinned: boolean): FileReport {
+  const { kind, subject, entries, checkpoints } = found
   const newest = checkpoints.at(-1)
   const namesOf = (isWitness: boolean) =>
     newest?.signed
@@ -208,7 +214,7 @@ function reportOf(file: string, { kind, subject, entries, checkpoints }: Verifie
       .join(', ') || null
   return {
     file,
-    result: `verified ${kind}`,
+    result: isPinned ? `verified ${kind}` : `consistent ${kind}, signer not known`,
     about: subject ? subjectOf(subject) : null,
     entries: kind === 'receipt' ? entries.length : null,
     sum: kind === 'receipt' ? Number(entries.reduce((sum, { delta }) => sum + delta, 0n)) : null,

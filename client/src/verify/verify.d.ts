@@ -30,8 +30,8 @@ export type ReceiptSubject =
 
 export type Verified = {
   kind: 'receipt' | 'checkpoint' | 'consistency proof'
-  /** Whether a key of the log was among the given ones. If not, the key in the receipt was used. */
-  isPinned: boolean
+  /** The signer is not known when no key of a log was given: then those in the receipt were used, which anyone can write there. */
+  result: 'verified' | 'consistent, signer not known'
   /** Two of a consistency proof, the older first; one of the others. */
   checkpoints: Checkpoint[]
   subject?: ReceiptSubject

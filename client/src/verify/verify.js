@@ -128,23 +128,23 @@ function checkSubject(subject, entries) {
   }
 }
 
-/** `keys` are those that the caller trusts. If none of them is of a log, those in the receipt are used: it is not pinned. */
+/** `keys` are those that the caller trusts. If none is of a log, those in the receipt are used: the signer is not known. */
 export async function verify(text, keys = []) {
   const given = await Promise.all(keys.map(readKey))
-  const isPinned = given.some(({ isWitness }) => !isWitness)
-  if (text[0] !== '{') return { kind: 'checkpoint', isPinned, checkpoints: [await openNote(text, given)], entries: [] }
+  const result = given.some(({ isWitness }) => !isWitness) ? 'verified' : 'consistent, signer not known'
+  if (text[0] !== '{') return { kind: 'checkpoint', result, checkpoints: [await openNote(text, given)], entries: [] }
   const content = JSON.parse(text)
   const isFile = (format, members) => content.format === `prepaid-credits/${format}/v1` && hasExactly(content, members)
   if (isFile('consistency', 'format,from,proof,to')) {
     const [from, to] = [await openNote(content.from, given), await openNote(content.to, given)]
     await verifyConsistency(from, to, content.proof)
-    return { kind: 'consistency proof', isPinned, checkpoints: [from, to], entries: [] }
+    return { kind: 'consistency proof', result, checkpoints: [from, to], entries: [] }
   }
   const isReceipt = isFile('receipt', 'checkpoint,entries,format,keys,subject') && Array.isArray(content.entries)
   if (!isReceipt || !Array.isArray(content.keys)) refuse('format', 'not a receipt, checkpoint or consistency proof')
   const own = (await Promise.all(content.keys.map(readKey))).filter(({ isWitness }) => !isWitness)
-  const checkpoint = await openNote(content.checkpoint, isPinned ? given : [...given, ...own])
+  const checkpoint = await openNote(content.checkpoint, result === 'verified' ? given : [...given, ...own])
   const entries = await Promise.all(content.entries.map((member) => readEntry(member, checkpoint)))
   checkSubject(content.subject, entries)
-  return { kind: 'receipt', isPinned, checkpoints: [checkpoint], subject: content.subject, entries }
+  return { kind: 'receipt', result, checkpoints: [checkpoint], subject: content.subject, entries }
 }

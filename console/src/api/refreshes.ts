@@ -23,6 +23,16 @@ export const affectedByResolution: EndpointName[] = [
   'actionLog',
 ]
 
-export const affectedByAcceptance: EndpointName[] = [...affectedByOrderAction, 'days']
+/** It may be stored as a request. */
+export const affectedByAcceptance: EndpointName[] = [...affectedByOrderAction, 'days', 'adjustments']
+
+export const affectedByAdjustment: EndpointName[] = [
+  'adjustments',
+  'customer',
+  'customers',
+  'statement',
+  'home',
+  'actionLog',
+]
 
 export const affectedByRun: EndpointName[] = ['days', 'runs', 'discrepancies', 'home']

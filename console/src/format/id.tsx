@@ -11,7 +11,7 @@ export const InsideLink = createContext(false)
 const keptAtStart = 8
 const keptAtEnd = 4
 
-function shortened(value: string): string {
+export function shortened(value: string): string {
   return value.length <= keptAtStart + keptAtEnd + 2
     ? value
     : `${value.slice(0, keptAtStart)}…${value.slice(-keptAtEnd)}`

@@ -26,9 +26,11 @@ function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
 
-export function verifyPage(view: View): string {
+/** `logKeys`: of the shop's log; none where they are not known. */
+export function verifyPage(view: View, logKeys: readonly string[]): string {
   const text = verifyTexts[view.language]
   const { kinds } = texts[view.language].statement
+  const keyHint = logKeys.length > 0 ? `${text.keyHint} ${text.keyOfShopHint}` : text.keyHint
   const forScript = JSON.stringify({ ...text, language: view.language, entryKinds: kinds })
   return layout(
     view,
@@ -36,7 +38,7 @@ export function verifyPage(view: View): string {
     html`
       <h1>${text.title}</h1>
       <p class="lead">${text.text}</p>
-      <form class="panel verify" data-texts="${forScript}">
+      <form class="panel verify" data-texts="${forScript}" data-keys="${JSON.stringify(logKeys)}">
         <noscript><p class="problem">${text.needsScript}</p></noscript>
         <div class="field">
           <label for="file">${text.file}</label>
@@ -44,7 +46,7 @@ export function verifyPage(view: View): string {
           <small id="file-hint">${text.drop}</small>
         </div>
         ${field('receipt', text.paste, 6)}
-        ${field('keys', text.key, 2, text.keyHint)}
+        ${field('keys', text.key, 2, keyHint)}
         <button type="submit">${text.check}</button>
       </form>
       <div id="result" aria-live="polite"></div>`,

@@ -10,6 +10,8 @@ const content = document.querySelector('#receipt')
 const keyField = document.querySelector('#keys')
 const result = document.querySelector('#result')
 const words = JSON.parse(form.dataset.texts)
+/** Of this shop's log, as of when the page was loaded. */
+const shopKeys = JSON.parse(form.dataset.keys)
 
 function element(name, attributes, ...children) {
   const made = document.createElement(name)
@@ -67,14 +69,17 @@ function tableOf(entries) {
   return element('table', { class: 'entries' }, head, element('tbody', {}, ...rows))
 }
 
-function showVerified(found, isPinned) {
+function showFound(found, isOfShop) {
+  const isVerified = found.result === 'verified'
   const parts = [
-    element('h2', {}, words.verified),
-    element('p', {}, words.kinds[found.kind]),
-    ...(isPinned ? [] : [element('p', { class: 'notice' }, words.notPinned)]),
+    element('h2', {}, isVerified ? words.verified : words.signerNotKnown),
+    isVerified
+      ? element('p', {}, words.kinds[found.kind])
+      : element('p', { class: 'notice' }, words.signerNotKnownText),
+    ...(isOfShop ? [element('p', {}, words.keyOfShop)] : []),
     factsOf(found),
   ]
-  const panel = element('section', { class: 'panel outcome good' }, ...parts)
+  const panel = element('section', { class: `panel outcome ${isVerified ? 'good' : 'undecided'}` }, ...parts)
   result.replaceChildren(panel, ...(found.entries.length > 0 ? [tableOf(found.entries)] : []))
 }
 
@@ -106,12 +111,13 @@ async function findMissingWitness({ checkpoints }, keys) {
 
 /** The text of a file as it is: a text field would change the ends of its lines. */
 async function check(text = content.value) {
-  const keys = keyField.value.split('\n').flatMap((line) => line.trim() || [])
+  const given = keyField.value.split('\n').flatMap((line) => line.trim() || [])
   try {
-    const found = await verify(text, keys)
-    const missing = await findMissingWitness(found, keys)
+    const hasLogKey = (await Promise.all(given.map(readKey))).some(({ isWitness }) => !isWitness)
+    const found = await verify(text, hasLogKey ? given : [...given, ...shopKeys])
+    const missing = await findMissingWitness(found, given)
     if (missing) return showProblem('witness', missing)
-    showVerified(found, found.isPinned)
+    showFound(found, !hasLogKey && found.result === 'verified')
   } catch (error) {
     showProblem(problemOf(error), error.message)
   }

@@ -16,14 +16,17 @@ const en = {
   paste: 'Or its content',
   key: 'Key of the log, as you know it (optional)',
   keyHint: 'It looks like this: prepaid-credits/log+3f2a9c1d+ATc2… One key a line; the keys of witnesses too.',
+  keyOfShopHint: 'Without a key of a log those of this shop are used.',
   check: 'Verify',
   needsScript: 'Verifying needs JavaScript.',
   verified: 'Verified',
   notVerified: 'Not verified',
   notReady: 'Not ready yet',
   notReadyText: 'The order is being added to the log. This page tries again by itself.',
-  notPinned:
-    'The key was taken from the receipt itself. So nothing was changed since it was signed with this key; whether it is the key of the seller you only know when you compare it with the key that you were given another way.',
+  signerNotKnown: 'Consistent, signer not known',
+  signerNotKnownText:
+    'The key was taken from the receipt itself, where anyone can write one. Nothing was changed since it was signed with this key, and nothing shows that it is the key of the seller: enter the key that you were given another way.',
+  keyOfShop: 'It is signed with a key of this shop.',
   kinds: {
     receipt: 'A receipt: the entries below are in the log, unchanged.',
     checkpoint: 'A checkpoint of the log: its signature is right.',
@@ -70,14 +73,17 @@ const ko: VerifyTexts = {
   paste: '또는 파일 내용',
   key: '알고 있는 기록의 키 (선택)',
   keyHint: '예: prepaid-credits/log+3f2a9c1d+ATc2… 한 줄에 하나씩 입력합니다. 증인의 키도 입력할 수 있습니다.',
+  keyOfShopHint: '기록의 키를 입력하지 않으면 이 상점의 키로 확인합니다.',
   check: '검증하기',
   needsScript: '검증하려면 자바스크립트가 필요합니다.',
   verified: '검증되었습니다',
   notVerified: '검증되지 않았습니다',
   notReady: '아직 준비 중입니다',
   notReadyText: '주문을 기록에 추가하고 있습니다. 잠시 후 자동으로 다시 확인합니다.',
-  notPinned:
-    '영수증에 들어 있는 키로 확인했습니다. 이 키로 서명된 뒤 바뀐 내용이 없다는 뜻입니다. 판매자의 키가 맞는지는 다른 경로로 받은 키와 비교해야 알 수 있습니다.',
+  signerNotKnown: '내용은 일치하지만 서명자를 알 수 없습니다',
+  signerNotKnownText:
+    '영수증에 들어 있는 키로 확인했으며, 그 키는 누구나 써넣을 수 있습니다. 이 키로 서명된 뒤 바뀐 내용은 없지만 판매자의 키라는 증거는 없습니다. 다른 경로로 받은 키를 입력해 주세요.',
+  keyOfShop: '이 상점의 키로 서명되었습니다.',
   kinds: {
     receipt: '영수증: 아래 내역이 바뀌지 않은 채 기록에 있습니다.',
     checkpoint: '기록의 체크포인트: 서명이 올바릅니다.',

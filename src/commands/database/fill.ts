@@ -1,12 +1,13 @@
 // Fills an empty database with the rows of another one, for restore and move. The rows are compared with the source,
 // migrated to this version and audited. Until all of that has passed the target is marked, and no service starts on it.
 import type pg from 'pg'
+import type { Peppers } from '../../customers/api-keys.ts'
 import { withClient } from '../../db/connect.ts'
 import { loadInto } from '../../db/copy/load.ts'
 import type { Source, TableSum } from '../../db/copy/source.ts'
 import { markFinished } from '../../db/copy/unfinished.ts'
 import { connectTo, type OpenOptions, type Reached } from '../../db/open.ts'
-import { recordAction } from '../../operators/action-log.ts'
+import { createCommandLog, recordAction } from '../../operators/action-log.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { actionOf } from '../action-log-entry.ts'
 import type { CommandInput, StandaloneCall } from '../command.ts'
@@ -16,10 +17,12 @@ type FillOptions = {
   /** The command and its input, for the action log. */
   name: string
   input: CommandInput
+  /** The secrets that have signed the log of the copy, where they are known. */
+  peppers?: Peppers | undefined
   /** Runs before a service can start on the target. */
   onAuditPassed?(): void
-  /** Reads further fields of the result from the copy, whether or not the audit has passed. */
-  inspect?(client: pg.ClientBase): Promise<object>
+  /** Runs as the owner of the copy, whether or not the audit has passed. Returns further fields of the result. */
+  beforeService?(client: pg.ClientBase): Promise<object>
 }
 
 const violatedText =
@@ -35,11 +38,11 @@ export const rowCounts = (sums: TableSum[]) => sums.map(({ table, rows }) => ({ 
  * Closes the target in any case.
  */
 export async function fillDatabase(
-  { onProgress, signal }: StandaloneCall,
+  { onProgress, print, signal }: StandaloneCall,
   options: OpenOptions,
   { places, leave }: Reached,
   source: Source,
-  { name, input, onAuditPassed, inspect = async () => ({}) }: FillOptions,
+  { name, input, peppers, onAuditPassed, beforeService = async () => ({}) }: FillOptions,
 ) {
   const { owner, place } = places
   const loading = { source, place, onProgress, signal }
@@ -51,15 +54,15 @@ export async function fillDatabase(
   try {
     const { ok, violations } = await recordedAudit(database, 'COMMAND', {
       signal,
+      peppers,
       liveness: 'counted',
       onProgress: (done, total) => onProgress('audit', done, total),
       onUnwritten: warnUnrecordedAudit,
     })
-    const inspected = await withClient(owner, place, inspect)
-    const result = { ok, place, ...(!ok && { next: violatedText }), ...inspected, tables: rowCounts(sums), violations }
-    const onUnwritten = (text: string) => process.stderr.write(`${text}\n`)
+    const further = await withClient(owner, place, beforeService)
+    const result = { ok, place, ...(!ok && { next: violatedText }), ...further, tables: rowCounts(sums), violations }
     await recordAction(
-      { database, onUnwritten },
+      createCommandLog(database, { print, signal }),
       actionOf({ name }, input),
       async () => result,
       () => !ok,

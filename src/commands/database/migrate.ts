@@ -2,7 +2,7 @@
 // then in no process that serves requests.
 import { connectTo, reach } from '../../db/open.ts'
 import { prepare } from '../../db/prepare.ts'
-import { recordEndedAction } from '../../operators/action-log.ts'
+import { createCommandLog, recordEndedAction } from '../../operators/action-log.ts'
 import { actionOf } from '../action-log-entry.ts'
 import type { StandaloneCall } from '../command.ts'
 
@@ -15,10 +15,9 @@ export async function applyMigrations(call: StandaloneCall): Promise<object> {
   })
   const { database, place, close } = await connectTo(options, places, leave)
   try {
-    const onUnwritten = (text: string) => process.stderr.write(`${text}\n`)
     // Logged afterwards: one of these migrations may have created the action log.
     if (applied.length > 0)
-      await recordEndedAction({ database, onUnwritten }, actionOf({ name: 'migrate' }, call), 'ok')
+      await recordEndedAction(createCommandLog(database, call), actionOf({ name: 'migrate' }, call), 'ok')
     return { database: place, applied: applied.map((migration) => ({ migration })) }
   } finally {
     await close()

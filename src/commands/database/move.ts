@@ -33,6 +33,7 @@ export async function move(call: StandaloneCall): Promise<object> {
       withSnapshot(client, copiedTables, (source) =>
         fillDatabase(call, options, target, source, {
           name: 'move',
+          peppers: call.knownPeppers(),
           input: { positionals: [], values: { ...values, to: placeOf(databaseUrl) } },
           onAuditPassed() {
             note = noteMoved(databaseOptions.dataDir, target.places.place)

@@ -2,6 +2,7 @@
 import { checkBackup, openBackup } from '../../db/copy/backup-file.ts'
 import { knownMigrations } from '../../db/copy/load.ts'
 import { reach } from '../../db/open.ts'
+import { markRestoredLog } from '../../transparency/restored/mark.sql.ts'
 import type { Confirmation, StandaloneCall } from '../command.ts'
 import { secretFindings } from './backup-secrets.ts'
 import { fillDatabase } from './fill.ts'
@@ -29,9 +30,12 @@ export async function restore(call: StandaloneCall): Promise<object> {
     const options = { ...call.databaseOptions, use: 'alone' } as const
     const filled = await fillDatabase(call, options, await reach(options), source, {
       name: 'restore',
+      // Of a backup from elsewhere the keys of the log are not known.
+      peppers: Object.keys(findings).length === 0 ? call.knownPeppers() : undefined,
       input: { positionals, values: { ...values, ...(oldAccess && { old: oldAccess.place }) } },
-      async inspect(client) {
+      async beforeService(client) {
         return {
+          log: await markRestoredLog(client, { configured: call.logName().origin, old: oldAccess?.logOrigins ?? [] }),
           revived: oldAccess ? await listRestoredAccess(client, oldAccess) : unknownAccessText(header.madeAt),
         }
       },

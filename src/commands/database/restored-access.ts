@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { placeOf, withClient } from '../../db/connect.ts'
 import { reach } from '../../db/open.ts'
+import { listSignedOrigins } from '../../transparency/restored/mark.sql.ts'
 import type { StandaloneCall } from '../command.ts'
 import { program } from '../line/help.ts'
 
@@ -108,14 +109,15 @@ const accessKinds: AccessKind[] = [
   },
 ]
 
-/** `place` names the old database, without a password. */
-export type OldAccess = { place: string; kinds: { kind: AccessKind; rows: AccessRow[] }[] }
+/** `place` names the old database, without a password; `logOrigins`: the names under which its log was signed. */
+export type OldAccess = { place: string; logOrigins: string[]; kinds: { kind: AccessKind; rows: AccessRow[] }[] }
 
 const isUrl = (text: string) => /^postgres(ql)?:\/\//.test(text)
 
 export async function readOldAccess(call: StandaloneCall, old: string): Promise<OldAccess> {
   const read = async (client: pg.ClientBase) => ({
     place: isUrl(old) ? placeOf(old) : old,
+    logOrigins: await listSignedOrigins(client),
     kinds: await readAccess(client),
   })
   if (isUrl(old)) return withClient({ connectionString: old }, placeOf(old), read)

@@ -52,7 +52,7 @@ export function nounHelp(noun: string, { groups, columns }: HelpOptions): string
 }
 
 export function commandHelp(command: Command, columns: number | undefined): string {
-  const { summary, details = [], arguments: positionals = [], examples, failsWhen } = command
+  const { summary, details = [], arguments: positionals = [], examples, failsWhen, undecidedWhen } = command
   const parameters = [
     ...positionals.map(({ name, description, listedBy, choices }) => {
       const hint = listedBy ? ` (see: ${program} ${listedBy})` : ''
@@ -74,7 +74,7 @@ export function commandHelp(command: Command, columns: number | undefined): stri
     ...examples.flatMap(({ line, description }) => [`${indent}${program} ${line}`, wrapped(description, columns, 6)]),
     '',
     'Exit codes',
-    ...Object.entries(exitCodes).map(([code, meaning]) => {
+    ...Object.entries({ ...exitCodes, ...(undecidedWhen && { 3: undecidedWhen }) }).map(([code, meaning]) => {
       const also = code === '1' && failsWhen ? `; or ${failsWhen}` : ''
       return hanging(code.padEnd(3), `${meaning}${also}`, columns)
     }),

@@ -18,10 +18,11 @@ export function render(result: object | object[], format: OutputFormat & { json?
 type Entry = [name: string, value: unknown]
 
 const isNumbers = (value: unknown[]): value is number[] => typeof value[0] === 'number'
+const isTexts = (value: unknown[]): value is string[] => typeof value[0] === 'string'
 
 /** Lists of objects are shown as tables after the single values. */
 function partition(entries: Entry[]): [lists: Entry[], singles: Entry[]] {
-  const isList = ([, value]: Entry) => Array.isArray(value) && !isNumbers(value)
+  const isList = ([, value]: Entry) => Array.isArray(value) && !isNumbers(value) && !isTexts(value)
   return [entries.filter(isList), entries.filter((entry) => !isList(entry))]
 }
 
@@ -46,6 +47,7 @@ function textOf(value: unknown): string {
   if (value instanceof Date) return localTime(value)
   if (typeof value === 'string') return isoPattern.test(value) ? localTime(new Date(value)) : visible(value)
   if (Array.isArray(value) && isNumbers(value)) return value.map((number) => thousands.format(number)).join('; ')
+  if (Array.isArray(value) && isTexts(value)) return visible(value.join())
   if (isCounts(value))
     return Object.entries(value)
       .map(([name, count]) => `${name} ${thousands.format(count)}`)

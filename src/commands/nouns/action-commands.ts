@@ -10,8 +10,9 @@ export const actionCommands: Command[] = [
     name: 'actions list',
     summary: `Lists the operators' actions, newest first, at most ${listLimit}.`,
     details: [
-      'Every command that changes something is logged before it begins and when it has ended. An action without an outcome ' +
-        'is still running, or its process was killed.',
+      'Every command that changes something is logged before it begins and when it has ended. Until then its outcome is "in ' +
+        'progress" (null with --json). The outcome of an action whose process was killed is "unknown": a worker records it. ' +
+        'If the process lives and reaches the database again, its own outcome is shown instead.',
     ],
     options: { limit: limitOption(listLimit) },
     examples: [{ line: 'actions list --limit 20', description: 'the last twenty' }],
@@ -25,7 +26,7 @@ export const actionCommands: Command[] = [
         command,
         arguments: typed.join(' '),
         reason,
-        outcome,
+        outcome: outcome ?? 'in progress',
         about: Object.values(about ?? {}).join(' '),
       }))
     },

@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { uuidPattern } from '../../core/ids.ts'
 import { findRequest, listPendingRequests, type OperatorKind } from '../../credits/adjustments/adjust.sql.ts'
-import { adjust, approve, reject } from '../../credits/adjustments/adjust.ts'
+import { adjust, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
 import { limitsOf } from '../../operators/adjustment-limits.ts'
+import { approvePending } from '../../payments/refunds/approve.ts'
 import { personOf } from '../action-log-entry.ts'
 import type { Argument, Call, Command, CommandInput, Confirmation, Option } from '../command.ts'
 import { customerOption, limitOption, reasonOption } from '../line/options.ts'
@@ -147,8 +148,8 @@ export const adjustmentCommands: Command[] = [
     check: checkId,
     findSubject: customerOfRequest,
     confirm: confirmApproval,
-    run: ({ database, adjustments, values, positionals: [id = ''] }) =>
-      approve(database, id.toLowerCase(), personOf(values), limitsOf(adjustments, 'admin').perDay),
+    run: async ({ payments, adjustments, values, positionals: [id = ''] }) =>
+      approvePending(await payments(), id.toLowerCase(), personOf(values), limitsOf(adjustments, 'admin').perDay),
   },
   {
     name: 'adjustments reject',

@@ -1,7 +1,8 @@
 // Commands about the books: audit them, reconcile them with the gateway, list and resolve discrepancies.
 import { readFileSync } from 'node:fs'
 import { verifyFiles } from '../../../client/src/verify/files.ts'
-import { uuidPattern } from '../../core/ids.ts'
+import { newOperationId, uuidPattern } from '../../core/ids.ts'
+import { limitsOf } from '../../operators/adjustment-limits.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
 import {
@@ -10,10 +11,10 @@ import {
   resolveDiscrepancy,
 } from '../../payments/recovery/discrepancies.sql.ts'
 import { amountOf } from '../../payments/recovery/discrepancy-amount.ts'
-import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
-import { quoteRefund } from '../../payments/refunds/quote.ts'
+import { acceptPart, type PartQuote, quotePart } from '../../payments/refunds/accept.ts'
 import { type KeptCheckpoint, readKeptCheckpoints } from '../../transparency/kept.ts'
 import { knownKeys } from '../../transparency/publication/published.ts'
+import { findHoldingRestore, heldBackText } from '../../transparency/restored/restores.sql.ts'
 import { personOf } from '../action-log-entry.ts'
 import type { Call, Command, CommandInput, Confirmation, Values } from '../command.ts'
 import { dateOption, reasonOption } from '../line/options.ts'
@@ -31,20 +32,28 @@ const checkDiscrepancyId = ({ positionals: [id = ''] }: CommandInput) =>
   uuidPattern.test(id) ? undefined : 'ID is the discrepancyId (see: discrepancies list)'
 
 async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> {
-  const { database, payments, positionals, values } = call
+  const { database, payments, adjustments, positionals, values } = call
   const key = await findDiscrepancyOrder(database, positionals[0] ?? '')
-  const quote = key && (await quoteRefund(await payments(), key.orderId))
-  if (!quote) return undefined
-  const { orderId, paid, backToTheCard, creditsOfTheOrder } = quote
-  const cancelledAtGateway = backToTheCard === null ? `unknown: ${quote.gatewayCode}` : paid - backToTheCard
-  const preview = { orderId, paid, cancelledAtGateway, creditsOfTheOrder, creditsTakenBack: Number(values.credits) }
-  return { preview, question: 'Accept this cancellation? The order is REFUNDED for good.' }
+  if (!key) return undefined
+  const quote = await quotePart(await payments(), key)
+  const { orderId, paid, amount, creditsOfTheOrder, creditsUsed, proposed, most, unused, valueAfter } = quote
+  const credits = creditsOf(values, quote)
+  const numbers = { orderId, paid, cancelledAtGateway: amount, creditsOfTheOrder, creditsUsed, proposed, most }
+  const preview = { ...numbers, creditsTaken: credits, creditsLeft: unused - credits, valueAfter }
+  const isRequest = Math.abs(proposed - credits) > limitsOf(adjustments, 'admin').approvalAbove
+  const question = isRequest
+    ? 'Store this as a request? It is booked when another person approves it.'
+    : 'Accept this cancellation for good?'
+  return { preview, question }
 }
 
+/** Those that the won stand for, unless others are named. */
+const creditsOf = ({ credits }: Values, { proposed }: PartQuote) => (credits === undefined ? proposed : Number(credits))
+
 /** Only files that the log has signed: anything else says nothing about this log. */
-async function readKept({ database, logKeys, values, resolvePath }: Call): Promise<KeptCheckpoint[]> {
+async function readKept({ database, signer, values, resolvePath }: Call): Promise<KeptCheckpoint[]> {
   const { checkpoint: files = [] } = values
-  const vkeys = files.length > 0 ? await knownKeys(database, logKeys()) : []
+  const vkeys = files.length > 0 ? await knownKeys(database, signer().keys) : []
   const read = files.map(async (file) => {
     const content = readFileSync(resolvePath(file))
     const {
@@ -87,13 +96,16 @@ export const bookCommands: Command[] = [
     failsWhen: 'a rule is violated',
     changesData: false,
     async run(call) {
-      return recordedAudit(call.database, 'COMMAND', {
+      const result = await recordedAudit(call.database, 'COMMAND', {
         signal: call.signal,
         kept: await readKept(call),
+        peppers: call.knownPeppers(),
         liveness: 'counted',
         onProgress: (done, total) => call.onProgress('rows', done, total),
         onUnwritten: warnUnrecordedAudit,
       })
+      const restore = await findHoldingRestore(call.database, call.logName())
+      return { ...result, ...(restore && { log: heldBackText(restore, call.logName().origin) }) }
     },
     failed: (result) => !(result as { ok: boolean }).ok,
   },
@@ -117,11 +129,14 @@ export const bookCommands: Command[] = [
       const { from, to } = readSpan(values)
       return from && to && from < to ? undefined : '--to must be after --from'
     },
-    async run({ payments, values, onProgress }) {
+    // The id of the run: the console shows it as under way until the action has its end.
+    findSubject: async () => newOperationId(),
+    async run({ payments, values, subject, onProgress }) {
       const { from, to } = readSpan(values)
       if (!from || !to) throw new Error('--from and --to are needed')
       const requestedBy = `${personOf(values)} on the command line`
-      return reconcile(await payments(), { from, to: endAfter(to) }, { requestedBy, onProgress })
+      const span = { from, to: endAfter(to) }
+      return reconcile(await payments(), span, { requestedBy, onProgress, ...(subject !== null && { id: subject }) })
     },
     failed: (result) => isDoubtful(result as Reconciliation),
   },
@@ -158,17 +173,19 @@ export const bookCommands: Command[] = [
   },
   {
     name: 'discrepancies accept',
-    summary: 'Accepts a cancellation of a part that was made at the gateway: the order is REFUNDED with that amount.',
+    summary:
+      'Accepts a part that was cancelled at the gateway: it is booked, and the rest of the order keeps its value.',
     details: [
-      'For a discrepancy PARTLY_CANCELLED_AT_GATEWAY. It moves no money. --credits of the order are taken back; with 0 the ' +
-        'customer keeps all of them. Reconciliation does not find it again.',
+      'For a discrepancy PARTLY_CANCELLED_AT_GATEWAY. It moves no money. The order stays CONFIRMED, and what is left can be ' +
+        'refunded. Without --credits those are taken that the won stand for, one for each 1,000. What is taken less or more ' +
+        'counts like an adjustment: more than ADJUSTMENT_APPROVAL_ABOVE become a request, which another person approves ' +
+        '(adjustments approve). Reconciliation does not find it again.',
     ],
     arguments: [{ name: 'ID', description: 'the discrepancyId', listedBy: 'discrepancies list' }],
     options: {
       credits: {
         value: 'N',
-        description: 'the credits that are taken back; 0: none',
-        required: true,
+        description: 'the credits that are taken; 0: none',
         expects: 'a whole number from 0 on',
         accepts: (text) => /^\d{1,9}$/.test(text),
       },
@@ -177,17 +194,19 @@ export const bookCommands: Command[] = [
     examples: [
       {
         line: 'discrepancies accept 0b1c7f0e-62f5-4a3c-9d55-3a2f2f1f7c11 --credits 5 --reason "half a project"',
-        description: 'the order is REFUNDED, and 5 credits are taken back',
+        description: '5 credits are taken, and the rest keeps its value',
       },
     ],
     changesData: true,
     check: checkDiscrepancyId,
     confirm: confirmAcceptance,
-    async run({ database, payments, positionals: [id = ''], values }) {
+    async run({ database, payments: open, adjustments, positionals: [id = ''], values }) {
       const key = await findDiscrepancyOrder(database, id)
       if (!key) throw new Error(`There is no discrepancy ${id} of an order.`)
-      const acceptance = { credits: Number(values.credits), reason: values.reason?.trim() ?? '' }
-      return acceptPartialCancel(await payments(), key, acceptance)
+      const payments = await open()
+      const credits = values.credits === undefined ? undefined : Number(values.credits)
+      const acceptance = { ...key, discrepancyId: id.toLowerCase(), credits, reason: values.reason?.trim() ?? '' }
+      return acceptPart(payments, { ...acceptance, actor: personOf(values) }, limitsOf(adjustments, 'admin'))
     },
   },
 ]

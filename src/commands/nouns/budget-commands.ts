@@ -102,8 +102,6 @@ export const budgetCommands: Command[] = [
     findSubject: async (call) => (isForAll(call) ? null : findCustomerId(call)),
     async run(call) {
       const customerId = await customerOf(call)
-      if (customerId === allCustomers && !isForAll(call))
-        throw new Error('The UUID of this customer is reserved for budgets over all customers.')
       if (isForAll(call) && call.database.groups) {
         throw new Error('A budget over all customers needs one server; on a cluster customers are on several.')
       }

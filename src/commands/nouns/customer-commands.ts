@@ -6,11 +6,11 @@ import { listLots } from '../../credits/lots/lots.sql.ts'
 import { type EntryKind, entryKinds } from '../../credits/statement/statement.sql.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
 import { statementCsv } from '../../credits/statement/statement-csv.ts'
-import { findCustomer, updateSuspension } from '../../customers/customers.sql.ts'
+import { updateSuspension } from '../../customers/customers.sql.ts'
 import type { Argument, Call, Command } from '../command.ts'
 import { customerOption, dateOption, limitOption, reasonOption, timeOption } from '../line/options.ts'
 import { readTime } from '../line/times.ts'
-import { findCustomerId, requireCustomerId } from './customer-option.ts'
+import { findCustomerId, findNamedCustomer, requireCustomerId } from './customer-option.ts'
 
 const maxLots = 1_000
 const endOfDay = '23:59:59.999'
@@ -21,12 +21,12 @@ function readKinds(kind: string | undefined): EntryKind[] | null {
 
 const customerArgument: Argument = { name: 'CUSTOMER', description: 'the customer, by name or UUID' }
 
-async function findNamedCustomer({ database, positionals: [customer = ''] }: Omit<Call, 'subject'>): Promise<string> {
-  return (await findCustomer(database, customer.trim())) ?? customer
+async function subjectOf({ database, positionals: [customer = ''] }: Omit<Call, 'subject'>): Promise<string> {
+  return (await findNamedCustomer(database, customer)) ?? customer
 }
 
 async function setSuspended(call: Call, isSuspended: boolean): Promise<object> {
-  const customerId = await findNamedCustomer(call)
+  const customerId = await subjectOf(call)
   if (!uuidPattern.test(customerId) || !(await updateSuspension(call.database, customerId, isSuspended))) {
     throw new Error(`There is no customer ${call.positionals[0]}.`)
   }
@@ -161,7 +161,7 @@ export const customerCommands: Command[] = [
       },
     ],
     changesData: true,
-    findSubject: findNamedCustomer,
+    findSubject: subjectOf,
     run: (call) => setSuspended(call, true),
   },
   {
@@ -171,7 +171,7 @@ export const customerCommands: Command[] = [
     options: { reason: reasonOption('why, for the action log') },
     examples: [{ line: 'customers activate acme --reason "keys replaced"', description: 'its active keys work again' }],
     changesData: true,
-    findSubject: findNamedCustomer,
+    findSubject: subjectOf,
     run: (call) => setSuspended(call, false),
   },
 ]

@@ -7,7 +7,7 @@ import { eventTypes } from '../../events/outbox.sql.ts'
 import { isPartlyResent, type Resent, resendDeadEvents } from '../../events/resend.ts'
 import type { Argument, Call, Command, Confirmation, Option, Values } from '../command.ts'
 import { customerOption } from '../line/options.ts'
-import { findCustomerId, requireCustomerId } from './customer-option.ts'
+import { requireQueueId } from './customer-option.ts'
 
 const listLimit = 1_000
 const sampleId = 'end_7Qm2XvB0cKzR4tYpL9Ws'
@@ -48,7 +48,7 @@ function changeStatus(status: string, change: (call: Call, endpointId: string) =
 }
 
 async function listEventsOf(call: Call): Promise<object[]> {
-  const events = await listLatestEvents(call.database, await requireCustomerId(call), listLimit)
+  const events = await listLatestEvents(call.database, await requireQueueId(call), listLimit)
   return events.map(({ eventNumber, eventId, type, createdAt, data }) => {
     return { eventNumber, eventId, type, createdAt, data }
   })
@@ -56,7 +56,7 @@ async function listEventsOf(call: Call): Promise<object[]> {
 
 async function deadFilterOf(call: Call): Promise<DeadOf> {
   const { endpoint: endpointId, customer } = call.values
-  return { endpointId, customerId: customer === undefined ? undefined : await requireCustomerId(call) }
+  return { endpointId, customerId: customer === undefined ? undefined : await requireQueueId(call) }
 }
 
 async function listDead(call: Call): Promise<object[]> {
@@ -210,7 +210,7 @@ export const eventCommands: Command[] = [
     ],
     failsWhen: 'an endpoint does not accept an event',
     changesData: true,
-    findSubject: findCustomerId,
+    findSubject: async (call) => (call.values.customer === undefined ? null : requireQueueId(call)),
     async run(call) {
       const onProgress = (done: number, total: number) => call.onProgress('events', done, total)
       return resendDeadEvents(await call.deliveries(), await deadFilterOf(call), { onProgress })

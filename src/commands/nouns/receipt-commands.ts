@@ -37,7 +37,7 @@ function checkSubject({ positionals: [orderId], values }: CommandInput): string 
 
 async function findReceipt(call: Call): Promise<NewReceipt> {
   const { database, positionals, values } = call
-  const context = { database, logKeys: call.logKeys() }
+  const context = { database, signer: call.signer() }
   const [orderId] = positionals
   if (orderId !== undefined) {
     const key = (await findOrderKeys(database, [orderId])).get(orderId)

@@ -2,7 +2,7 @@
 // There is no index on who and what, so a page filters a stretch of a limited number of actions, and the next page continues
 // after the stretch.
 import { type Database, statement } from '../../db/database.ts'
-import { actionColumns, type ListedAction } from '../../operators/action-log.sql.ts'
+import { actionColumns, type ListedAction, quotedEnd } from '../../operators/action-log.sql.ts'
 
 /** Actions that one page reads to filter them. */
 export const maxActionsScanned = 20_000
@@ -15,7 +15,7 @@ const quotedBegun = `step = 'BEGUN' and happened_at >= $3::timestamptz
     order by happened_at desc, action_id desc`
 
 // `NAME in the console from ADDRESS`, `NAME as USER` on the command line, `somebody from ADDRESS` for a refused sign-in.
-const quotedFilters = `left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+const quotedFilters = `${quotedEnd}
   where ($5::text is null
          or lower(substring(b.actor from '^(.*?)(?: in the console from | as | from |$)')) = lower($5))
     and ($6::text is null or b.command = $6)

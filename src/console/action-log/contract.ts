@@ -24,9 +24,10 @@ export const ActionLogData = Type.Object({
       /** The name of the customer that it is about. */
       subjectName: TextOrNull,
       reason: TextOrNull,
-      /** Null: in progress, or its process was killed. */
+      /** Null: in progress. `unknown`: its process was killed, or does not reach the database. */
       outcome: TextOrNull,
       about: Type.Union([DetailFields, Type.Null()]),
+      /** Null also when the outcome is `unknown`. */
       endedAt: MomentOrNull,
     }),
   ),

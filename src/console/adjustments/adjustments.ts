@@ -6,10 +6,11 @@ import {
   listPendingRequests,
   type OperatorKind,
 } from '../../credits/adjustments/adjust.sql.ts'
-import { adjust, approve, reject } from '../../credits/adjustments/adjust.ts'
+import { adjust, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { customerNotFound } from '../../credits/refusals.ts'
 import { limitsOf } from '../../operators/adjustment-limits.ts'
+import { approvePending } from '../../payments/refunds/approve.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { SignedIn } from '../guard.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
@@ -27,8 +28,9 @@ type Call = {
 
 export function adjustmentHandlers({
   database,
+  payments,
   adjustments: settings,
-}: Pick<ConsoleContext, 'database' | 'adjustments'>): Handlers<Names> {
+}: Pick<ConsoleContext, 'database' | 'payments' | 'adjustments'>): Handlers<Names> {
   const adjustAs =
     (kind: OperatorKind) =>
     ({ operator, params, body }: Call) => {
@@ -61,7 +63,12 @@ export function adjustmentHandlers({
     correctBalance: adjustAs('CORRECTION'),
 
     approveAdjustment: ({ operator, params }) =>
-      approve(database, params.adjustmentId.toLowerCase(), operator.name, limitsOf(settings, operator.role).perDay),
+      approvePending(
+        payments,
+        params.adjustmentId.toLowerCase(),
+        operator.name,
+        limitsOf(settings, operator.role).perDay,
+      ),
     rejectAdjustment: ({ operator, params }) => reject(database, params.adjustmentId.toLowerCase(), operator.name),
   }
 }

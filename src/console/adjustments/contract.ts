@@ -3,18 +3,21 @@ import Type from 'typebox'
 import { adjustmentKinds } from '../../credits/adjustments/adjustments.sql.ts'
 import { Moment, paging, ReasonText, Text, TextOrNull, Uuid, Whole, WholeOrNull } from '../schema-types.ts'
 
-const OperatorKind = Type.Enum(['GOODWILL', 'CORRECTION'])
+const RequestKind = Type.Enum(['GOODWILL', 'CORRECTION', 'PART'])
 
 /** The oldest first. */
 export const PendingAdjustments = Type.Array(
   Type.Object({
     customerId: Text,
     adjustmentId: Text,
-    kind: OperatorKind,
+    kind: RequestKind,
     credits: Whole,
     reason: Text,
     requestedBy: Text,
     requestedAt: Moment,
+    /** Of a PART: its order, and the KRW that the gateway has returned. */
+    orderId: TextOrNull,
+    amount: WholeOrNull,
   }),
 )
 
@@ -62,7 +65,7 @@ export const AdjustmentParams = Type.Object({ adjustmentId: Type.String({ descri
 export const AdjustedData = Type.Object({
   adjustmentId: Text,
   customerId: Text,
-  kind: OperatorKind,
+  kind: RequestKind,
   credits: Whole,
   state: Type.Enum(['DONE', 'PENDING', 'REJECTED']),
   available: WholeOrNull,

@@ -2,6 +2,7 @@
 // continues after the key of a row.
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
+import { quotedEnd, subjectsInProgress } from '../../operators/action-log.sql.ts'
 import type { LinkedLine } from '../../payments/books/bridge.ts'
 import type { Reconciliation } from '../../payments/books/reconcile.ts'
 import type { OperationKind } from '../../payments/kinds.ts'
@@ -39,13 +40,18 @@ export type RunRow = {
 }
 
 const quotedRun = `r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
-    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt", r.finished_at as "finishedAt",
-    case when r.finished_at is not null then 'finished' when r.lease_until > now() then 'under way'
-         else 'interrupted' end as "state"`
+    r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",
+    case when not a.is_open then r.finished_at end as "finishedAt",
+    case when a.is_open then 'under way' when r.finished_at is not null then 'finished'
+         when r.lease_until > now() then 'under way' else 'interrupted' end as "state"`
+
+// A run whose action has no end yet is under way, whatever its row has: a reader finds the end of what is over.
+const quotedRuns = `from reconciliations r
+  cross join lateral (select r.reconciliation_id::text = any (${subjectsInProgress}) as is_open) a`
 
 /** For a list: without the lines of the result. */
-const runColumns = `${quotedRun}, r.result - '{lines,rest}'::text[] as "result"
-  from reconciliations r`
+const runColumns = `${quotedRun}, case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
+  ${quotedRuns}`
 
 const listNewestRunsStatement = statement(
   'console.listNewestRuns',
@@ -69,7 +75,9 @@ export function listRuns(database: Database, after: string | null, limit: number
 
 const findRunStatement = statement(
   'console.findRun',
-  `select ${quotedRun}, r.result from reconciliations r where r.reconciliation_id = $1`,
+  `select ${quotedRun}, case when not a.is_open then r.result end as "result"
+  ${quotedRuns}
+  where r.reconciliation_id = $1`,
 )
 
 export async function findRun(database: Database, reconciliationId: string): Promise<RunRow | null> {
@@ -151,10 +159,10 @@ const findRefundActionsStatement = statement(
     from unnest($1::uuid[], $2::text[]) as i (customer_id, order_id)
     join discrepancies d on d.customer_id = i.customer_id and d.order_id = i.order_id
   )
-  select s.order_id as "orderId", b.actor, b.command, ${iso('b.happened_at')} as "at", ${iso('e.happened_at')} as "endedAt"
+  select s.order_id as "orderId", b.actor, b.command, ${iso('b.happened_at')} as "at", ${iso('e.ended_at')} as "endedAt"
   from subjects s
   join operator_actions b on b.subject = s.subject
-  left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED'
+  ${quotedEnd}
   where b.step = 'BEGUN' and b.command in ('orders refund', 'discrepancies accept')
   order by b.happened_at`,
 )

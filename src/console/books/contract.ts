@@ -165,10 +165,38 @@ export const DiscrepancyPageData = Type.Object({
     }),
   ),
 })
-/** How many of the order's credits are taken back. */
+/** What accepting a part that was cancelled at the gateway would do now. */
+export const PartQuoteData = Type.Object({
+  orderId: Text,
+  paid: Whole,
+  creditsOfTheOrder: Whole,
+  creditsUsed: Whole,
+  /** KRW that the gateway has returned, and that was not accepted before. */
+  amount: Whole,
+  /** The credits that the won stand for, and the most that can be taken: both as far as they are unused. */
+  proposed: Whole,
+  most: Whole,
+  unused: Whole,
+  /** KRW that the rest of the order is worth afterwards. */
+  valueAfter: Whole,
+  /** What is taken less or more than proposed counts like an adjustment. */
+  limits: Type.Object({ perDay: Whole, usedToday: Whole, approvalAbove: Whole }),
+})
+/** How many of the order's credits are taken. */
 export const AcceptBody = Type.Object({
   reason: ReasonText,
   credits: Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'a whole number of credits, from 0 on' }),
+})
+/** PENDING: a second operator has to approve the request. */
+export const AcceptedData = Type.Object({
+  orderId: Text,
+  discrepancyId: Text,
+  state: Type.Enum(['DONE', 'PENDING']),
+  requestId: TextOrNull,
+  amount: Whole,
+  creditsTaken: Whole,
+  creditsLeft: Whole,
+  value: Whole,
 })
 export const ResolvedData = Type.Object({ discrepancyId: Text, kind: Text, resolution: Text })
 
@@ -236,8 +264,11 @@ export const AuditData = Type.Object({
     discrepancies: Type.Optional(Whole),
     audits: Type.Optional(Whole),
     budgets: Type.Optional(Whole),
+    eventEndpoints: Type.Optional(Whole),
+    logCheckpoints: Type.Optional(Whole),
     journalEntries: Type.Optional(Whole),
     loggedEntries: Type.Optional(Whole),
+    publishedCheckpoints: Type.Optional(Whole),
   }),
   /** By rule: the number of violations, and the first few rows. */
   findings: Type.Array(Type.Object({ invariant: Text, rule: Text, count: Whole, subjects: Type.Array(DetailFields) })),

@@ -2,6 +2,7 @@
 // the actions of operators, and other discrepancies of the same order. The order and the name of its customer are read after it.
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
+import { quotedEnd } from '../../operators/action-log.sql.ts'
 import type { StoryAction } from '../../payments/books/order-story.sql.ts'
 import type { OrderStatus } from '../../payments/kinds.ts'
 import { findOrders, type OrderKey } from '../../payments/orders.sql.ts'
@@ -140,13 +141,13 @@ const findDiscrepancyStatement = statement(
   `select ${discrepancyColumns},
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},
-       'outcome', e.outcome, 'endedAt', ${iso('e.happened_at')}) order by b.happened_at), '[]')
+       'outcome', e.outcome, 'endedAt', ${iso('e.ended_at')}) order by b.happened_at), '[]')
      from (select * from operator_actions a
            where a.step = 'BEGUN' and a.subject in (d.discrepancy_id::text, d.order_id)
              and (a.subject = d.discrepancy_id::text
                   or a.happened_at between d.found_at and coalesce(d.resolved_at, 'infinity'))
            order by a.happened_at limit 1000) b
-     left join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED') as "acts",
+     ${quotedEnd}) as "acts",
     (select coalesce(json_agg(json_build_object(
        'discrepancyId', s.discrepancy_id, 'kind', s.kind, 'foundAt', ${iso('s.found_at')},
        'resolvedAt', ${iso('s.resolved_at')}) order by s.found_at desc), '[]')

@@ -2,14 +2,17 @@
 // possible now.
 import { refuse } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
+import { findUsedToday } from '../../credits/adjustments/adjust.sql.ts'
+import { limitsOf } from '../../operators/adjustment-limits.ts'
 import { may, type Role } from '../../operators/permissions.ts'
+import type { OrderKey } from '../../payments/orders.sql.ts'
 import {
   findDiscrepancyOrder,
   resolveDiscrepancy,
   sumOpenDiscrepancies,
 } from '../../payments/recovery/discrepancies.sql.ts'
 import { partlyCancelled } from '../../payments/recovery/review.ts'
-import { acceptPartialCancel } from '../../payments/refunds/accept.ts'
+import { acceptPart, quotePart } from '../../payments/refunds/accept.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Data } from '../contract.ts'
 import { paymentUrlOfDiscrepancy } from '../orders/payment-link.ts'
@@ -26,7 +29,7 @@ import {
   withAmountsAndNames,
 } from './discrepancies.sql.ts'
 
-type Names = 'discrepancies' | 'discrepancy' | 'resolveDiscrepancy' | 'acceptDiscrepancy'
+type Names = 'discrepancies' | 'discrepancy' | 'resolveDiscrepancy' | 'partQuote' | 'acceptDiscrepancy'
 type PossibleAction = Data<'discrepancy'>['actions'][number]
 
 const permissionOf = { settle: 'settle', accept: 'refund', resolve: 'resolve discrepancies' } as const
@@ -35,7 +38,14 @@ export function discrepancyHandlers({
   database,
   payments,
   paymentUrlOf,
-}: Pick<ConsoleContext, 'database' | 'payments' | 'paymentUrlOf'>): Handlers<Names> {
+  adjustments: settings,
+}: Pick<ConsoleContext, 'database' | 'payments' | 'paymentUrlOf' | 'adjustments'>): Handlers<Names> {
+  async function existingOrder(discrepancyId: string): Promise<OrderKey> {
+    const key = await findDiscrepancyOrder(database, discrepancyId)
+    if (!key) throw noSuchDiscrepancy()
+    return key
+  }
+
   async function seenPeriodOf(reconciliationId: string | undefined): Promise<SeenPeriod | undefined> {
     if (!reconciliationId) return undefined
     const { startedAt, finishedAt } = await existingRun(database, reconciliationId)
@@ -65,10 +75,17 @@ export function discrepancyHandlers({
       throw refuseBecause('NOT000', 'resolved', 'The discrepancy is already resolved.')
     },
 
-    async acceptDiscrepancy({ params: { discrepancyId }, body: { credits, reason } }) {
-      const key = await findDiscrepancyOrder(database, discrepancyId)
-      if (!key) throw noSuchDiscrepancy()
-      return acceptPartialCancel(payments, key, { credits, reason: reason.trim() })
+    async partQuote({ operator, params }) {
+      const quote = await quotePart(payments, await existingOrder(params.discrepancyId))
+      const usedToday = await findUsedToday(database, operator.name)
+      return { ...quote, limits: { ...limitsOf(settings, operator.role), usedToday } }
+    },
+
+    async acceptDiscrepancy({ operator, params, body: { credits, reason } }) {
+      const discrepancyId = params.discrepancyId.toLowerCase()
+      const key = await existingOrder(discrepancyId)
+      const acceptance = { ...key, discrepancyId, credits, reason: reason.trim(), actor: operator.name }
+      return acceptPart(payments, acceptance, limitsOf(settings, operator.role))
     },
 
     async discrepancy({ operator, params }) {

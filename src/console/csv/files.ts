@@ -94,7 +94,7 @@ export async function* paymentsCsv(
 }
 
 async function paymentLines(database: Database, page: PaymentRow[]): Promise<PaymentLine[]> {
-  const refunded = page.filter(({ kind }) => kind === 'REFUND')
+  const refunded = page.filter(({ kind }) => kind === 'REFUND' || kind === 'PART')
   const [names, orders, actions] = await Promise.all([
     findCustomerNames(
       database,

@@ -92,7 +92,7 @@ export const koreanCodes = {
     'order-expired': '기한 내 미결제',
     other: '기타 사유',
   },
-  operationKind: { CONFIRM: '승인', CANCEL: '취소', REFUND: '환불', RETURN: '실패 주문 반환' },
+  operationKind: { CONFIRM: '승인', CANCEL: '취소', REFUND: '환불', RETURN: '실패 주문 반환', PART: '부분 취소' },
   entryKind: {
     GRANT: '구매',
     ROLLBACK: '취소 회수',

@@ -11,7 +11,6 @@ import {
   removeBudget,
   setBudget,
 } from '../../credits/budgets/budgets.sql.ts'
-import { allCustomers } from '../../credits/budgets/kinds.ts'
 import { listLots } from '../../credits/lots/lots.sql.ts'
 import { statementRequestOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement/statement.ts'
@@ -164,8 +163,6 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
       const setting = { customerId, scope, value: value?.trim() ?? null, period, credits, warnAt }
       const fault = faultOfBudget(setting)
       if (fault) throw refuseFields('VAL003', [fault])
-      if (customerId === allCustomers)
-        throw refuseFields('VAL003', [{ field: 'customerId', rule: 'cannot have budgets' }])
       const set = await setBudget(database, setting)
       if (!set) throw refuseBecause('VAL003', 'too many budgets', `The customer has ${mostBudgets} budgets already.`)
       return { customerId, ...set }

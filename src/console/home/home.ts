@@ -171,7 +171,8 @@ export function sumsOf(rows: Omit<FigureRow, 'day'>[]): Sums {
     rows.reduce((result, row) => (row.figure === name ? result + row[what] : result), 0)
   const [ordersMade, ordersConfirmed] = [sum('orders made', 'count'), sum('orders confirmed', 'count')]
   const captured = sum('orders confirmed', 'total')
-  const returned = sum('orders cancelled', 'total') + sum('orders refunded', 'total')
+  const returned =
+    sum('orders cancelled', 'total') + sum('orders refunded', 'total') + sum('orders refunded in part', 'total')
   return {
     ordersMade,
     ordersConfirmed,

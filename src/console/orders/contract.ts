@@ -53,7 +53,7 @@ const row = {
   credits: Whole,
   createdAt: Moment,
   confirmedAt: MomentOrNull,
-  /** KRW; null unless it is REFUNDED. */
+  /** KRW, with parts that were cancelled at the gateway; null when it is neither REFUNDED nor CONFIRMED with such a part. */
   refundedAmount: WholeOrNull,
   /** Why it is FAILED, with the code of the gateway if it has refused; null: it is not. */
   failure: Type.Union([Type.Object({ reason: FailureReasonText, gatewayCode: TextOrNull }), Type.Null()]),
@@ -140,6 +140,8 @@ export const OrderData = Type.Object({
     /** The payment on a page of the gateway; masked like a payment key. */
     paymentUrl: TextOrNull,
     refundShortfall: WholeOrNull,
+    /** Parts that were cancelled at the gateway and accepted; null: there are none. */
+    parts: Type.Union([Type.Object({ amount: Whole, credits: Whole }), Type.Null()]),
     /** How the order was CANCELLED or REFUNDED; null: it is neither. */
     ended: Type.Union([
       Type.Object({
@@ -150,9 +152,9 @@ export const OrderData = Type.Object({
         /** The end of the API key of the customer. */
         keyLastFour: TextOrNull,
         reason: TextOrNull,
-        /** KRW that went back. */
+        /** KRW that went back by it, without the parts that were cancelled at the gateway before. */
         amount: Whole,
-        /** Taken back. */
+        /** Taken back by it. */
         credits: Whole,
       }),
       Type.Null(),

@@ -1,6 +1,7 @@
 // Lists of orders. Order ids are sorted by time, so days are bounds of ids. No index serves the filters: a page filters a stretch
 // of a limited number of orders, and the next page continues after the stretch. Each group of customers lists its own; the
 // lists are merged here.
+import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import type { FailedConfirm } from '../../payments/failure-reasons.ts'
 import type { OperationKind, OrderStatus } from '../../payments/kinds.ts'
@@ -9,7 +10,7 @@ import { failedConfirmColumn, type Order, orderColumns } from '../../payments/or
 export type ListedOrder = Order & {
   customerId: string
   customerName: string | null
-  /** KRW; null unless it is REFUNDED. */
+  /** KRW, with that of accepted parts; null when it is neither REFUNDED nor CONFIRMED with such a part. */
   refundedAmount: number | null
   /** The kind of its operation in progress. */
   openOperation: OperationKind | null
@@ -68,10 +69,12 @@ function valuesOf(filter: OrdersFilter): unknown[] {
 
 const listed = (quotedPage: string, quotedOrder: string) => `select o.customer_id as "customerId",
     c.name as "customerName", ${orderColumns},
-    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (${quotedOpenOperation}) as "openOperation", ${failedConfirmColumn}
   from (select o.* ${quotedPage} order by ${quotedOrder} limit $9) o
   left join customers c on c.customer_id = o.customer_id
+  cross join lateral ${partsOf('o')} parts
   order by ${quotedOrder}`
 
 const newest = (scope: ListScope) => listed(matching(scope), 'o.order_id desc')
@@ -84,9 +87,11 @@ function highest(scope: ListScope): string {
 function summed(scope: ListScope): string {
   const quotedMatching = matching(scope)
   return `select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
-    coalesce(sum(case o.status when 'CONFIRMED' then o.amount
-                               when 'REFUNDED' then o.amount - coalesce(o.refunded_amount, o.amount) end), 0)::bigint as "kept"
-    ${quotedMatching}`
+    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
+                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
+      0)::bigint as "kept"
+    from (select o.* ${quotedMatching}) o
+    cross join lateral ${partsOf('o')} parts`
 }
 
 const newestStatement = statement('console.listOrders', newest('groups'), 'groups')

@@ -23,7 +23,7 @@ import type { Data } from '../contract.ts'
 import { findCustomerName } from '../customers/customers.sql.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
-import { endedOf } from './ended.ts'
+import { acceptedPartsOf, endedOf } from './ended.ts'
 import { failureIn, readOrders } from './list.ts'
 import type { ListedOrder } from './orders.sql.ts'
 import { paymentUrlOfDiscrepancy } from './payment-link.ts'
@@ -98,6 +98,7 @@ export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: 
           refundShortfall: story.refundShortfall,
           refundedAmount: story.refundedAmount,
           failure: failureIn(failed),
+          parts: acceptedPartsOf(story),
           ended: endedOf(story),
           notified: notifiedIn(story),
         },

@@ -1,5 +1,7 @@
 // The page of service tokens, and the budgets of services over all customers. Actions call the same functions as the commands. A
 // token is shown once, in the answer that issues it.
+
+import { readScopes, scopesRule } from '../../core/access/token-scopes.ts'
 import { refuse, refuseFields } from '../../core/errors.ts'
 import {
   faultOfBudget,
@@ -40,7 +42,11 @@ export function serviceHandlers({ database, peppers }: ConsoleContext): Handlers
       return { tokens: tokens.map(({ secretVersion: _, ...token }) => token) }
     },
 
-    issueToken: ({ body }) => issueToken(database, peppers, body.name.trim()),
+    issueToken({ body }) {
+      const scopes = readScopes(body.scopes)
+      if (!scopes) throw refuseFields('VAL003', [{ field: 'scopes', rule: `must be ${scopesRule}` }])
+      return issueToken(database, peppers, body.name.trim(), scopes)
+    },
     suspendToken: ({ params }) => setStatus(params.serviceId, 'SUSPENDED'),
     activateToken: ({ params }) => setStatus(params.serviceId, 'ACTIVE'),
 

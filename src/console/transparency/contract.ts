@@ -13,6 +13,8 @@ export const TransparencyLogData = Type.Object({
   /** Entries that are not in the log yet; `waitingIsMore`: there are more, and counting has stopped. */
   waiting: Whole,
   waitingIsMore: Flag,
+  /** The restore because of which nothing is signed under the name of the log; null: it is signed. */
+  heldBack: Type.Union([Type.Object({ restoreId: Text, origin: Text, size: Whole, restoredAt: Moment }), Type.Null()]),
 })
 
 export const PublicationsData = Type.Object({

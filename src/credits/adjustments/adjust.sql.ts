@@ -4,12 +4,15 @@
 // the account, so the two are not one commit. What is charged and then not made stays charged for the day: the process has ended,
 // the balance has moved, or another operator has decided the request meanwhile.
 import { confirmed } from '../../db/connect.ts'
-import { type Database, statement } from '../../db/database.ts'
+import { type Database, isRestrictViolation, statement } from '../../db/database.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
 import { type AdjustmentKind, recordAdjustments } from './adjustments.sql.ts'
 
 export type OperatorKind = Exclude<AdjustmentKind, 'REVERSAL'>
+
+/** PART: credits that are taken for a part that was cancelled at the gateway; payments/refunds/accept.ts. */
+export type RequestKind = OperatorKind | 'PART'
 
 export type Adjustment = {
   customerId: string
@@ -41,7 +44,7 @@ const findDayStatement = statement(
 )
 
 /** What the day of an actor is charged for. A repeat is the same in all of it. */
-export type Charge = Pick<Adjustment, 'customerId' | 'adjustmentId' | 'kind' | 'credits' | 'actor'>
+export type Charge = Pick<Adjustment, 'customerId' | 'adjustmentId' | 'credits' | 'actor'> & { kind: RequestKind }
 
 const chargeKeyOf = ({ customerId, adjustmentId, kind, credits }: Charge) =>
   [customerId, adjustmentId, kind, credits].join('/')
@@ -188,7 +191,7 @@ type RequestKey = Pick<AdjustmentRequest, 'customerId' | 'adjustmentId'>
 export type AdjustmentRequest = {
   customerId: string
   adjustmentId: string
-  kind: OperatorKind
+  kind: RequestKind
   credits: number
   reason: string
   requestedBy: string
@@ -196,11 +199,15 @@ export type AdjustmentRequest = {
   state: 'PENDING' | 'APPROVED' | 'REJECTED'
   decidedBy: string | null
   decidedAt: Date | null
+  /** Of a PART; the amount is in KRW. */
+  discrepancyId: string | null
+  orderId: string | null
+  amount: number | null
 }
 
 const requestColumns = `r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind, r.credits, r.reason,
     r.requested_by as "requestedBy", r.requested_at as "requestedAt", r.state, r.decided_by as "decidedBy",
-    r.decided_at as "decidedAt"`
+    r.decided_at as "decidedAt", r.discrepancy_id as "discrepancyId", r.order_id as "orderId", r.amount`
 
 const findRequestStatement = statement(
   'credits.findAdjustmentRequest',
@@ -210,6 +217,44 @@ const findRequestStatement = statement(
 export async function findRequest(database: Database, adjustmentId: string): Promise<AdjustmentRequest | undefined> {
   const [row] = await database.run<AdjustmentRequest>(findRequestStatement, [adjustmentId])
   return row
+}
+
+export type AcceptanceRequest = Omit<Adjustment, 'kind'> & { discrepancyId: string; orderId: string; amount: number }
+
+const requestPartStatement = statement(
+  'credits.requestPart',
+  `insert into adjustment_requests
+    (customer_id, adjustment_id, kind, credits, reason, requested_by, discrepancy_id, order_id, amount)
+  values ($1, $2, 'PART', $3, $4, $5, $6, $7, $8)
+  on conflict do nothing`,
+  'customer',
+)
+
+/** Nothing is stored when one about the same part waits, or the part was accepted. */
+export async function insertPartRequest(database: Database, request: AcceptanceRequest): Promise<void> {
+  const { customerId, adjustmentId, credits, reason, actor, discrepancyId, orderId, amount } = request
+  const values = [customerId, adjustmentId, credits, reason, actor, discrepancyId, orderId, amount]
+  await database.run(requestPartStatement, values).catch((error) => {
+    if (!isRestrictViolation(error)) throw error
+  })
+}
+
+export type StoredPart = { adjustmentId: string; credits: number; amount: number }
+
+const findPartRequestStatement = statement(
+  'credits.findPartRequest',
+  `select adjustment_id as "adjustmentId", credits, amount
+  from adjustment_requests
+  where customer_id = $1 and discrepancy_id = $2 and kind = 'PART' and state = 'PENDING' and ${confirmed}`,
+  'customer',
+)
+
+export async function findPartRequest(
+  database: Database,
+  { customerId, discrepancyId }: Pick<AcceptanceRequest, 'customerId' | 'discrepancyId'>,
+): Promise<StoredPart | undefined> {
+  const [request] = await database.run<StoredPart>(findPartRequestStatement, [customerId, discrepancyId])
+  return request
 }
 
 const listPendingStatement = statement(

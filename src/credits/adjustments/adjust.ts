@@ -18,7 +18,7 @@ import {
   insertAdjustment,
   insertRequest,
   isCharged,
-  type OperatorKind,
+  type RequestKind,
   rejectRequest,
 } from './adjust.sql.ts'
 
@@ -33,7 +33,7 @@ export type AdjustmentLimits = {
 export type AdjustmentResult = {
   adjustmentId: string
   customerId: string
-  kind: OperatorKind
+  kind: RequestKind
   credits: number
   state: 'DONE' | 'PENDING' | 'REJECTED'
   available: number | null
@@ -133,6 +133,27 @@ export async function approve(
   if (state !== 'PENDING') throw adjustmentRefusals.decided(state, decidedBy)
   if (requestedBy === actor) throw adjustmentRefusals.secondPerson()
   throw await refusalOf(database, charge, await findAdjustmentState(database, request), perDay)
+}
+
+/** Charges the day of the actor, or throws what its limit refuses. */
+export async function chargeOrRefuse(database: Database, charge: Charge, perDay: number): Promise<void> {
+  if (await chargeDay(database, charge, perDay)) return
+  throw adjustmentRefusals.overDailyLimit(perDay, await findUsedToday(database, charge.actor))
+}
+
+/** The request of a part, which payments/refunds/accept.ts carries out. */
+export async function requireApprovable(
+  database: Database,
+  adjustmentId: string,
+  actor: string,
+): Promise<AdjustmentRequest> {
+  const request = await requireRequest(database, adjustmentId)
+  const { state, decidedBy, requestedBy } = request
+  if (state !== 'PENDING' && !(state === 'APPROVED' && decidedBy === actor)) {
+    throw adjustmentRefusals.decided(state, decidedBy)
+  }
+  if (requestedBy === actor) throw adjustmentRefusals.secondPerson()
+  return request
 }
 
 async function requireRequest(database: Database, adjustmentId: string): Promise<AdjustmentRequest> {

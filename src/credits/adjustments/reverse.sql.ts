@@ -45,8 +45,8 @@ const reversals = inputs<ReversalInput>({
   reason: 'text',
 })
 
-// What is left is read under the lock of the account, by a function that does not use the snapshot of the statement. It gets the
-// customer from the locked row, so that it cannot be called before.
+// What is left is read under the lock of the account, by functions that do not use the snapshot of the statement. They get the
+// customer from the locked row, so that they cannot be called before.
 const reverseStatement = statement(
   'credits.reverse',
   `with recursive input as (
@@ -76,7 +76,9 @@ const reverseStatement = statement(
     select t.*, l.credits_left, coalesce(t.credits, l.credits_left) as wanted
     from account a
     join target t using (customer_id)
-    cross join lateral (select credits_left_to_reverse(a.customer_id, t.reversed_entry) as credits_left) l
+    cross join lateral (
+      select greatest(0, least(credits_left_to_reverse(a.customer_id, t.reversed_entry),
+                               used_credits_to_reverse(a.customer_id, t.reversed_entry))) as credits_left) l
   ),
   cause as (
     select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, adjustment_id, wanted, reference,

@@ -1,6 +1,7 @@
 // What has been used of a budget: the fragments that lock the rows of budget_usage, check a movement by them, count it, and give
 // back what a hold did not capture. Each is part of the statement that moves the credits. The order of
-// locks is holds, accounts, usage. A row that does not exist yet is inserted; of two statements that insert the same row the second is refused
+// locks is holds, accounts, usage; a statement that counts and gives back may lock two rows in another order than a second one,
+// and PostgreSQL lets one of them run again. A row that does not exist yet is inserted; of two statements that insert the same row the second is refused
 // by the primary key and runs again.
 import { iso } from '../../db/iso.ts'
 import { allCustomers, type BudgetPeriod, type BudgetScope } from './kinds.ts'
@@ -46,15 +47,20 @@ export const hasServiceBudget = `
  * budget that counts the movement; every one of them must have room for it. `granted` credits are those that are wanted, or
  * with at_most those that the account and every budget have, and at least one: no room for that one is a refusal.
  *
+ * `of service`: the budgets of the service alone, and no suspension. For a capture of what another service holds: the hold was
+ * counted for the customer when it was opened, and a hold of a suspended customer can still be captured.
+ *
  * Budgets and suspension are read as they were when the statement began, the account as it is after the wait for its lock. When
  * either has changed meanwhile, so has the mark of the account: the verdict is stale, and the statement runs again.
  */
 export const checkRestrictions = checkWith('for no key update')
+export const checkServiceBudgets = checkWith('for no key update', 'of service')
 
 /** The same without locks, for a dry run. */
 export const previewRestrictions = checkWith('')
 
-function checkWith(lock: string): string {
+function checkWith(lock: string, counted: 'all' | 'of service' = 'all'): string {
+  const isOfService = counted === 'of service'
   return `
   subject as (
     select b.customer_id, b.budget_id, b.scope, b.period, b.credits as most, b.warn_at,
@@ -74,7 +80,7 @@ function checkWith(lock: string): string {
         when 'USER' then w.user_id
         else '' end as value
     ) label
-    where coalesce(b.value, label.value) = label.value
+    where coalesce(b.value, label.value) = label.value${isOfService ? ` and b.scope = 'SERVICE'` : ''}
   ),
   present_usage as (
     select s.*, u.budget_id is not null as is_there, now_used.*,
@@ -107,7 +113,8 @@ function checkWith(lock: string): string {
     select a.customer_id, g.credits as granted,
            (select p.restricted_at is distinct from a.restricted_at from accounts p where p.customer_id = a.customer_id)
              as is_stale,
-           (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id) as is_suspended,
+           ${isOfService ? 'false' : '(select c.suspended_at is not null from customers c where c.customer_id = a.customer_id)'}
+             as is_suspended,
            (select json_build_object(
               'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
               'left', greatest(u.most - u.used, 0),

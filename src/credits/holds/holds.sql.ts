@@ -1,5 +1,7 @@
 // Holds: opening one, extending it, capturing parts of it, and ending it by capture, release or expiry. Set-wise. A hold is
-// locked before its account. It ends once: a statement that does not find it ACTIVE under its lock changes nothing.
+// locked before its account. It ends once: a statement that does not find it ACTIVE under its lock changes nothing. The service
+// that opened it extends, captures and releases it; others need the scope manage-holds, and their captures, which count in their
+// budgets, are in foreign-capture.sql.ts.
 // `credits` of a hold is what it still holds, or held until its end: parts are not in it.
 
 import { takeFromGroups } from '../../db/cluster/groups.ts'
@@ -131,10 +133,34 @@ export function openedByUse(use: ReferenceUse): HoldOpened {
 }
 
 export type HoldKey = { customerId: string; holdId: string }
-export type HoldExtension = HoldKey & { expiresInSeconds: number }
+
+/** The service that sends a request about a hold. */
+export type HoldCaller = {
+  serviceId: string
+  /** Its token may end holds of other services. */
+  mayManageHolds: boolean
+}
+
+/**
+ * SQL: whether the service of the input `i` opened the hold `h`. By its name, as budgets and reversals do: a token that replaces
+ * another has an id of its own.
+ */
+export const isOwnHold = `
+      (h.service_id = i.service_id or exists (
+        select from service_tokens holder
+        join service_tokens caller on caller.name = holder.name
+        where holder.service_id = h.service_id and caller.service_id = i.service_id))`
+
+export type HoldExtension = HoldKey & HoldCaller & { expiresInSeconds: number }
 export type HoldExtended = { holdId: string; credits: number; expiresAt: Date; available: number }
 
-const extensions = inputs<HoldExtension>({ customerId: 'uuid', holdId: 'uuid', expiresInSeconds: 'int' })
+const extensions = inputs<HoldExtension>({
+  customerId: 'uuid',
+  holdId: 'uuid',
+  expiresInSeconds: 'int',
+  serviceId: 'text',
+  mayManageHolds: 'boolean',
+})
 
 // clock_timestamp: a statement that waited past the end must not extend a hold that another has found expired meanwhile.
 const extendHoldsStatement = statement(
@@ -149,7 +175,7 @@ const extendHoldsStatement = statement(
     cross join lateral (
       select * from holds h where h.customer_id = i.customer_id and h.hold_id = i.hold_id limit 1 for no key update
     ) h
-    where h.state = 'ACTIVE' and h.expires_at > clock_timestamp()
+    where h.state = 'ACTIVE' and h.expires_at > clock_timestamp() and (i.may_manage_holds or ${isOwnHold})
   )
   update holds h
   set expires_at = greatest(l.expires_at, l.extended_to),
@@ -161,7 +187,7 @@ const extendHoldsStatement = statement(
   'customers',
 )
 
-/** With their expiry, which never gets earlier; null where there is no active one, or its time is over. */
+/** With their expiry, which never gets earlier; null where the caller has no active one, or its time is over. */
 export async function extendHolds(database: Database, all: HoldExtension[]): Promise<(HoldExtended | null)[]> {
   const rows = await database.run<HoldExtended & { ordinal: number }>(extendHoldsStatement, extensions.valuesOf(all))
   return byOrdinal(all, rows)
@@ -191,7 +217,7 @@ const capturePartsStatement = statement(
     cross join lateral (
       select * from holds h where h.customer_id = i.customer_id and h.hold_id = i.hold_id limit 1 for no key update
     ) h
-    where h.state = 'ACTIVE' and h.expires_at > now() and i.credits <= h.credits
+    where h.state = 'ACTIVE' and h.expires_at > now() and i.credits <= h.credits and ${isOwnHold}
       and not exists (select from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference)
   ),
   movement as (
@@ -214,20 +240,21 @@ const capturePartsStatement = statement(
   'customers',
 )
 
-/** What was captured now; null where the reference is used, or no active hold has that many credits. */
+/** What was captured now; null where the reference is used, or the service has no active hold of that many credits. */
 export async function captureParts(database: Database, all: HoldPart[]): Promise<(PartCaptured | null)[]> {
   const rows = await database.run<PartCaptured & { ordinal: number }>(capturePartsStatement, parts.valuesOf(all))
   return byOrdinal(all, rows)
 }
 
 /** EXPIRE ends a hold whose time is over; the others end it only before. */
-export type HoldEnding = {
-  customerId: string
-  holdId: string
+export type HoldEnding = HoldKey & {
   ending: 'CAPTURE' | 'RELEASE' | 'EXPIRE'
   /** The credits that a capture takes; null: all. */
   captured: number | null
+  /** Null: EXPIRE, which no service requests. */
   serviceId: string | null
+  /** The service may release a hold of another one. */
+  mayManageHolds?: boolean
 }
 
 export type HoldState = 'ACTIVE' | 'CAPTURED' | 'RELEASED' | 'EXPIRED'
@@ -250,6 +277,7 @@ const endings = inputs<HoldEnding>({
   ending: 'text',
   captured: 'bigint',
   serviceId: 'text',
+  mayManageHolds: 'boolean',
 })
 
 // It releases credits or takes held ones, so the available credits cannot fall below a threshold: no `credits.low`.
@@ -267,6 +295,7 @@ const endHoldsStatement = statement(
     ) h
     where h.state = 'ACTIVE' and (h.expires_at <= now()) = (i.ending = 'EXPIRE')
       and coalesce(i.captured <= h.credits, true)
+      and (i.ending = 'EXPIRE' or i.ending = 'RELEASE' and i.may_manage_holds or ${isOwnHold})
   ),
   movement as (
     select customer_id, row_number() over (partition by customer_id order by hold_id) as turn, ending as kind,
@@ -291,21 +320,29 @@ export async function endHolds(database: Database, all: HoldEnding[]): Promise<(
   return byOrdinal(all, await database.run<Hold & { ordinal: number }>(endHoldsStatement, endings.valuesOf(all)))
 }
 
-const keys = inputs<HoldKey>({ customerId: 'uuid', holdId: 'uuid' })
+export type HoldSearch = HoldKey & HoldCaller
+
+const searches = inputs<HoldSearch>({
+  customerId: 'uuid',
+  holdId: 'uuid',
+  serviceId: 'text',
+  mayManageHolds: 'boolean',
+})
 
 const findHoldsStatement = statement(
   'credits.findHolds',
   `select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.captured_in_parts as "capturedInParts", h.state,
     e.reference is not null as "isEndedByPart", e.balance_after - e.held_after as "available"
-  from unnest(${keys.arrays}) with ordinality as i (${keys.columns}, ordinal)
+  from unnest(${searches.arrays}) with ordinality as i (${searches.columns}, ordinal)
   join holds h using (customer_id, hold_id)
   left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry
-  where ${confirmed}`,
+  where (i.may_manage_holds or ${isOwnHold}) and ${confirmed}`,
   'customers',
 )
 
-export async function findHolds(database: Database, all: HoldKey[]): Promise<(Hold | null)[]> {
-  return byOrdinal(all, await database.run<Hold & { ordinal: number }>(findHoldsStatement, keys.valuesOf(all)))
+/** Null where the caller has no such hold. */
+export async function findHolds(database: Database, all: HoldSearch[]): Promise<(Hold | null)[]> {
+  return byOrdinal(all, await database.run<Hold & { ordinal: number }>(findHoldsStatement, searches.valuesOf(all)))
 }
 
 const listDueHoldsStatement = statement(

@@ -1,13 +1,25 @@
 // Lots: what is left of each order. A projection of the ledger, not a second bookkeeping. Credits are used first in, first out,
 // so what is unspent lies in the newest lots, and the balance alone tells where: no entry is read. A lot has room for
 //
-//   CONFIRMED  all of its credits
+//   CONFIRMED  all of its credits, less those of accepted parts
 //   CANCELLED  none: what was used of it has moved on to the lots after it
 //   REFUNDED   its shortfall, the credits that were not taken back: most are used, those of a hold may be unspent
 //
-// and the unspent part of a lot is what the rooms of the newer lots leave of the balance, at most its own room.
+// and the unspent part of a lot is what the rooms of the newer lots leave of the balance, at most its own room. What is left now
+// is counted as if the cancels and refunds under way had ended: what they take is neither in the balance nor in the room of
+// their orders. So no credit is counted for two of them, and a quote is what refundable_credits() of the schema allows.
 import { type Database, statement } from '../../db/database.ts'
 import { pricePerCredit } from './price.ts'
+
+// Parts of an order's payment that were cancelled at the gateway and accepted are operations of the kind PART: the order has
+// neither their amount nor their credits any more.
+
+/** A subquery with one row: `amount` and `credits` of the parts of the order in a row, of those that match the condition. */
+export const partsOf = (order: string, condition = 'true') => `(
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = ${order}.customer_id and part.order_id = ${order}.order_id and part.kind = 'PART'
+        and ${condition})`
 
 /** `credits` = `used` + `held` + `unused` + `takenBack`. */
 export type Lot = {
@@ -27,23 +39,28 @@ export type Lot = {
   takenBack: number
   /** KRW, of what is not used; 0 for a cancelled or refunded order. */
   value: number
-  /** KRW; null unless it is REFUNDED. */
+  /** KRW, with that of accepted parts; null when nothing was refunded. */
   refundedAmount: number | null
 }
 
 /**
  * Rows of the orders that have granted credits to the customers of a CTE `account` (customer_id, entry_number, paid, moment), as
- * they were after that entry, at that moment. `paid` is the part of the balance that comes from orders.
+ * they were after that entry, at that moment. `paid` is the part of the balance that comes from orders. `closing` (order_id,
+ * credits_held) are the orders that a cancel or refund under way is about, and what it takes, which is not part of `paid`.
  */
 const grantedLots = grantedBy('join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number')
 
 function grantedBy(fromOrders: string): string {
   return `
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
-           a.paid, past.status,
-           case past.status when 'CONFIRMED' then o.credits when 'REFUNDED' then o.refund_shortfall else 0 end as room
+           a.paid, past.status, own.reserved, parts.amount as parts_amount, parts.credits as parts_credits,
+           case past.status when 'CONFIRMED' then o.credits - parts.credits - own.reserved
+                            when 'REFUNDED' then o.refund_shortfall - parts.credits else 0 end as room
     from account a
     ${fromOrders}
+    left join closing c on c.order_id = o.order_id
+    cross join lateral (select coalesce(c.credits_held, 0) as reserved) own
+    cross join lateral ${partsOf('o', 'part.closed_at <= a.moment')} parts
     cross join lateral (
       select case
         when o.rollback_entry <= a.entry_number then 'CANCELLED'
@@ -55,20 +72,25 @@ function grantedBy(fromOrders: string): string {
         else 'CONFIRMED' end as status) past`
 }
 
-/** CTE `lot`, from a CTE `placed` of granted lots with what is unspent of them. */
+/** CTE `lot`, from a CTE `placed` of granted lots with what is unspent of their room. */
 const lotsOfPlaced = `
   lot as (
-    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, unspent,
-           room_used as used,
-           case status when 'CONFIRMED' then 0 when 'REFUNDED' then credits - room else credits end as taken_back,
-           case status when 'CONFIRMED' then greatest(0, amount - room_used * ${pricePerCredit}) else 0 end as value,
-           case status when 'REFUNDED' then coalesce(refunded_amount, amount) end as refunded_amount
+    select customer_id, order_id, package_type, amount, credits, grant_entry, confirmed_at, status, reserved,
+           unspent + reserved as unspent, room_used as used,
+           case status when 'CONFIRMED' then parts_credits when 'REFUNDED' then credits - room else credits end as taken_back,
+           case status when 'CONFIRMED' then greatest(0, amount - parts_amount - room_used * ${pricePerCredit}) else 0 end
+             as value,
+           case status when 'REFUNDED' then parts_amount + coalesce(refunded_amount, amount - parts_amount)
+                       when 'CONFIRMED' then nullif(parts_amount, 0) end as refunded_amount
     from placed
     cross join lateral (select room - unspent as room_used) u
   )`
 
-/** CTE `lot`: all lots of the customers of `account`. */
+/** CTE `lot`: all lots of the customers of `account`. At an earlier moment nothing counts as taken before it was. */
 export const lotsOfAccounts = `
+  closing as (
+    select null::text as order_id, 0::bigint as credits_held where false
+  ),
   granted as (${grantedLots}
   ),
   placed as (
@@ -98,8 +120,7 @@ const roomNewerThan = (entry: string) => `(
  * CTE `shared`: the lots of a CTE `page`, granted lots of one customer without a gap but for those without room. Only lots that
  * are newer than the page are read besides, and few of them: what the older ones have unspent is the rest of the balance.
  *
- * `closing` are orders that a cancel or refund is about. What it holds is shown with its own order; holds of services take the
- * lots that are used next.
+ * What a cancel or refund under way holds is shown with its own order; holds of services take the lots that are used next.
  */
 const lotsOfPage = `
   above as (
@@ -110,35 +131,30 @@ const lotsOfPage = `
   placed as (
     select *, greatest(0, least(room, paid - newer_room))::bigint as unspent from above
   ),${lotsOfPlaced},
-  closing as (
-    select g.order_id, g.grant_entry,
-           least(p.credits_held, greatest(0, least(g.room, g.paid - ${roomNewerThan('g.grant_entry')}))) as reserved
-    from account a
-    join payment_operations p on p.customer_id = a.customer_id and p.state = 'OPEN' and p.kind <> 'CONFIRM'
-    join lateral (${grantedLots} where o.order_id = p.order_id) g on true
-  ),
   shared as (
-    select l.*, c.order_id is not null as is_closing,
-           (own.reserved + greatest(0, least(l.unspent - own.reserved, a.held - r.reserved - (older.unspent - r.of_older))))::bigint
+    select l.*, l.order_id in (select order_id from closing) as is_closing,
+           (l.reserved + greatest(0, least(p.unspent, a.held_by_services - greatest(0, a.paid - p.newer_room - p.unspent))))::bigint
              as held
     from lot l
+    join placed p using (grant_entry)
     cross join account a
-    left join closing c on c.order_id = l.order_id
-    cross join lateral (select coalesce(c.reserved, 0) as reserved) own
-    cross join lateral (
-      select coalesce(sum(reserved), 0) as reserved,
-             coalesce(sum(reserved) filter (where grant_entry < l.grant_entry), 0) as of_older
-      from closing) r
-    join above n on n.grant_entry = l.grant_entry
-    cross join lateral (select greatest(0, a.paid - n.newer_room - l.unspent) as unspent) older
   )`
 
-const accountNow = `
+const accountWith = (condition: string) => `
+  closing as (
+    select order_id, credits_held from payment_operations
+    where customer_id = $1 and state = 'OPEN' and kind <> 'CONFIRM' and ${condition}
+  ),
   account as (
-    select customer_id, last_entry as entry_number, balance - adjusted as paid, balance, held, 'infinity'::timestamptz as moment
+    select customer_id, last_entry as entry_number, balance - adjusted - taken.credits as paid, balance, held,
+           held - taken.credits as held_by_services, 'infinity'::timestamptz as moment
     from accounts
+    cross join (select coalesce(sum(credits_held), 0) as credits from closing) taken
     where customer_id = $1
   )`
+
+const accountNow = accountWith('true')
+const quotedAccount = accountWith('($3::boolean or order_id = $2)')
 
 const lotColumns = `
   grant_entry as "entryNumber", order_id as "orderId", package_type as "packageType", status, confirmed_at as "grantedAt",
@@ -180,21 +196,41 @@ export type LotOfOrder = Lot & {
   available: number
   /** A cancel or refund of the order is under way. */
   isClosing: boolean
+  /** A cancel or refund of another order is under way. */
+  othersUnderWay: boolean
 }
 
 const findLotStatement = statement(
   'credits.findLot',
-  `with ${accountNow},
+  `with ${quotedAccount},
   page as (${grantedLots} where o.order_id = $2
   ),${lotsOfPage}
   select ${lotColumns}, (select entry_number from account) as "lastEntry",
-    (select balance - held from account) as "available", is_closing as "isClosing"
+    (select balance - held from account) as "available", is_closing as "isClosing",
+    exists (select from closing where order_id <> $2) as "othersUnderWay"
   from shared`,
   'customer',
 )
 
-/** Null when the order has granted nothing, or there is no such order of the customer. */
-export async function findLot(database: Database, customerId: string, orderId: string): Promise<LotOfOrder | null> {
-  const [row] = await database.run<LotOfOrder>(findLotStatement, [customerId, orderId])
+/**
+ * Null when the order has granted nothing, or there is no such order of the customer. `others`: whether cancels and refunds of
+ * other orders that are under way count as done.
+ */
+export async function findLot(
+  database: Database,
+  customerId: string,
+  orderId: string,
+  others: 'done' | 'not begun' = 'done',
+): Promise<LotOfOrder | null> {
+  const [row] = await database.run<LotOfOrder>(findLotStatement, [customerId, orderId, others === 'done'])
   return row ?? null
+}
+
+/**
+ * Whether what is left of the order depends on how a cancel or refund of another one ends: what was used of that one would count
+ * on this one.
+ */
+export async function isUndecided(database: Database, customerId: string, lot: LotOfOrder): Promise<boolean> {
+  if (!lot.othersUnderWay) return false
+  return (await findLot(database, customerId, lot.orderId, 'not begun'))?.used !== lot.used
 }

@@ -95,8 +95,6 @@ async function runInGroup(
   confirms: boolean,
 ): Promise<{ rows: unknown[] }> {
   const client = await pool.connect()
-  const onError = () => undefined
-  client.on('error', onError)
   try {
     const ends = await Promise.allSettled([
       client.query('begin'),
@@ -113,8 +111,6 @@ async function runInGroup(
     // A statement that was refused has been rolled back: the connection can be used again.
     client.release(isRefusal(error) ? undefined : (error as Error))
     throw withoutShard(error)
-  } finally {
-    client.off('error', onError)
   }
 }
 

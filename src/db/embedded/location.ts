@@ -1,6 +1,7 @@
 // Which user runs the embedded PostgreSQL, and where its binaries, its cluster and its socket are. PostgreSQL refuses to run as
 // root, so for root another user runs it. That user may be unable to enter the clone (a home or `mktemp -d` directory has mode
-// 700): then binaries and cluster are below /var/lib/prepaid-credits, and DATA_DIR/postgres.location points there.
+// 700): then binaries and cluster are below /var/lib/prepaid-credits, and DATA_DIR/postgres.location points there. Those of a
+// DATA_DIR in the temporary directory stay in it.
 // Invariant: one DATA_DIR always leads to the same cluster, and an emptied DATA_DIR to a new one.
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -20,6 +21,8 @@ import { socketPort } from './postmaster.ts'
 
 /** Not /tmp, which is emptied when the machine restarts. */
 const sharedBases = ['/var/lib', '/opt', '/srv', '/var/tmp']
+/** After the one that is set, which may be in memory, where some machines execute nothing. */
+const temporaryBases = ['/tmp', '/var/tmp']
 const probeTimeoutMs = 10_000
 /** The kernel's limit for the path of a socket, without the closing zero byte. */
 const socketPathBytes = process.platform === 'darwin' ? 103 : 107
@@ -58,7 +61,8 @@ export function locate(dataDir: string): Location {
   const runner = process.getuid?.() === 0 ? serverUser() : null
   if (!elsewhere && (runner === null || letIn(runner, dataDir))) return { ...inside, runner }
   if (runner === null) throw new Error(`The data directory ${dataDir} was set up by root: run as root or set DATA_DIR.`)
-  const home = elsewhere ?? publish(pointer, join(sharedPlace(runner), 'clusters', randomBytes(8).toString('hex')))
+  const home =
+    elsewhere ?? publish(pointer, join(sharedPlace(runner, dataDir), 'clusters', randomBytes(8).toString('hex')))
   makeDirectory(dirname(home), 0o711)
   makeDirectory(home, 0o700)
   giveTo(runner, home)
@@ -66,21 +70,25 @@ export function locate(dataDir: string): Location {
 }
 
 /** The directory of initdb and postgres, which the runner can execute. */
-export function provideBinaries(runner: Runner | null, packageDirectory: string): string {
+export function provideBinaries(runner: Runner | null, dataDir: string, packageDirectory: string): string {
   const native = join(packageDirectory, 'native')
   if (runner === null || runs(runner, native) === null) return join(native, 'bin')
   const { version } = JSON.parse(fs.readFileSync(join(packageDirectory, 'package.json'), 'utf8'))
-  const place = sharedPlace(runner)
-  const copy = join(place, `postgres-${version}`)
-  if (!fs.existsSync(copy)) {
-    removeAbandoned(place, `postgres-${version}.copy-`)
-    const unfinished = join(place, `postgres-${version}.copy-${ownName()}`)
-    copyReadable(native, unfinished)
-    moveUnlessThere(unfinished, copy)
+  const faults: string[] = []
+  for (const place of sharedPlaces(runner, dataDir)) {
+    const copy = join(place, `postgres-${version}`)
+    if (!fs.existsSync(copy)) {
+      removeAbandoned(place, `postgres-${version}.copy-`)
+      const unfinished = join(place, `postgres-${version}.copy-${ownName()}`)
+      copyReadable(native, unfinished)
+      moveUnlessThere(unfinished, copy)
+    }
+    const fault = runs(runner, copy)
+    if (fault === null) return join(copy, 'bin')
+    faults.push(`in ${copy}: ${fault}`)
   }
-  const fault = runs(runner, copy)
-  if (fault !== null) throw new Error(`PostgreSQL in ${copy} does not run as user ${runner.name}: ${fault}`)
-  return join(copy, 'bin')
+  if (faults.length === 0) throw noPlace(runner, dataDir)
+  throw new Error(`PostgreSQL does not run as user ${runner.name}, ${faults.join('; ')}`)
 }
 
 /** Next to the cluster, or in a directory with a short path if that one would not fit into a socket address. */
@@ -152,8 +160,19 @@ function letIn(runner: Runner, dataDir: string): boolean {
   return false
 }
 
-function sharedPlace(runner: Runner): string {
-  for (const base of sharedBases) {
+/** Where files of this DATA_DIR may be instead, in order of preference. */
+export function basesFor(dataDir: string): string[] {
+  const temporary = fs.existsSync(tmpdir()) ? fs.realpathSync(tmpdir()) : '/tmp'
+  return dataDir.startsWith(`${temporary}/`) ? [temporary, ...temporaryBases] : sharedBases
+}
+
+function sharedPlace(runner: Runner, dataDir: string): string {
+  for (const place of sharedPlaces(runner, dataDir)) return place
+  throw noPlace(runner, dataDir)
+}
+
+function* sharedPlaces(runner: Runner, dataDir: string): Generator<string> {
+  for (const base of basesFor(dataDir)) {
     const place = join(base, 'prepaid-credits')
     try {
       makeDirectory(place, 0o755)
@@ -161,14 +180,19 @@ function sharedPlace(runner: Runner): string {
       // Every user can write to /var/tmp: a directory of our name may belong to another user.
       if (!found.isDirectory() || found.uid !== 0) continue
       fs.chmodSync(place, 0o755)
-      if (isUsable(runner, place)) return place
+      if (!isUsable(runner, place)) continue
     } catch {
       // Missing or read-only: the next one.
+      continue
     }
+    yield place
   }
-  throw new Error(
+}
+
+function noPlace(runner: Runner, dataDir: string): Error {
+  return new Error(
     `PostgreSQL has to run as user ${runner.name}, who cannot enter this directory, and none of ` +
-      `${sharedBases.join(', ')} can be written instead: run as another user than root, or set DATABASE_URL.`,
+      `${basesFor(dataDir).join(', ')} can be written instead: run as another user than root, or set DATABASE_URL.`,
   )
 }
 

@@ -12,6 +12,7 @@ const abandonedLockRetryMs = 2_000
 const lockPollMs = 20
 const reconnectPauseMs = 250
 
+const serviceLock = `hashtextextended('prepaid-credits: one service per directory', 0)`
 const usersLock = `hashtextextended('prepaid-credits: users of this server', 0)`
 
 class DirectoryInUse extends Error {}
@@ -19,45 +20,73 @@ class DirectoryInUse extends Error {}
 /** Another process has exclusive use of the server, for longer than a stop takes. */
 export class AloneElsewhere extends Error {}
 
-type Users = { requireAlone(dataDir: string): Promise<void>; leave(): Promise<void> }
+type Users = { requireAlone(): Promise<void>; leave(): Promise<void> }
+
+/** Of the service, after the loss of its connection. */
+type Losses = {
+  /** Another service has the lock by now: it is not taken again. */
+  onLost?: (error: Error) => void
+  /** The server did not answer; it is tried again after this. */
+  onAway?: () => Promise<void>
+}
+
+/** `end` returns the present connection, which the caller closes; it is not made again then. */
+type Session = { client(): pg.Client; end(): pg.Client }
 
 /**
- * Refused at once if the process of service.pid is alive. `onLost` is called if the connection is lost later and another service
- * has the lock by then; otherwise the connection is made again.
+ * A connection with its lock. The server ends all sessions when one of its processes crashes, and is back a moment later: the
+ * connection is made again until `isOver` is true of an error.
  */
-export async function lockDataDirectory(
-  server: EmbeddedServer,
-  dataDir: string,
-  onLost: (error: Error) => void = () => undefined,
-): Promise<{ release(): Promise<void> }> {
-  let client: pg.Client | null = null
-  let released = false
+async function keepSession(
+  open: () => Promise<pg.Client>,
+  isOver: (error: unknown) => boolean | Promise<boolean>,
+): Promise<Session> {
+  let hasEnded = false
 
-  async function acquire(): Promise<void> {
-    client = await takeLock(server, dataDir)
-    if (released) await disconnect(client)
-    else client.once('end', () => released || void acquireAgain())
+  async function acquire(): Promise<pg.Client> {
+    const opened = await open()
+    if (hasEnded) await disconnect(opened)
+    else opened.once('end', () => hasEnded || void acquireAgain())
+    return opened
   }
 
-  // The server ends all sessions when one of its processes crashes, and is back a moment later.
   async function acquireAgain(): Promise<void> {
-    while (!released) {
+    while (!hasEnded) {
       try {
-        return await acquire()
+        client = await acquire()
+        return
       } catch (error) {
-        if (error instanceof DirectoryInUse) return onLost(error)
+        if (await isOver(error)) return
         await sleep(reconnectPauseMs, undefined, { ref: false })
       }
     }
   }
 
-  await acquire()
+  let client = await acquire()
   return {
-    release: async () => {
-      released = true
-      if (client) await disconnect(client)
+    client: () => client,
+    end: () => {
+      hasEnded = true
+      return client
     },
   }
+}
+
+/** Refused at once if the process of service.pid is alive. */
+export async function lockDataDirectory(
+  server: EmbeddedServer,
+  dataDir: string,
+  { onLost, onAway }: Losses = {},
+): Promise<{ release(): Promise<void> }> {
+  const session = await keepSession(
+    () => takeLock(server, dataDir),
+    async (error) => {
+      if (error instanceof DirectoryInUse) onLost?.(error)
+      else await onAway?.()
+      return error instanceof DirectoryInUse
+    },
+  )
+  return { release: () => disconnect(session.end()) }
 }
 
 async function takeLock(server: EmbeddedServer, dataDir: string): Promise<pg.Client> {
@@ -66,10 +95,7 @@ async function takeLock(server: EmbeddedServer, dataDir: string): Promise<pg.Cli
   try {
     await client.connect()
     for (;;) {
-      const { rows } = await client.query<{ locked: boolean }>(
-        `select pg_try_advisory_lock(hashtextextended('prepaid-credits: one service per directory', 0)) as locked`,
-      )
-      if (rows[0]?.locked) return client
+      if (await tryLock(client, serviceLock)) return client
       const holder = livingService(dataDir)
       if (holder || Date.now() > deadline) throw inUse(dataDir, holder)
       await sleep(lockPollMs)
@@ -80,37 +106,41 @@ async function takeLock(server: EmbeddedServer, dataDir: string): Promise<pg.Cli
   }
 }
 
+async function tryLock(client: pg.Client, quotedLock: string): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(`select pg_try_advisory_lock(${quotedLock}) as locked`)
+  return rows[0]?.locked === true
+}
+
 /**
  * Registers a user of the server: the service, and any number of commands. The last `leave` stops the server; a process that
  * comes while it stops waits for the lock until its connection ends, and starts the server again.
  */
-export async function joinUsers(server: EmbeddedServer): Promise<Users> {
-  const client = connect(server.connection)
-  try {
-    await client.connect()
-    await client.query(`select pg_advisory_lock_shared(${usersLock})`)
-  } catch (error) {
-    await disconnect(client)
+export async function joinUsers(server: EmbeddedServer, dataDir: string): Promise<Users> {
+  let isAlone = false
+  const session = await keepSession(
+    () => takeUse(server, isAlone),
+    () => false,
+  ).catch((error) => {
     throw isTimeout(error) ? aloneElsewhere(server) : error
-  }
+  })
   return {
     // The session's own shared lock does not block its exclusive one.
-    async requireAlone(dataDir) {
+    async requireAlone() {
       const deadline = Date.now() + abandonedLockRetryMs
-      for (;;) {
-        const { rows } = await client.query<{ alone: boolean }>(`select pg_try_advisory_lock(${usersLock}) as alone`)
-        if (rows[0]?.alone) return
+      while (!(await tryLock(session.client(), usersLock))) {
         const holder = livingService(dataDir)
         if (holder) throw inUse(dataDir, holder)
         if (Date.now() > deadline) throw notAlone(dataDir)
         await sleep(lockPollMs)
       }
+      isAlone = true
     },
     async leave() {
+      const client = session.end()
       try {
         await client.query(`select pg_advisory_unlock_shared(${usersLock})`)
-        const { rows } = await client.query<{ last: boolean }>(`select pg_try_advisory_lock(${usersLock}) as last`)
-        if (rows[0]?.last) await server.stop()
+        const isLast = (await tryLock(client, usersLock)) && (await isWithoutService(client, dataDir))
+        if (isLast) await server.stop()
       } catch {
         // The server has stopped already.
       } finally {
@@ -118,6 +148,24 @@ export async function joinUsers(server: EmbeddedServer): Promise<Users> {
       }
     },
   }
+}
+
+async function takeUse(server: EmbeddedServer, isAlone: boolean): Promise<pg.Client> {
+  const client = connect(server.connection)
+  try {
+    await client.connect()
+    await client.query(`select pg_advisory_lock_shared(${usersLock})`)
+    if (isAlone) await client.query(`select pg_advisory_lock(${usersLock})`)
+    return client
+  } catch (error) {
+    await disconnect(client)
+    throw error
+  }
+}
+
+/** A service has the lock from its start and a process id when it is ready; it has no lock for a moment after the end of its session. */
+async function isWithoutService(client: pg.Client, dataDir: string): Promise<boolean> {
+  return livingService(dataDir) === null && tryLock(client, serviceLock)
 }
 
 function livingService(dataDir: string): number | null {

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { Client } from '../connect.ts'
 import { moveUnlessThere, ownName, publish, readIfThere, removeAbandoned } from './files.ts'
 import { giveTo, type Location, locate, openDataDir, openSocketDirectory, provideBinaries } from './location.ts'
 import { findPostmaster, removeStaleLockFiles, socketPort, stopPostmaster } from './postmaster.ts'
@@ -66,7 +67,8 @@ type Attempt = { pid: number | undefined; ended: string | null; logStart: number
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const dataDir = openDataDir(options.dataDir)
   const location = locate(dataDir)
-  const binaries = async () => provideBinaries(location.runner, options.packageDirectory ?? (await findPackage()))
+  const binaries = async () =>
+    provideBinaries(location.runner, dataDir, options.packageDirectory ?? (await findPackage()))
   if (!fs.existsSync(location.dataDirectory)) await initialise(dataDir, location, await binaries())
 
   const passwordFile = join(dataDir, 'postgres.password')
@@ -217,10 +219,7 @@ async function createDatabase(connection: Connection): Promise<string> {
 
 export function connect(connection: Connection): pg.Client {
   const limits = { connectionTimeoutMillis: connectTimeoutMs, query_timeout: connectTimeoutMs }
-  const client = new pg.Client({ ...connection, ...limits, ssl: false })
-  // Without a listener a lost connection would end the process; pending queries reject.
-  client.on('error', () => undefined)
-  return client
+  return new Client({ ...connection, ...limits, ssl: false })
 }
 
 export async function disconnect(client: pg.Client): Promise<void> {

@@ -154,9 +154,10 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       const money = moneyOf(payment)
       if (money === undefined || money === 'none') return unknownPayment(`PAYMENT_${payment.status}`, payment)
       if (intent.cancelAmount !== undefined) {
-        // It is made of an untouched payment only (`refundableAmount`): if another cancel came first, ours never succeeds.
-        if (money === 'kept') return { kind: 'unsent' }
-        return isOwnPart(payment, intent) ? approvedPart(payment) : { kind: 'rejected', code: notMatching }
+        // It is made only of what was left when it began (`refundableAmount`): if another cancel came first, ours never succeeds.
+        if (payment.totalAmount - payment.balanceAmount === (intent.returnedBefore ?? 0)) return { kind: 'unsent' }
+        const next = ownPartOf(payment, intent)
+        return next ? approvedPart(payment, next) : { kind: 'rejected', code: notMatching }
       }
       // Our cancel refunds all that is left: while something is left it was not made.
       if (money !== 'returned') return { kind: 'unsent' }
@@ -214,8 +215,8 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
     },
 
     async cancel(intent) {
-      const { paymentKey, reason: cancelReason, amount, cancelAmount, idempotencyKey } = intent
-      const part = cancelAmount === undefined ? {} : { cancelAmount, refundableAmount: amount }
+      const { paymentKey, reason: cancelReason, amount, cancelAmount, returnedBefore = 0, idempotencyKey } = intent
+      const part = cancelAmount === undefined ? {} : { cancelAmount, refundableAmount: amount - returnedBefore }
       const answer = readPayment(await client.post([paymentKey, 'cancel'], { cancelReason, ...part }, idempotencyKey))
       if ('unreadable' in answer) return unreadableOutcome(answer)
       if ('code' in answer) return outcomeOfCode(answer, cancelCodes, () => findCancel(intent))
@@ -223,7 +224,8 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
       const other = contradiction(payment, intent)
       if (other) return other
       if (cancelAmount !== undefined) {
-        return isOwnPart(payment, intent) ? approvedPart(payment) : unknownPayment('CANCEL_OF_ANOTHER_PART', payment)
+        const next = ownPartOf(payment, intent)
+        return next ? approvedPart(payment, next) : unknownPayment('CANCEL_OF_ANOTHER_PART', payment)
       }
       if (moneyOf(payment) !== 'returned') return unknownPayment('CANCEL_NOT_WHOLE', payment)
       return { kind: 'approved', transactionKey: cancelTransactionKey(payment) }
@@ -281,7 +283,8 @@ function capturedAndCancelled(payment: Payment): LookupResult {
     case 'returned':
       return { kind: 'rejected', code: payment.status, returned: true }
     case 'partly returned':
-      return { kind: 'approved', ...captureOf(payment), discrepancy: detailOf(payment) }
+      // The last transaction is the cancel.
+      return { kind: 'approved', ...captureOf(payment), transactionKey: null, discrepancy: detailOf(payment) }
     default:
       return unknownPayment(`PAYMENT_${payment.status}`, payment)
   }
@@ -297,17 +300,28 @@ function snapshotOf(payment: Payment): FetchedPayment {
 /** The gateway's code for a balance that is not the expected one. */
 const notMatching = 'NOT_MATCHES_REFUNDABLE_AMOUNT'
 
-/** The first cancel of the payment is the one of the intent. Two of the same amount are the same to us. */
-function isOwnPart(payment: Payment, { cancelAmount }: CancelIntent): boolean {
+/**
+ * The place of the intent's cancel among those of the payment: it is the one after those that had returned as much as was
+ * returned before. Two of the same amount are the same to us.
+ */
+function ownPartOf(
+  payment: Payment,
+  { cancelAmount, returnedBefore = 0 }: CancelIntent,
+): { index: number } | undefined {
   const money = moneyOf(payment)
-  return (money === 'partly returned' || money === 'returned') && payment.cancels?.[0]?.cancelAmount === cancelAmount
+  if (money !== 'partly returned' && money !== 'returned') return undefined
+  const cancels = payment.cancels ?? []
+  let returned = 0
+  let index = 0
+  while (index < cancels.length && returned < returnedBefore) returned += cancels[index++]?.cancelAmount ?? Number.NaN
+  return returned === returnedBefore && cancels[index]?.cancelAmount === cancelAmount ? { index } : undefined
 }
 
 /** A person has to look at further cancels. */
-function approvedPart(payment: Payment): Outcome {
-  const transactionKey = printableOrNull(payment.cancels?.[0]?.transactionKey)
-  const isOnlyOne = payment.cancels?.length === 1
-  return { kind: 'approved', transactionKey, ...(!isOnlyOne && { discrepancy: detailOf(payment) }) }
+function approvedPart({ cancels, ...payment }: Payment, { index }: { index: number }): Outcome {
+  const transactionKey = printableOrNull(cancels?.[index]?.transactionKey)
+  const isLast = cancels?.length === index + 1
+  return { kind: 'approved', transactionKey, ...(!isLast && { discrepancy: detailOf(payment) }) }
 }
 
 function cancelTransactionKey(payment: Payment): string | null {

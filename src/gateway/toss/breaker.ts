@@ -51,9 +51,11 @@ export function withBreaker(client: TossClient, settings: BreakerSettings, log: 
       minimumRps: settings.minimumCallsPerSecond,
     }),
   })
-  breaker.onBreak(() =>
-    log.warn({ probeAfterMs: settings.probeAfterMs }, 'the gateway is failing: calls are held back'),
-  )
+  let brokeAtMs = 0
+  breaker.onBreak(() => {
+    brokeAtMs = performance.now()
+    log.warn({ probeAfterMs: settings.probeAfterMs }, 'the gateway is failing: calls are held back')
+  })
   breaker.onReset(() => log.warn({}, 'the gateway answers again'))
 
   async function guarded(call: () => Promise<Exchange>): Promise<Exchange> {
@@ -70,9 +72,12 @@ export function withBreaker(client: TossClient, settings: BreakerSettings, log: 
   return {
     post: (segments, body, idempotencyKey) => guarded(() => client.post(segments, body, idempotencyKey)),
     get: (segments) => guarded(() => client.get(segments)),
-    // A list may take a minute: it is not used as the probe.
-    transactions: async (query) =>
-      breaker.state === CircuitState.Closed ? guarded(() => client.transactions(query)) : heldBack,
+    // A list may take a minute: as the probe it would hold the other calls back for so long. It is sent beside the breaker when
+    // a probe is due: on a service without other calls nothing else would find out that the gateway is back.
+    transactions: async (query) => {
+      if (breaker.state === CircuitState.Closed) return guarded(() => client.transactions(query))
+      return performance.now() - brokeAtMs < settings.probeAfterMs ? heldBack : client.transactions(query)
+    },
     close: () => client.close(),
     breakerState: () => states[breaker.state],
   }

@@ -67,6 +67,8 @@ const statements: Record<ScanName, Statement> = {
   discrepancies: statement('payments.auditDiscrepancies', textOf('discrepancies')),
   audits: statement('payments.auditAudits', textOf('audits')),
   budgets: statement('payments.auditBudgets', textOf('budgets')),
+  eventEndpoints: statement('payments.auditEventEndpoints', textOf('eventEndpoints')),
+  logCheckpoints: statement('payments.auditLogCheckpoints', textOf('logCheckpoints')),
   journalEntries: statement('payments.auditJournalEntries', textOf('journalEntries')),
 }
 

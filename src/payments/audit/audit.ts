@@ -6,6 +6,7 @@ import { findBrokenGuards, isSwitchedOff } from '../../db/guards.ts'
 import { compareSchema } from '../../db/migrate.ts'
 import { checkLog, type LogRule, logRules } from '../../transparency/check.ts'
 import type { KeptCheckpoint } from '../../transparency/kept.ts'
+import type { Secret } from '../../transparency/note.ts'
 import {
   type Chunk,
   type ChunkLimits,
@@ -17,6 +18,7 @@ import {
   maxChunkRows,
   type ScanPlace,
 } from './audit.sql.ts'
+import { type ActionRule, actionRules, checkActions } from './check-actions.ts'
 import { type AuditCause, type AuditFinding, findMostCounted, insertAudit } from './record.sql.ts'
 import { type Rule, rules } from './rules.ts'
 import { type CheckedName, type ScanName, scans } from './scans.sql.ts'
@@ -44,6 +46,8 @@ export type AuditResult = {
   violationCount: number
   /** Rows that break a liveness rule: a worker should have finished them. Violations only if `liveness` is judged. */
   stranded: number
+  /** Checkpoints of a key that no known key names, as after a secret was replaced at once; null: no signature was judged. */
+  unknownSigners: number | null
   /** Reported, not a violation: an operator has to look at them. */
   openDiscrepancies: number
   oldestDiscrepancySeconds: number | null
@@ -61,6 +65,8 @@ export type AuditOptions = {
   liveness?: 'judged' | 'counted'
   /** Checkpoints that were kept elsewhere: the transparency log has to contain them. */
   kept?: readonly KeptCheckpoint[]
+  /** The secrets of KEY_PEPPER, for the signatures of the transparency log; undefined: they are not judged. */
+  peppers?: readonly Secret[] | undefined
   chunkRows?: number
   maxListed?: number
   maxListedPerRule?: number
@@ -83,20 +89,26 @@ export const readableRule = { invariant: 'SCHEMA', rule: 'the rows can be read i
 const countRule = { invariant: 'J-3', rule: 'no table has fewer rows than an earlier audit counted' }
 /** The texts of all rules, as findings have them. */
 export const ruleTexts = [
-  ...new Set([...rules, ...Object.values(logRules), guardRule, readableRule, countRule].map(({ rule }) => rule)),
+  ...new Set(
+    [...rules, ...Object.values(actionRules), ...Object.values(logRules), guardRule, readableRule, countRule].map(
+      ({ rule }) => rule,
+    ),
+  ),
 ]
 
 type Liveness = AuditOptions['liveness']
 
 const isJudged = ({ isLiveness }: Pick<Rule, 'isLiveness'>, liveness: Liveness) => !isLiveness || liveness !== 'counted'
 
-/** Includes the three rules that are not about rows. Those of what was kept count only where there is something. */
-function countRules({ liveness, kept = [] }: AuditOptions): number {
+/** Includes the three rules that are not about rows. Those of what was kept and of signatures count only where there is something. */
+function countRules({ liveness, kept = [], peppers }: AuditOptions): number {
   const isOfNothing = (rule: LogRule) =>
+    (rule === logRules.signed && !peppers) ||
     (rule === logRules.kept && kept.length === 0) ||
     (rule === logRules.keptEntry && kept.every(({ entries }) => entries.length === 0))
   const ofLog = Object.values(logRules).filter((rule) => !isOfNothing(rule))
-  return [...rules, ...ofLog].filter((rule) => isJudged(rule, liveness)).length + 3
+  const ofActions = Object.values(actionRules).length
+  return [...rules, ...ofLog].filter((rule) => isJudged(rule, liveness)).length + ofActions + 3
 }
 
 /** Fewer rows in the time limit of a statement would be no progress. */
@@ -132,11 +144,14 @@ async function checkBooks(
     betweenChunks = async () => undefined,
     chunkRows = maxChunkRows,
     kept = [],
+    peppers,
   } = options
   const startedAt = performance.now()
   const findings = createFindings(options)
   const names = Object.keys(scans) as ScanName[]
-  const checked = Object.fromEntries([...names, 'loggedEntries'].map((name) => [name, 0])) as AuditResult['checked']
+  const checked = Object.fromEntries(
+    [...names, 'loggedEntries', 'publishedCheckpoints'].map((name) => [name, 0]),
+  ) as AuditResult['checked']
   const total = await estimateRows(database)
   const mostCounted = await findMostCounted(database)
 
@@ -169,17 +184,28 @@ async function checkBooks(
     const deleted = hasFewer && scan === 'events' ? await countDeletedEvents(database) : 0
     if (hasFewer && checked[scan] + deleted < counted) findings.add(countRule, { scan, rows: checked[scan], counted })
   }
-  await checkLog(database, {
+  await checkActions(database, { pageRows: chunkRows, found: findings.addOne, onPage: afterChunk }).catch((error) => {
+    unlessTooSlow(error)
+    findings.add(readableRule, { scan: 'operatorActions', rows: checked.operatorActions })
+  })
+  const unknownSigners = await checkLog(database, {
     kept,
-    found: findings.addOfLog,
-    async onPiece(leaves) {
+    peppers,
+    found: findings.addOne,
+    async onPiece({ leaves = 0, checkpoints = 0 }) {
       checked.loggedEntries += leaves
+      checked.publishedCheckpoints += checkpoints
       await afterChunk()
     },
   }).catch((error) => {
     unlessTooSlow(error)
     findings.add(readableRule, { scan: 'loggedEntries', rows: checked.loggedEntries })
+    return undefined
   })
+  const [published, counted] = [checked.publishedCheckpoints, mostCounted.get('publishedCheckpoints') ?? 0]
+  if (unknownSigners !== undefined && published < counted) {
+    findings.add(countRule, { scan: 'publishedCheckpoints', rows: published, counted })
+  }
   const { open, oldestSeconds } = await countDiscrepancies(database)
   const { violations, byRule } = findings
   const violationCount = byRule().reduce((sum, { count }) => sum + count, 0)
@@ -189,6 +215,7 @@ async function checkBooks(
     violations,
     violationCount,
     stranded: findings.stranded(),
+    unknownSigners: unknownSigners ?? null,
     openDiscrepancies: open,
     oldestDiscrepancySeconds: oldestSeconds,
     tookMs: Math.round(performance.now() - startedAt),
@@ -228,7 +255,7 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }:
       finding.count += 1
       list(finding, detail, { ...rule, ...noIds, detail })
     },
-    addOfLog(rule: LogRule, detail: object, subject: { customerId?: string; entryNumber?: number } = {}): void {
+    addOne(rule: LogRule | ActionRule, detail: object, subject: Partial<Omit<Violation, keyof RuleName>> = {}): void {
       if (rule.isLiveness) stranded += 1
       if (!isJudged(rule, liveness)) return
       const finding = findingOf(rule)

@@ -6,6 +6,7 @@
 // first entry on that has held_after.
 import { leastUuid } from '../../core/ids.ts'
 import { longestHoldSeconds } from '../../credits/credits.ts'
+import { partsOf } from '../../credits/lots/lots.sql.ts'
 import type { ScanRule } from './scans.sql.ts'
 
 const largestInJson = Number.MAX_SAFE_INTEGER
@@ -233,6 +234,25 @@ export const entryRules: ScanRule[] = [
       case when ${isAdjustment} then e.delta else 0 end
       + coalesce(e.previous_adjusted, ${adjustedBefore('e.customer_id', 'e.entry_number')})))`,
   },
+  // A full refund returns the price whatever was used, and takes what is there.
+  {
+    invariant: 'I-21',
+    rule: 'a cancel or a refund of a part took credits that were paid for, and that no other one had taken',
+    holds: `e.kind <> 'HOLD' or e.order_id is null
+      or e.held_delta <= e.balance_after - coalesce(e.adjusted_after, 0) - coalesce((
+        select sum(p.credits_held)
+        from payment_operations p
+        cross join lateral (
+          select min(x.entry_number) as begun, max(x.entry_number) filter (where x.kind <> 'HOLD') as ended
+          from ledger_entries x where x.customer_id = p.customer_id and x.hold_id = p.operation_id) x
+        where p.customer_id = e.customer_id and p.opened_at <= e.created_at and coalesce(p.closed_at >= e.created_at, true)
+          and x.begun < e.entry_number and coalesce(x.ended > e.entry_number, true)), 0)
+      or (select p.kind = 'REFUND' and (p.accepted or p.amount in (o.amount, o.amount - parts.amount))
+          from payment_operations p
+          join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+          cross join lateral ${partsOf('o')} parts
+          where p.customer_id = e.customer_id and p.operation_id = e.hold_id)`,
+  },
   {
     invariant: 'I-21',
     rule: 'an entry of an adjustment is the one that its record names',
@@ -248,11 +268,14 @@ export const entryRules: ScanRule[] = [
   },
   {
     invariant: 'I-8',
-    rule: 'an entry that moves the credits of an order is the one that the order names',
-    holds: `e.order_id is null or e.delta = 0 or e.entry_number = (
+    rule: 'an entry that moves the credits of an order is the one that the order names, or of an accepted part',
+    holds: `e.order_id is null or e.delta = 0 or coalesce(e.entry_number = (
       select case e.kind when 'GRANT' then o.grant_entry when 'ROLLBACK' then o.rollback_entry
                          when 'REFUND' then o.refund_entry end
-      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id)`,
+      from orders o where o.customer_id = e.customer_id and o.order_id = e.order_id), false)
+      or e.kind = 'REFUND' and (
+        select p.kind = 'PART' and p.order_id = e.order_id from payment_operations p
+        where p.customer_id = e.customer_id and p.operation_id = e.hold_id)`,
   },
   {
     invariant: 'I-8',
@@ -275,9 +298,9 @@ export const entryRules: ScanRule[] = [
     rule: 'an entry of an operation is about its order and about all that it holds, and ends it as it ended',
     holds: `e.hold_id is null or e.order_id is null or (
       select p.order_id = e.order_id and p.credits_held = abs(e.held_delta)
-        and case e.kind when 'HOLD' then p.kind in ('CANCEL', 'REFUND')
+        and case e.kind when 'HOLD' then p.kind in ('CANCEL', 'REFUND', 'PART')
                         when 'ROLLBACK' then p.kind = 'CANCEL' and p.state = 'APPROVED'
-                        when 'REFUND' then p.kind = 'REFUND' and p.state = 'APPROVED'
+                        when 'REFUND' then p.kind in ('REFUND', 'PART') and p.state = 'APPROVED'
                         else p.kind in ('CANCEL', 'REFUND') and p.state = 'REJECTED' end
       from payment_operations p where p.customer_id = e.customer_id and p.operation_id = e.hold_id)`,
   },

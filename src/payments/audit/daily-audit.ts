@@ -2,8 +2,9 @@
 // the gateway. After an attempt that fails, or whose row cannot be written, the claim runs out and any process makes the next
 // attempt.
 import { newOperationId } from '../../core/ids.ts'
+import type { Secret } from '../../transparency/note.ts'
 import type { PaymentContext } from '../context.ts'
-import { recordedAudit } from './audit.ts'
+import { type AuditOptions, recordedAudit } from './audit.ts'
 import { claimDailyAudit, type DailyClaim, insertDailyAudit, renewDailyAudit } from './record.sql.ts'
 
 /** Also the pause after an attempt that failed. */
@@ -21,7 +22,10 @@ const takenOver = 'another process has taken the audit over'
  * Liveness rules are judged by a process that has run for a quarter of an hour without a gap: after a restore, a stop of all
  * services or an outage of the database, rows are overdue because no worker could finish them.
  */
-export function createDailyAudit(context: PaymentContext, clock: () => number = () => performance.now()) {
+export function createDailyAudit(
+  context: PaymentContext,
+  { peppers, clock = () => performance.now() }: { peppers?: readonly Secret[]; clock?: () => number } = {},
+) {
   let runningSince = clock()
   let lastRun = runningSince
   return async (stopping: AbortSignal): Promise<{ more: boolean }> => {
@@ -31,7 +35,7 @@ export function createDailyAudit(context: PaymentContext, clock: () => number = 
     lastRun = now
     const liveness = now - runningSince >= livenessAfterMs ? 'judged' : 'counted'
     try {
-      if (claim) await auditBooks(context, claim, { liveness, signal: stopping })
+      if (claim) await auditBooks(context, claim, { liveness, signal: stopping, peppers })
     } finally {
       // An audit may take longer than the longest gap: the other jobs ran meanwhile.
       lastRun = clock()
@@ -43,7 +47,7 @@ export function createDailyAudit(context: PaymentContext, clock: () => number = 
 async function auditBooks(
   { database, log }: PaymentContext,
   claim: DailyClaim,
-  options: { liveness: 'judged' | 'counted'; signal: AbortSignal },
+  options: Pick<AuditOptions, 'signal' | 'peppers'> & { liveness: 'judged' | 'counted' },
 ): Promise<void> {
   let renewedAt = performance.now()
   async function renewLease(): Promise<void> {

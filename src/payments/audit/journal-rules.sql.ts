@@ -11,8 +11,20 @@ export const recordRules = (scan: JournalledScan): ScanRule[] => [
   },
 ]
 
-/** The format of a key in the journal; a cast of anything else to UUID would end the audit with an error. */
-const shapes = { uuid: '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', text: '[^ ]+' }
+/** A trigger keeps `open_actions`: the worker ends no action that is missing there. */
+export const operatorActionRules: ScanRule[] = [
+  ...recordRules('operatorActions'),
+  {
+    invariant: 'J-3',
+    rule: 'an action that has begun has an end or is open',
+    holds: `r.step <> 'BEGUN'
+      or exists (select from operator_actions l where l.action_id = r.action_id and l.step <> 'BEGUN')
+      or exists (select from open_actions o where o.action_id = r.action_id)`,
+  },
+]
+
+/** The format of a key in the journal; a cast of anything else would end the audit with an error. */
+const shapes = { uuid: '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', text: '[^ ]+', bigint: '[0-9]{1,18}' }
 
 const rowIsThere = Object.values(journalled)
   .map(({ table, key }) => {

@@ -33,7 +33,7 @@ const allowedOperations = Object.entries(operationsOf)
 /** The entry as `booked.entries` writes it: kind, number, credits. */
 const written = (kind: string, entryNumber: string, delta: string) => `'${kind} ' || ${entryNumber} || ': ' || ${delta}`
 const grant = written('GRANT', 'o.grant_entry', 'o.credits')
-const rollback = written('ROLLBACK', 'o.rollback_entry', '-o.credits')
+const rollback = written('ROLLBACK', 'o.rollback_entry', 'parts.credits - o.credits')
 const refund = written('REFUND', 'o.refund_entry', 'o.refund_shortfall - o.credits')
 
 /** How late the worker may be before an open operation counts as stranded. */
@@ -48,7 +48,7 @@ export const orderRules: ScanRule[] = [
   },
   {
     invariant: 'I-4',
-    rule: 'a CONFIRMED order has one grant of its credits, and nothing was taken back',
+    rule: 'a CONFIRMED order has one grant of its credits, and nothing was taken back but for accepted parts',
     holds: `o.status <> 'CONFIRMED' or booked.entries = array[${grant}]`,
   },
   {
@@ -59,7 +59,7 @@ export const orderRules: ScanRule[] = [
   },
   {
     invariant: 'I-6',
-    rule: 'a CANCELLED order has its grant and one rollback of as much',
+    rule: 'a CANCELLED order has its grant and one rollback of what accepted parts have left of it',
     holds: `o.status <> 'CANCELLED' or booked.entries = array[${grant}, ${rollback}]`,
   },
   {
@@ -132,15 +132,30 @@ export const operationRules: ScanRule[] = [
   },
   {
     invariant: 'I-12',
-    rule: 'an operation is about an order and its whole amount',
-    holds: `p.amount = o.amount or p.kind = 'REFUND'`,
+    rule: 'an operation is about an order and its whole amount, a cancel about what accepted parts have left of it',
+    holds: `p.kind in ('REFUND', 'PART') or p.amount = o.amount
+      - case when p.kind = 'CANCEL' and p.state <> 'REJECTED' then parts.amount else 0 end
+      or p.kind = 'CANCEL' and p.state = 'REJECTED' and p.amount between o.amount - parts.amount and o.amount`,
   },
   {
     invariant: 'I-12',
     rule: 'a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway',
-    holds: `p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount
-      or p.amount = o.amount - (o.credits - p.credits_held) * ${pricePerCredit}
+    holds: `p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount - parts.amount
+      or p.amount = o.amount - parts.amount - (o.credits - parts.credits - p.credits_held) * ${pricePerCredit}
       or p.accepted and p.amount between 1 and o.amount`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'accepted parts return less than the price, and leave a credit for each 1,000 won that are left',
+    holds: `p.kind <> 'PART' or p.state = 'APPROVED' and p.accepted and p.amount > 0 and parts.amount < o.amount
+      and (o.credits - parts.credits) * ${pricePerCredit} >= o.amount - parts.amount and o.status in ${everConfirmed}`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'the credits of an accepted part were taken by its entry',
+    holds: `p.kind <> 'PART' or p.credits_held = (
+      select coalesce(sum(-e.delta), 0) from ledger_entries e
+      where e.customer_id = p.customer_id and e.hold_id = p.operation_id and e.kind = 'REFUND' and e.order_id = p.order_id)`,
   },
   {
     invariant: 'I-12',
@@ -156,7 +171,7 @@ export const operationRules: ScanRule[] = [
   {
     invariant: 'I-12',
     rule: 'money goes back by the payment key it was captured with',
-    holds: `p.kind not in ('CANCEL', 'REFUND') or (
+    holds: `p.kind not in ('CANCEL', 'REFUND', 'PART') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
         and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)`,
@@ -164,10 +179,33 @@ export const operationRules: ScanRule[] = [
   {
     invariant: 'I-12',
     rule: 'a cancel holds the credits of its order, and a refund what the order says was left of them',
-    holds: `case p.kind when 'CANCEL' then p.credits_held = o.credits
+    holds: `case p.kind when 'CANCEL' then p.credits_held = o.credits - parts.credits
+                          or p.state = 'REJECTED' and p.credits_held between o.credits - parts.credits and o.credits
+                        when 'PART' then p.credits_held between 0 and o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
                         else p.credits_held = 0 end`,
+  },
+  // What was available is in the entry before the one that sets the credits aside. Without such an entry it is in the last one
+  // before the operation, or in the one before that if the last has the same time.
+  {
+    invariant: 'I-12',
+    rule: 'a full refund takes all that is left of the credits of its order',
+    holds: `p.kind <> 'REFUND' or p.accepted or p.state = 'REJECTED' and parts.amount > 0
+      or p.amount <> o.amount - parts.amount or p.credits_held = o.credits - parts.credits
+      or case when p.credits_held > 0 then coalesce((
+        select p.credits_held = b.balance_after - b.held_after
+        from ledger_entries h
+        join ledger_entries b on b.customer_id = h.customer_id and b.entry_number = h.entry_number - 1
+        where h.customer_id = p.customer_id and h.hold_id = p.operation_id and h.kind = 'HOLD' limit 1), true)
+      else (
+        select bool_or(b.available = 0 and coalesce(b.next_time = p.opened_at, true))
+        from (
+          select l.balance_after - coalesce(l.held_after, 0) as available,
+                 lead(l.created_at) over (order by l.entry_number) as next_time
+          from (select * from ledger_entries e
+                where e.customer_id = p.customer_id and e.created_at <= p.opened_at
+                order by e.entry_number desc limit 2) l) b) end`,
   },
   {
     invariant: 'I-12',

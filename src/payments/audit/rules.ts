@@ -4,7 +4,7 @@
 // liveness rule also needs a worker that has had the time to do its part. After a restore, or a stop of all services, it is
 // broken although nothing is wrong, so only a process that has run for a while judges by it.
 import { accountRules, adjustmentRules, entryRules, eventRules, holdRules, usageRules } from './credit-rules.sql.ts'
-import { journalRules, recordRules } from './journal-rules.sql.ts'
+import { journalRules, operatorActionRules, recordRules } from './journal-rules.sql.ts'
 import { operationRules, orderRules } from './order-rules.sql.ts'
 import type { ScanName, ScanRule } from './scans.sql.ts'
 
@@ -23,10 +23,12 @@ const byScan: Record<ScanName, ScanRule[]> = {
   apiKeys: recordRules('apiKeys'),
   serviceTokens: recordRules('serviceTokens'),
   operators: recordRules('operators'),
-  operatorActions: recordRules('operatorActions'),
+  operatorActions: operatorActionRules,
   discrepancies: recordRules('discrepancies'),
   audits: recordRules('audits'),
   budgets: recordRules('budgets'),
+  eventEndpoints: recordRules('eventEndpoints'),
+  logCheckpoints: recordRules('logCheckpoints'),
   journalEntries: journalRules,
 }
 

@@ -4,6 +4,7 @@
 // Related rows are read by lateral aggregates, limited subqueries and scalar subqueries, because the planner runs those row by
 // row, each by an index. It could turn plain joins into a scan of the whole other table, for every chunk.
 import { leastUuid } from '../../core/ids.ts'
+import { partsOf } from '../../credits/lots/lots.sql.ts'
 
 export type ScanName =
   | 'accounts'
@@ -17,8 +18,8 @@ export type ScanName =
   | JournalledScan
   | 'journalEntries'
 
-/** What an audit counts: the rows of each scan, and the entries of the transparency log. */
-export type CheckedName = ScanName | 'loggedEntries'
+/** What an audit counts: the rows of each scan, and entries and published checkpoints of the transparency log. */
+export type CheckedName = ScanName | 'loggedEntries' | 'publishedCheckpoints'
 
 /** A rule of a scan; src/payments/audit/rules.ts explains `holds`. */
 export type ScanRule = {
@@ -39,7 +40,7 @@ export type Scan = {
   detail: string
 }
 
-type KeyColumn = { column: string; type: 'uuid' | 'text'; least: string }
+type KeyColumn = { column: string; type: 'uuid' | 'text' | 'bigint'; least: string }
 
 const uuid = (column: string): KeyColumn => ({ column, type: 'uuid', least: leastUuid })
 const text = (column: string): KeyColumn => ({ column, type: 'text', least: '' })
@@ -53,6 +54,8 @@ export type JournalledScan =
   | 'discrepancies'
   | 'audits'
   | 'budgets'
+  | 'eventEndpoints'
+  | 'logCheckpoints'
 
 /** The tables that are journalled, with their primary keys; `name` is for the text of the rule. */
 export const journalled: Record<JournalledScan, { table: string; key: KeyColumn[]; name: string }> = {
@@ -64,6 +67,12 @@ export const journalled: Record<JournalledScan, { table: string; key: KeyColumn[
   discrepancies: { table: 'discrepancies', key: [uuid('discrepancy_id')], name: 'a discrepancy' },
   audits: { table: 'audits', key: [uuid('audit_id')], name: 'an audit' },
   budgets: { table: 'budgets', key: [uuid('customer_id'), uuid('budget_id')], name: 'a budget' },
+  eventEndpoints: { table: 'event_endpoints', key: [text('endpoint_id')], name: 'an endpoint of events' },
+  logCheckpoints: {
+    table: 'log_checkpoints',
+    key: [{ column: 'size', type: 'bigint', least: '0' }],
+    name: 'a published checkpoint',
+  },
 }
 
 const customer = { column: 'customer_id', type: 'uuid', least: leastUuid }
@@ -161,7 +170,8 @@ const adjustments: Scan = {
 }
 
 const orders: Scan = {
-  // Of the entries of an order only those that moved credits: the index has no others.
+  // Of the entries of an order only those that moved credits: the index has no others. Those of accepted parts have rules of their
+  // own.
   table: 'orders',
   key: [customer, { column: 'order_id', type: 'text', least: '' }],
   subjects: `page o
@@ -172,19 +182,23 @@ const orders: Scan = {
              min(e.balance_after) filter (where e.kind = 'GRANT') as granted_balance,
              min(e.held_after) filter (where e.kind = 'GRANT') as granted_held
       from ledger_entries e
-      where e.customer_id = o.customer_id and e.order_id = o.order_id and e.delta <> 0) booked
+      where e.customer_id = o.customer_id and e.order_id = o.order_id and e.delta <> 0
+        and (e.hold_id is null or not exists (
+          select from payment_operations p
+          where p.customer_id = e.customer_id and p.operation_id = e.hold_id and p.kind = 'PART'))) booked
     cross join lateral (
       select coalesce(string_agg(p.kind || ' ' || p.state, ', ' order by p.kind, p.state), '') as operations,
              min(p.total_credits) filter (where p.kind = 'CONFIRM') as total_credits
       from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state <> 'REJECTED'
-        and p.kind <> 'RETURN') done`,
+        and p.kind not in ('RETURN', 'PART')) done
+    cross join lateral ${partsOf('o')} parts`,
   identity: `'customerId', o.customer_id, 'orderId', o.order_id`,
   detail: `'status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
       'refundedAmount', o.refunded_amount, 'entries', booked.entries, 'operations', done.operations,
-      'totalCredits', done.total_credits`,
+      'totalCredits', done.total_credits, 'partsAmount', parts.amount, 'partsCredits', parts.credits`,
 }
 
 /** The order of a row, if it exists. */
@@ -195,12 +209,14 @@ const orderOf = (row: string, orderId: string) => `
 const operations: Scan = {
   table: 'payment_operations',
   key: [customer, { column: 'operation_id', type: 'uuid', least: leastUuid }],
-  subjects: `page p${orderOf('p', 'p.order_id')}`,
+  subjects: `page p${orderOf('p', 'p.order_id')}
+    cross join lateral ${partsOf('p')} parts`,
   identity: `'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id`,
   detail: `'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,
       'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits,
-      'refundedAmount', o.refunded_amount, 'accepted', p.accepted`,
+      'refundedAmount', o.refunded_amount, 'accepted', p.accepted, 'partsAmount', parts.amount,
+      'partsCredits', parts.credits`,
 }
 
 const events: Scan = {
@@ -285,5 +301,7 @@ export const scans: Record<ScanName, Scan> = {
   discrepancies: recordsOf('discrepancies'),
   audits: recordsOf('audits'),
   budgets: recordsOf('budgets'),
+  eventEndpoints: recordsOf('eventEndpoints'),
+  logCheckpoints: recordsOf('logCheckpoints'),
   journalEntries,
 }

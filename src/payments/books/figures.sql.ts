@@ -12,6 +12,7 @@ export const figureNames = [
   'orders failed',
   'orders cancelled',
   'orders refunded',
+  'orders refunded in part',
   'credits granted',
   'credits rolled back',
   'credits refunded',
@@ -33,11 +34,12 @@ const figuresOfSpan = `
     union all
     select p.closed_at,
            case p.kind when 'CONFIRM' then case p.state when 'APPROVED' then 'orders confirmed' else 'orders failed' end
-                       when 'CANCEL' then 'orders cancelled' else 'orders refunded' end,
+                       when 'CANCEL' then 'orders cancelled' when 'PART' then 'orders refunded in part'
+                       else 'orders refunded' end,
            p.amount
     from payment_operations p
     where p.closed_at >= (select from_time from span) and p.closed_at < (select to_time from span)
-      and (p.kind = 'CONFIRM' or p.kind in ('CANCEL', 'REFUND') and p.state = 'APPROVED')
+      and (p.kind = 'CONFIRM' or p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED')
     union all
     select e.created_at,
            case e.kind when 'GRANT' then 'credits granted' when 'ROLLBACK' then 'credits rolled back'
@@ -152,7 +154,7 @@ const addDetailsStatement = statement(
            count(*) filter (where p.kind = 'CONFIRM'), max(p.closed_at) filter (where p.kind = 'CONFIRM')
     from payment_operations p
     where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
-      and p.kind in ('CONFIRM', 'CANCEL', 'REFUND') and p.state = 'APPROVED'
+      and p.kind in ('CONFIRM', 'CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED'
     group by p.customer_id
     order by p.customer_id
     on conflict (customer_id)

@@ -1,7 +1,8 @@
 // Copies the gateway's list of a span into `gateway_movements`, from which the span is compared, and checks the copy: the
-// database role of the service may insert rows there, and an older row may differ from what the gateway lists now. A row that
-// is not in this run's list, or differs from it, is rejected: it is left out of the comparison and becomes a discrepancy.
-// That role can neither change nor delete rows, so counting them again at the end shows whether any was added.
+// database role of the service may insert and delete rows there, and an older row may differ from what the gateway lists now.
+// A row that is not in this run's list, or differs from it, is rejected: it becomes a discrepancy, and so does one that was
+// added during the run and is still there at its end. The comparison itself uses only rows that are in the list, which is in
+// memory (listed-movements.ts).
 //
 // Pages may come in any order and repeat movements. One day is read at a time; memory has the keys of its movements that were
 // stored before, about 100 bytes each.
@@ -10,6 +11,7 @@ import { dayMs } from '../../core/korean-days.ts'
 import type { Movement, MovementPage, MovementQuery } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
 import { type Discrepancy, resolveMovementDiscrepancies, saveDiscrepancy } from '../recovery/discrepancies.sql.ts'
+import { createListedMovements, type ListedMovements } from './listed-movements.ts'
 import {
   findMovements,
   firstPlace,
@@ -35,10 +37,12 @@ export type ReconcileWork = {
 type Differing = { listed: Movement; stored: Movement }
 
 export type MovementList = {
+  listed: ListedMovements
   /** Rows of our table in the span that the gateway does not list. */
   notListed: Movement[]
+  /** One for each version of a movement that the gateway lists. */
   differing: Map<string, Differing>
-  /** The transaction keys of all these rows. */
+  /** The transaction keys of these rows. */
   rejectedKeys: string[]
   /** The totals of the span in our table after copying. */
   stored: Totals
@@ -52,13 +56,15 @@ const minuteMs = 60_000
 const rejectedAtMost = 1_000
 
 export async function copyList(work: ReconcileWork): Promise<MovementList> {
-  const list: MovementList = { notListed: [], differing: new Map(), rejectedKeys: [], stored: noTotals() }
+  const listed = createListedMovements()
+  const list: MovementList = { listed, notListed: [], differing: new Map(), rejectedKeys: [], stored: noTotals() }
   const showTime = createTimeProgress('minutes of the span read from the gateway', work)
   for (const day of slices(work.span, dayMs)) {
     await copyDay(work, day, list, showTime)
     showTime(day.to)
   }
-  list.rejectedKeys = [...list.notListed.map(({ transactionKey }) => transactionKey), ...list.differing.keys()]
+  const rejected = [...list.notListed, ...[...list.differing.values()].map(({ stored }) => stored)]
+  list.rejectedKeys = [...new Set(rejected.map(({ transactionKey }) => transactionKey))]
   await report(work, list)
   return list
 }
@@ -78,6 +84,7 @@ async function copyDay(
     if (ofDay.length > 0) {
       const inserted = await insertMovements(database, ofDay)
       addTotals(list.stored, inserted)
+      list.listed.add(ofDay)
       if (inserted.movements < ofDay.length) await findDiffering(work, ofDay, list.differing)
     }
     for (const { transactionKey } of ofDay) unconfirmed.delete(transactionKey)
@@ -133,7 +140,7 @@ async function findDiffering(
   const byKey = new Map(rows.map((row) => [row.transactionKey, row]))
   for (const listed of page) {
     const stored = byKey.get(listed.transactionKey)
-    if (stored && !isSame(listed, stored)) differing.set(listed.transactionKey, { listed, stored })
+    if (stored && !isSame(listed, stored)) differing.set(JSON.stringify(listed), { listed, stored })
   }
 }
 
@@ -145,8 +152,8 @@ function isSame(one: Movement, other: Movement): boolean {
 }
 
 /**
- * Throws when rows were added during the run that the gateway does not list: they may have been compared. Rows that another
- * run has added are listed by the gateway; then this reads the list a second time.
+ * Throws when rows were added during the run that the gateway does not list. Rows that another run has added are listed by the
+ * gateway; then this reads the list a second time.
  */
 export async function checkCopy(work: ReconcileWork, list: MovementList): Promise<void> {
   const stored = noTotals()

@@ -1,6 +1,7 @@
 // The timeline of an order: the order and everything that happened to it, for operators. It is read in two statements: what is
 // keyed by customer, so that the order, its operations and its entries are consistent, and what people and the gateway said
 // about it. Rejected operations have an index of their own, hence the `union all`.
+import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
@@ -77,7 +78,7 @@ type OrderOfStory = CardSlip & {
   confirmedAt: Date | null
   /** Credits that a refund could not take back; null unless REFUNDED. */
   refundShortfall: number | null
-  /** KRW; null unless it is REFUNDED. */
+  /** KRW, with that of accepted parts; null when nothing was refunded. */
   refundedAmount: number | null
   operations: StoryOperation[]
   /** Calls to the gateway whose outcome was not known. */
@@ -97,8 +98,9 @@ export type OrderStory = OrderOfStory & OrderRecords
 const findOrderStoryStatement = statement(
   'payments.findOrderStory',
   `select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
-    o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall as "refundShortfall",
-    case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
+    o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall - parts.credits as "refundShortfall",
+    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     ${slipColumns('c')},
     (select coalesce(json_agg(json_build_object(
        'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
@@ -127,6 +129,7 @@ const findOrderStoryStatement = statement(
              select * from ledger_entries h
              where h.customer_id = o.customer_id and h.hold_id = p.operation_id and h.delta = 0 limit 2) h) e) as "entries"
   from orders o
+  cross join lateral ${partsOf('o')} parts
   cross join lateral (
     select array(
       select r from payment_operations r
@@ -158,14 +161,18 @@ const findOrderRecordsStatement = statement(
     ) as "notifications",
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},
-       'outcome', ended.outcome, 'endedAt', ${iso('ended.happened_at')}) order by b.happened_at), '[]')
+       'outcome', ended.outcome, 'endedAt', ${iso('ended.ended_at')}) order by b.happened_at), '[]')
      from (select * from operator_actions
            where step = 'BEGUN' and subject = any ($2::text || array(
              select d.discrepancy_id::text from discrepancies d
              where d.customer_id = $1 and d.order_id = $2))
            limit 1000) b
      left join lateral (
-       select * from operator_actions e where e.action_id = b.action_id and e.step = 'ENDED' limit 1) ended on true) as "actions"`,
+       select e.outcome, case e.step when 'ENDED' then e.happened_at end as ended_at
+       from operator_actions e
+       where e.action_id = b.action_id and e.step <> 'BEGUN'
+       order by e.step
+       limit 1) ended on true) as "actions"`,
 )
 
 /** The order is read last: whatever a discrepancy, a notification or an action is about, the order has reached it. */

@@ -200,7 +200,8 @@ export async function sumMovements(database: Database, { from, to }: TimeSpan): 
   return sums
 }
 
-// By the index of their times. A day that was not reconciled keeps its movements.
+// By the index of their times. A day that was not reconciled keeps its movements. The row of a day ends with its last second,
+// so the day itself is counted from its beginning.
 const deleteMovementsStatement = statement(
   'payments.deleteGatewayMovements',
   `delete from gateway_movements
@@ -209,7 +210,8 @@ const deleteMovementsStatement = statement(
     where m.moved_at < now() - $1::int * interval '1 day'
       and exists (
         select from reconciliations r
-        where r.cause = 'DAILY' and r.finished_at is not null and r.from_time <= m.moved_at and m.moved_at < r.to_time)
+        where r.cause = 'DAILY' and r.finished_at is not null
+          and r.from_time <= m.moved_at and m.moved_at < r.from_time + interval '1 day')
     limit $2)
   returning transaction_key`,
 )
@@ -219,83 +221,26 @@ export async function deleteMovements(database: Database, keptDays: number, limi
   return (await database.run(deleteMovementsStatement, [keptDays, limit])).length
 }
 
-/**
- * `repeated`: another movement like it came before, in the span. `total`: of the payment's movements in this direction in the
- * span, which differs from the amount when the gateway moved the money in parts.
- */
-type Alike = { repeated: boolean; total: number }
-export type MovementToCompare = Movement & MovementPlace & Alike
+export type MovementToCompare = Movement & MovementPlace
 
-// The offset makes PostgreSQL read the movements of one payment: by time it would read all of the span for each row.
 const listToCompareStatement = statement(
   'payments.listMovementsToCompare',
-  `with page as (
-    select *
-    from gateway_movements
-    where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
-      and transaction_key <> all ($5::text[])
-    order by moved_at, transaction_key
-    limit $6
-  )
-  select m.transaction_key as "transactionKey", m.payment_key as "paymentKey", m.order_id as "orderId", m.direction,
-    m.amount, m.moved_at as "movedAt", m.moved_at::text as "place", alike.repeated as "repeated", alike.total as "total"
-  from page m
-  cross join lateral (
-    select sum(twin.amount)::bigint as total,
-      bool_or(twin.amount = m.amount and (twin.moved_at, twin.transaction_key) < (m.moved_at, m.transaction_key)) as repeated
-    from (select * from gateway_movements where payment_key = m.payment_key offset 0) twin
-    where twin.order_id = m.order_id and twin.direction = m.direction
-      and twin.moved_at >= $1 and twin.moved_at < $2 and twin.transaction_key <> all ($5::text[])
-  ) alike
-  order by m.moved_at, m.transaction_key`,
+  `select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
+    moved_at as "movedAt", moved_at::text as "place"
+  from gateway_movements
+  where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
+  order by moved_at, transaction_key
+  limit $5`,
 )
 
-/** Leaves the rejected rows out. */
 export function listMovementsToCompare(
   database: Database,
   { from, to }: TimeSpan,
   after: MovementPlace,
-  rejectedKeys: string[],
   limit: number,
 ): Promise<MovementToCompare[]> {
-  const values = [from, to, after.place, after.transactionKey, rejectedKeys, limit]
+  const values = [from, to, after.place, after.transactionKey, limit]
   return database.run<MovementToCompare>(listToCompareStatement, values)
-}
-
-export type MovementOfCustomer = Movement & Alike & { customerId: string }
-
-const bookedInputs = inputs<MovementOfCustomer>({
-  customerId: 'uuid',
-  orderId: 'text',
-  paymentKey: 'text',
-  direction: 'text',
-  amount: 'bigint',
-  transactionKey: 'text',
-  repeated: 'boolean',
-  total: 'bigint',
-})
-
-// An operation accounts for one movement of its amount, or for parts that add up to it, as in `isMoved` of compare.ts. A RETURN
-// accounts for both ways of the money: a capture for an order that FAILED, which no confirm of ours has, and its cancel.
-const findBookedStatement = statement(
-  'payments.findBookedMovements',
-  `select m.transaction_key as "transactionKey"
-  from unnest(${bookedInputs.arrays}) as m (${bookedInputs.columns})
-  cross join lateral (
-    select from payment_operations p
-    where p.customer_id = m.customer_id and p.order_id = m.order_id and p.payment_key = m.payment_key
-      and p.state = 'APPROVED' and (p.amount = m.amount and not m.repeated or p.amount = m.total)
-      and p.kind = any (case m.direction when 'CAPTURE' then '{CONFIRM,RETURN}' else '{CANCEL,REFUND,RETURN}' end::text[])
-    limit 1
-  ) p`,
-  'customers',
-)
-
-/** The transaction keys of those that an approved operation accounts for. */
-export async function findBookedMovements(database: Database, movements: MovementOfCustomer[]): Promise<Set<string>> {
-  type Row = { transactionKey: string }
-  const rows = await database.run<Row>(findBookedStatement, bookedInputs.valuesOf(movements))
-  return new Set(rows.map(({ transactionKey }) => transactionKey))
 }
 
 export type ApprovedOperation = {
@@ -305,7 +250,32 @@ export type ApprovedOperation = {
   paymentKey: string
   kind: OperationKind
   amount: number
+  /** The gateway's key of the movement; null where its answer had none that could be stored. */
+  transactionKey: string | null
   openedAt: Date
+}
+
+export type PaymentOfOrder = { customerId: string; orderId: string; paymentKey: string }
+
+const paymentInputs = inputs<PaymentOfOrder>({ customerId: 'uuid', orderId: 'text', paymentKey: 'text' })
+
+// The offset makes PostgreSQL read the operations order by order.
+const findApprovedStatement = statement(
+  'payments.findApprovedOperations',
+  `select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
+    p.payment_key as "paymentKey", p.kind, p.amount, p.transaction_key as "transactionKey", p.opened_at as "openedAt"
+  from unnest(${paymentInputs.arrays}) as i (${paymentInputs.columns})
+  cross join lateral (
+    select * from payment_operations p
+    where p.customer_id = i.customer_id and p.order_id = i.order_id and p.payment_key = i.payment_key and p.state = 'APPROVED'
+    offset 0
+  ) p`,
+  'customers',
+)
+
+/** The approved operations of payments of orders. */
+export function findApprovedOperations(database: Database, payments: PaymentOfOrder[]): Promise<ApprovedOperation[]> {
+  return database.run<ApprovedOperation>(findApprovedStatement, paymentInputs.valuesOf(payments))
 }
 
 // By the time at which they were opened: it never changes, so an operation belongs to exactly one span, and the rows of a
@@ -314,7 +284,7 @@ export type ApprovedOperation = {
 const listApprovedStatement = statement(
   'payments.listApprovedOperations',
   `select customer_id as "customerId", operation_id as "operationId", order_id as "orderId", payment_key as "paymentKey",
-    kind, amount, opened_at as "openedAt"
+    kind, amount, transaction_key as "transactionKey", opened_at as "openedAt"
   from payment_operations
   where opened_at >= $1 and opened_at < $2 and state = 'APPROVED'
   order by opened_at
@@ -330,24 +300,16 @@ export function listApprovedOperations(
   return database.run<ApprovedOperation>(listApprovedStatement, [from, to, limit])
 }
 
-/** The gateway's list: the span, without the rejected rows. */
-export type ListedSpan = { span: TimeSpan; rejectedKeys: string[] }
-
-export type MovementOfPayment = Pick<Movement, 'paymentKey' | 'orderId' | 'direction' | 'amount'>
-
-// The offset prevents reading all movements of the span.
 const findOfPaymentsStatement = statement(
   'payments.findMovementsOfPayments',
-  `select payment_key as "paymentKey", order_id as "orderId", direction, amount
-  from (select * from gateway_movements where payment_key = any ($1::text[]) offset 0) m
-  where moved_at >= $2 and moved_at < $3 and transaction_key <> all ($4::text[])`,
+  `select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
+    moved_at as "movedAt"
+  from gateway_movements
+  where payment_key = any ($1::text[])
+  order by moved_at, transaction_key`,
 )
 
-export function findMovementsOfPayments(
-  database: Database,
-  paymentKeys: string[],
-  { span, rejectedKeys }: ListedSpan,
-): Promise<MovementOfPayment[]> {
-  const values = [paymentKeys, span.from, span.to, rejectedKeys]
-  return database.run<MovementOfPayment>(findOfPaymentsStatement, values)
+/** All that our table has of these payments, on any day, in the order of their times. */
+export function findMovementsOfPayments(database: Database, paymentKeys: string[]): Promise<Movement[]> {
+  return database.run<Movement>(findOfPaymentsStatement, [paymentKeys])
 }

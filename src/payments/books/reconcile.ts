@@ -1,6 +1,6 @@
 // Compares every movement of money in the gateway's list with our books, both ways. Mismatches are reviewed: the review
 // repairs what is certain and saves the rest as a discrepancy. When the gateway does not answer, the run concludes nothing and
-// is made again. The work is done in pages: memory does not grow with the books.
+// is made again. The work is done in pages: memory does not grow with the books, only by 8 bytes for each movement of the span.
 //
 // A movement belongs to a span by the gateway's time, an operation by the time at which it was opened; around midnight the
 // two are on different days. So that every won of a difference can be traced, an operation counts on the day of its
@@ -15,7 +15,7 @@ import { listDoubtedOrders, saveDiscrepancy } from '../recovery/discrepancies.sq
 import { type Review, review } from '../recovery/review.ts'
 import { withDiscrepancies } from './bridge.sql.ts'
 import { type Bridge, type BridgeLine, type BridgeLines, createBridgeLines } from './bridge.ts'
-import { type ComparedMovement, compareMovements, listUnmoved, withCustomers } from './compare.ts'
+import { type ComparedMovement, type ComparedPage, compareMovements, listUnmoved, withCustomers } from './compare.ts'
 import {
   checkCopy,
   copyList,
@@ -33,6 +33,7 @@ import {
   firstPlace,
   insertRun,
   lastMomentOf,
+  type MovementPlace,
   type Run,
   renewRun,
   type TimeSpan,
@@ -87,18 +88,25 @@ const takenOver = 'another process has taken the run over'
 export async function reconcile(
   context: PaymentContext,
   span: TimeSpan,
-  { requestedBy, onProgress }: { requestedBy?: string; onProgress?: ReconcileProgress } = {},
+  { requestedBy, id, onProgress }: { requestedBy?: string; id?: string; onProgress?: ReconcileProgress } = {},
 ): Promise<Reconciliation> {
-  return executeRun(context, await beginRun(context, span, requestedBy ?? null), { ...(onProgress && { onProgress }) })
+  return executeRun(context, await beginRun(context, span, requestedBy ?? null, id), {
+    ...(onProgress && { onProgress }),
+  })
 }
 
 /** A run on request. The process that begins it executes it. */
-export async function beginRun({ database }: PaymentContext, span: TimeSpan, requestedBy: string | null): Promise<Run> {
+export async function beginRun(
+  { database }: PaymentContext,
+  span: TimeSpan,
+  requestedBy: string | null,
+  id = newOperationId(),
+): Promise<Run> {
   // There are no movements in the future.
   const present = await readDatabaseTime(database)
   const begun = { from: span.from, to: span.to < present ? span.to : present }
   if (lastMomentOf(begun) <= span.from) throw new Error('There is nothing to reconcile in a span that has not begun.')
-  return insertRun(database, newOperationId(), begun, leaseMs, requestedBy)
+  return insertRun(database, id, begun, leaseMs, requestedBy)
 }
 
 /** The lease of a failed run ends at once: it shows as interrupted, not as running until the lease is over. */
@@ -158,7 +166,7 @@ async function compareBooks(
   await reviewDiscrepancies(work)
   const list = await copyList(work)
   result.notListed = list.notListed.length
-  result.listedDifferently = list.differing.size
+  result.listedDifferently = new Set([...list.differing.values()].map(({ stored }) => stored.transactionKey)).size
   await compareGateway(work, list, { result, bridge })
   await compareOperations(work, list, { result, bridge })
   await checkCopy(work, list)
@@ -169,24 +177,26 @@ async function compareBooks(
 /** What a run has found so far. */
 type Found = { result: Reconciliation; bridge: BridgeLines }
 
+/** Throws when a listed movement could not be compared: the database role of the service may delete rows of our copy. */
 async function compareGateway(
   work: ReconcileWork,
-  { rejectedKeys, differing }: MovementList,
+  { listed, rejectedKeys, differing }: MovementList,
   found: Found,
 ): Promise<void> {
   const { context, span } = work
   const showTime = createTimeProgress("minutes of the gateway's list compared with our books", work)
-  const listed = [...differing.values()].map((each) => each.listed)
-  await countAndReview(work, await asUnbooked(context, listed), rejectedKeys, found)
-  for (let after = firstPlace; ; ) {
+  const differently = [...differing.values()].map((each) => each.listed)
+  await countAndReview(work, await asUnbooked(context, differently), rejectedKeys, found)
+  let count = differently.length
+  for (let after: MovementPlace | null = firstPlace; after !== null; ) {
     await work.checkLease()
-    const page = await compareMovements(context.database, span, after, rejectedKeys, pageSize)
-    await countAndReview(work, page, rejectedKeys, found)
-    const last = page.at(-1)
-    if (!last || page.length < pageSize) return
-    showTime(last.movedAt)
-    after = last
+    const { compared, next }: ComparedPage = await compareMovements(context.database, { span, listed }, after, pageSize)
+    await countAndReview(work, compared, rejectedKeys, found)
+    count += compared.length
+    if (next) showTime(next.movedAt)
+    after = next
   }
+  if (count < listed.count()) throw new Error('Movements were deleted during the run: it has to be made again.')
 }
 
 /** Movements as the gateway lists them, where our row differs; there are few. */
@@ -251,14 +261,14 @@ async function saveForeign(
 
 async function compareOperations(
   work: ReconcileWork,
-  { rejectedKeys }: MovementList,
+  { listed }: MovementList,
   { result, bridge }: Found,
 ): Promise<void> {
   const showTime = createTimeProgress('minutes of our books compared with the list', work)
-  const listed = { span: work.span, rejectedKeys }
+  const list = { span: work.span, listed }
   for (const slice of slices(work.span, hourMs)) {
     await work.checkLease()
-    for await (const page of listUnmoved(work.context.database, slice, listed, pageSize)) {
+    for await (const page of listUnmoved(work.context.database, slice, list, pageSize)) {
       await reviewEach(work, page, result, (operation, review) => countUnmoved({ result, bridge }, operation, review))
       await work.checkLease()
     }

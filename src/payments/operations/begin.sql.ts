@@ -10,7 +10,7 @@ import { lanesOf } from '../../db/cluster/groups.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
-import type { OperationKind } from '../kinds.ts'
+import type { CalledKind } from '../kinds.ts'
 import type { OrderKey } from '../orders.sql.ts'
 
 /** A row of payment_operations: a call to the gateway that we intend to make, until its outcome is known. */
@@ -18,11 +18,13 @@ export type Operation = {
   customerId: string
   operationId: string
   orderId: string
-  kind: OperationKind
+  kind: CalledKind
   paymentKey: string
   /** What is captured or returned; a refund may return less than the order's amount. */
   amount: number
   orderAmount: number
+  /** KRW of accepted parts, which the gateway had returned before. */
+  returnedBefore: number
   reason: string | null
   state: 'OPEN' | 'APPROVED' | 'REJECTED'
   /**
@@ -32,11 +34,12 @@ export type Operation = {
   sendNumber: number
   /** Since the call was last sent, by the clock of the database. */
   sentAgoMs: number
+  openedAgoMs: number
   /** The lease has not ended: its holder is working on the operation. */
   leased: boolean
   /** The request or worker run that has the lease; the first one has the id of the operation. No relation to credit holds. */
   holderId: string
-  /** How often the worker has claimed it. Requests do not count; payment_attempts has a row for each holder that ended without an outcome. */
+  /** How many attempts of requests and the worker had ended without an outcome when its holder claimed it. */
   attempts: number
   totalCredits: number | null
   /** The trace it began in; null when that was not recorded. A later process continues this trace. */
@@ -53,12 +56,14 @@ export function newOperation(
   claim: Pick<Operation, 'customerId' | 'operationId' | 'orderId' | 'kind' | 'paymentKey' | 'amount' | 'reason'> & {
     /** The same as the amount unless it is given. */
     orderAmount?: number
+    returnedBefore?: number
     traceParent?: string | null
   },
 ): Operation {
-  const { operationId: holderId, orderAmount = claim.amount, traceParent = null } = claim
-  const fresh = { state: 'OPEN', sendNumber: 1, sentAgoMs: 0, leased: true, attempts: 0, totalCredits: null } as const
-  return { ...claim, ...fresh, orderAmount, holderId, traceParent }
+  const { operationId: holderId, orderAmount = claim.amount, returnedBefore = 0, traceParent = null } = claim
+  const ages = { sentAgoMs: 0, openedAgoMs: 0 }
+  const fresh = { state: 'OPEN', sendNumber: 1, ...ages, leased: true, attempts: 0, totalCredits: null } as const
+  return { ...claim, ...fresh, orderAmount, returnedBefore, holderId, traceParent }
 }
 
 /** The row of each input. Statements that write return the operation's id, which is new with each intent. */
@@ -180,8 +185,8 @@ export type RefundPart = {
   amount: number
   /** Credits that are taken back. */
   credits: number
-  /** The last ledger entry when the part was computed: later movements may have changed it. Null: it was cancelled at the gateway. */
-  atEntry: number | null
+  /** The last ledger entry when the part was computed: later movements may have changed it. */
+  atEntry: number
 }
 
 type CancelClaimInput = Omit<CancelClaim, 'part'> & {
@@ -205,8 +210,11 @@ const cancelClaims = inputs<CancelClaimInput>({
 })
 
 // The account is locked before the claim, so that the credits are known to be there; the claimed operations hold them. A
-// cancel returns the price, so credits of adjustments, for which nothing was paid, do not cover it.
-// An approved confirm never changes again, so joining it beside the lock of its order is safe.
+// cancel returns the price, so only credits that were paid for and that no other operation takes cover it. A function counts
+// them: it does not use the snapshot of the statement, and gets the customer from the locked row, so that it cannot be called
+// before.
+// An approved confirm never changes again, so joining it beside the lock of its order is safe. Accepted parts are read by a
+// function in the same way.
 const claimCancelsStatement = statement(
   'payments.claimCancels',
   `with recursive input as (
@@ -221,19 +229,25 @@ const claimCancelsStatement = statement(
     where o.status = 'CONFIRMED'
     order by o.customer_id, o.order_id
     for no key update of o
+  ),
+  rest as (
+    select l.*, l.amount - parts.amount as amount_left, l.credits - parts.credits as credits_left,
+           parts.amount as returned_before
+    from locked_order l
+    cross join lateral accepted_parts(l.customer_id, l.order_id) parts
   ),${lockAccountsOf('locked_order')},
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent, accepted)
-    select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount), reason,
-           coalesce(part_credits, least(credits, available)), account.moved_at, operation_id,
-           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
-           part_amount is not null and at_entry is null
-    from locked_order
+       lease_until, settle_at, trace_parent)
+    select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount_left), reason,
+           coalesce(part_credits, least(credits_left, available)), account.moved_at, operation_id,
+           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+    from rest
     join account using (customer_id)
     where case when part_credits is not null then account.available >= part_credits
-               when kind = 'CANCEL' then least(account.available, account.balance - account.adjusted) >= credits
+               when kind = 'CANCEL' then account.available >= credits_left
+                 and refundable_credits(account.customer_id) >= credits_left
                else true end
       and coalesce(account.last_entry = at_entry, true)
     on conflict do nothing
@@ -254,13 +268,20 @@ const claimCancelsStatement = statement(
   ),${applyMovements},
   event as (${lowCreditsEvents}
   ),${emitEvents}
-  select c.operation_id as "operationId", c.order_id as "orderId", c.amount, o.amount as "orderAmount"
+  select c.operation_id as "operationId", c.order_id as "orderId", c.amount, o.amount as "orderAmount",
+    o.returned_before as "returnedBefore"
   from claimed c
-  join locked_order o using (customer_id, operation_id)`,
+  join rest o using (customer_id, operation_id)`,
   'customers',
 )
 
-export type CancelClaimed = { operationId: string; orderId: string; amount: number; orderAmount: number }
+export type CancelClaimed = {
+  operationId: string
+  orderId: string
+  amount: number
+  orderAmount: number
+  returnedBefore: number
+}
 
 /**
  * Opens the operations and holds their credits; null where the order is not CONFIRMED, has an open operation, too many of

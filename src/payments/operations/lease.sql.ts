@@ -1,40 +1,54 @@
 // The lease of an open operation: which holder works on it (`holder_id`), until when (`lease_until`), and when the worker
-// claims it if it is still open (`settle_at`). That moment is set in three places: a claim sets it to the end of its lease,
-// `releaseLease` to the first pause, if the worker has not tried yet, and each claim of the worker to a pause that doubles, up
-// to a limit. All times are the database's.
+// claims it if it is still open (`settle_at`). That moment is set in three places: the claim that opens the operation sets it
+// to the end of its lease, the release after the first attempt to the first pause, and each claim of the worker to a pause that
+// doubles with the attempts, up to a limit and to twice the age of the operation. Retries of a caller lengthen the pause after
+// the worker's next attempt, but do not move that attempt. All times are the database's.
+//
+// A claim finds that the attempt before it has ended without an outcome, because it was released or its lease has ended: that
+// is where attempts are counted, once for each, whether a request or the worker has made them.
 import { takeFromGroups } from '../../db/cluster/groups.ts'
 import { type Database, statement } from '../../db/database.ts'
 import type { Operation } from './begin.sql.ts'
 import { operationJson } from './read.sql.ts'
 
+// An operation that became due while its lease was held is the worker's turn until `$5` after the end of that lease: a caller
+// that retries without a pause would otherwise take it again each time before the worker looks.
 const claimLeaseStatement = statement(
   'payments.claimLease',
   `update payment_operations p
-  set lease_until = now() + $3::int * interval '1 ms', holder_id = $4
+  set lease_until = now() + $3::int * interval '1 ms',
+      holder_id = $4,
+      attempts = p.attempts + (p.holder_id <> $4)::int
   where p.customer_id = $1 and p.operation_id = $2 and p.state = 'OPEN'
-    and (p.lease_until <= now() or p.holder_id = $4)
+    and (p.holder_id = $4
+         or p.lease_until <= now()
+            and (p.settle_at >= p.lease_until or p.lease_until <= now() - $5::int * interval '1 ms'))
   returning ${operationJson('p')} as "operation"`,
   'customer',
 )
 
-/** The operation with its new holder; null when it is closed or another holder has the lease. */
+/** The operation with its new holder; null when it is closed, another holder has the lease, or it is the worker's turn. */
 export async function claimLease(
   database: Database,
   operation: Operation,
   holderId: string,
   leaseMs: number,
+  turnMs: number,
 ): Promise<Operation | null> {
   const [row] = await database.run<{ operation: Operation }>(claimLeaseStatement, [
     operation.customerId,
     operation.operationId,
     leaseMs,
     holderId,
+    turnMs,
   ])
   return row?.operation ?? null
 }
 
 // The due ones, oldest first. The pause before the next try doubles each time, up to a limit, with jitter. If this process
-// dies, the next try is not before the end of the lease.
+// dies, the next try is not before the end of the lease. A caller that retries without a pause makes many attempts in a short
+// outage, so the pause is also limited by the age of the operation. By twice the age, because that is never less than the next
+// pause where only the worker tries: half of each pause is certain, and the halves add up to more than half of the next one.
 const claimDueOperationsStatement = statement(
   'payments.claimDueOperations',
   `with due as (
@@ -49,7 +63,9 @@ const claimDueOperationsStatement = statement(
   set holder_id = $2,
       lease_until = now() + $3::int * interval '1 ms',
       attempts = p.attempts + 1,
-      settle_at = now() + least($5::int, $4::int * 2 ^ least(p.attempts, 20)) * (0.5 + random() / 2) * interval '1 ms'
+      settle_at = now() + least($5::int, $4::int * 2 ^ least(p.attempts, 20),
+          greatest($4::int, 2000 * extract(epoch from now() - p.opened_at)))
+        * (0.5 + random() / 2) * interval '1 ms'
   from due
   where p.customer_id = due.customer_id and p.operation_id = due.operation_id
   returning ${operationJson('p')} as "operation"`,

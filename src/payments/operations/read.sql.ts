@@ -4,6 +4,7 @@
 // nothing, or are the start of a claim that checks again. The fourth reader, books/order-story.sql.ts, is for people.
 import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { lanesOf } from '../../db/cluster/groups.ts'
 import { confirmed } from '../../db/connect.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
@@ -21,9 +22,11 @@ export const operationJson = (alias: string) => `
     'customerId', ${alias}.customer_id, 'operationId', ${alias}.operation_id, 'orderId', ${alias}.order_id,
     'kind', ${alias}.kind, 'paymentKey', ${alias}.payment_key, 'amount', ${alias}.amount,
     'orderAmount', (select amount from orders where customer_id = ${alias}.customer_id and order_id = ${alias}.order_id),
+    'returnedBefore', (select amount from ${partsOf(alias)} parts),
     'reason', ${alias}.reason,
     'state', ${alias}.state, 'sendNumber', ${alias}.send_number,
-    'sentAgoMs', extract(epoch from now() - ${alias}.sent_at) * 1000, 'leased', ${alias}.lease_until > now(),
+    'sentAgoMs', extract(epoch from now() - ${alias}.sent_at) * 1000,
+    'openedAgoMs', extract(epoch from now() - ${alias}.opened_at) * 1000, 'leased', ${alias}.lease_until > now(),
     'holderId', ${alias}.holder_id, 'attempts', ${alias}.attempts, 'totalCredits', ${alias}.total_credits,
     'traceParent', ${alias}.trace_parent) end`
 
@@ -86,14 +89,17 @@ export type OrderForCancel = {
   confirm: Operation
   /** An open or approved cancel, or whatever else is open. */
   cancel: Operation | null
-  /** The credits that a cancel can take: those that the customer can spend, without credits of adjustments. */
+  /** The credits that a cancel can take: those that the customer can spend, and that money may go back for. */
   cancellable: number
+  /** Those that it has to take: of the order, without those of accepted parts. */
+  creditsLeft: number
 }
 
 const findCancelSubjectStatement = statement(
   'payments.findCancelSubject',
   `select ${orderColumns}, ${operationJson('p')} as "confirm", ${operationJson('c')} as "cancel",
-    least(a.balance - a.held, a.balance - a.adjusted) as "cancellable"
+    least(a.balance - a.held, refundable_credits(a.customer_id)) as "cancellable",
+    o.credits - (select credits from ${partsOf('o')} parts) as "creditsLeft"
   from payment_operations p
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   join accounts a on a.customer_id = p.customer_id
@@ -118,14 +124,19 @@ export async function findOrderForCancel(
     customerId,
     paymentKey,
   ])
-  return row ? { order: row, confirm: row.confirm, cancel: row.cancel, cancellable: row.cancellable } : null
+  if (!row) return null
+  const { confirm, cancel, cancellable, creditsLeft } = row
+  return { order: row, confirm, cancel, cancellable, creditsLeft }
 }
 
 export type OrderForReview = {
   order: Order & {
     refundShortfall: number | null
-    /** Null unless it is REFUNDED. */
+    /** What its refund returned; null unless it is REFUNDED. */
     refundedAmount: number | null
+    /** KRW of accepted parts, and the credits that were taken for them. */
+    partsAmount: number
+    partsCredits: number
   }
   customerId: string
   openOperation: Operation | null
@@ -141,9 +152,9 @@ export type OrderForReview = {
 
 const findReviewSubjectStatement = statement(
   'payments.findReviewSubject',
-  `select o.customer_id as "customerId", ${orderColumns}, o.refund_shortfall as "refundShortfall",
+  `select o.customer_id as "customerId", ${orderColumns}, o.refund_shortfall - parts.credits as "refundShortfall",
     case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
-    ${operationJson('p')} as "open",
+    parts.amount as "partsAmount", parts.credits as "partsCredits", ${operationJson('p')} as "open",
     (select c.payment_key from payment_operations c
      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM'
        and c.state = 'APPROVED') as "paymentKey",
@@ -152,6 +163,7 @@ const findReviewSubjectStatement = statement(
      order by c.opened_at desc limit 1) as "refusedKey"
   from orders o
   left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
+  cross join lateral ${partsOf('o')} parts
   where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or ${confirmed})`,
   'customer',
 )

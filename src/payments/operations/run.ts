@@ -7,21 +7,23 @@
 //   begin (begin.sql.ts) → callAndFinish → approved, rejected: finish
 //                                        → unknown: leaveOpen, and later resume
 //   resume               → look up       → approved, rejected: finish
-//                                        → call was not made: resend = callAndFinish, or endWithoutSending
+//                                        → call was not made: resend = callAndFinish, or endWithoutSending, where the caller
+//                                          does not want it made, or a review has found a cancellation that was made elsewhere
 //                                        → unknown: leaveOpen again
 import { newOperationId } from '../../core/ids.ts'
 import { inSpan } from '../../core/tracing.ts'
-import type {
-  Approved,
-  CancelIntent,
-  CardSlip,
-  LookupResult,
-  Outcome,
-  Rejected,
-  Unknown,
+import {
+  type Approved,
+  type CancelIntent,
+  type CardSlip,
+  cancelledAtGateway,
+  type LookupResult,
+  type Outcome,
+  type Rejected,
+  type Unknown,
 } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
-import { type OutcomeRow, operationKinds } from '../kinds.ts'
+import { cancelledElsewhere, type OutcomeRow, operationKinds } from '../kinds.ts'
 import { insertDiscrepancyOfOperation, resolveDiscrepanciesOfOrder } from '../recovery/discrepancies.sql.ts'
 import { noSlip } from '../slip/columns.sql.ts'
 import type { Operation, RequestRef } from './begin.sql.ts'
@@ -60,14 +62,17 @@ export const recoveryModes = {
 export type RecoveryMode = keyof typeof recoveryModes
 
 /**
- * From this try of the worker on an answer of 5xx gets a new idempotency key. Whether the gateway repeats a stored 5xx is not
+ * After so many attempts without an outcome an answer of 5xx gets a new idempotency key. Whether the gateway repeats a stored 5xx is not
  * known; if it does, the old key never succeeds. A new key cannot do it twice: it is sent after a lookup that shows nothing
  * done, a payment key is captured once, a whole cancel happens once, and a part is cancelled of an untouched payment only.
  */
 const newKeyForServerErrorsFrom = 3
 
-/** The kind of the discrepancy for an operation that the worker has tried too often. */
+/** The kind of the discrepancy for an operation that was tried too often. */
 export const stuckKind = 'OPERATION_STUCK'
+
+/** How long an operation is left to the worker that could not claim it when it was due: it looks about once a second. */
+const turnInFirstPauses = 2
 
 /** The ids of an operation in traces. */
 export function idsOf({ orderId, operationId }: Operation): { orderId: string; operationId: string } {
@@ -104,14 +109,15 @@ async function callAndFinish(
     : finish(context, operation, outcome, recoveryModes[mode])
 }
 
-/** Claims the lease of an open operation and resumes it. Undefined when another holder was faster. */
+/** Claims the lease of an open operation and resumes it. Undefined when another holder was faster, or it is the worker's turn. */
 export async function takeOver(
   context: PaymentContext,
   open: Operation,
   mode: RecoveryMode,
 ): Promise<OperationResult | undefined> {
-  const leaseMs = context.settings.operationLeaseMs
-  const operation = await claimLease(context.database, open, newOperationId(), leaseMs)
+  const { operationLeaseMs, retryFirstPauseMs } = context.settings
+  const turnMs = turnInFirstPauses * retryFirstPauseMs
+  const operation = await claimLease(context.database, open, newOperationId(), operationLeaseMs, turnMs)
   if (!operation) return undefined
   return resume(context, open.request ? { ...operation, request: open.request } : operation, mode)
 }
@@ -143,14 +149,26 @@ async function lookUpAndFinish(
 ): Promise<OperationResult | undefined> {
   const found = await callGateway(context, operation, operationKinds[operation.kind].lookup)
   if (found.kind === 'unsent' || (found.kind === 'absent' && mayStillBeCaptured(context, operation))) {
-    return recoveryModes[mode].mayResend
+    return recoveryModes[mode].mayResend && !isOfReview(operation)
       ? resend(context, operation, mode)
       : endWithoutSending(context, operation, found, mode)
   }
-  const outcome = found.kind === 'absent' ? outcomeOfMissingPayment(operation) : found
+  const outcome = found.kind === 'absent' ? outcomeOfMissingPayment(operation) : adopted(operation, found)
   return outcome.kind === 'unknown'
     ? leaveOpen(context, operation, outcome)
     : finish(context, operation, outcome, recoveryModes[mode])
+}
+
+/**
+ * A review that has found a cancellation at the gateway, and ended before it was booked, has left the operation open. Such an
+ * operation is never sent: the audit expects no action of an operator for it, because no money goes back by it.
+ */
+function isOfReview({ kind, reason }: Operation): boolean {
+  return kind === 'REFUND' && reason === cancelledElsewhere
+}
+
+function adopted(operation: Operation, found: Outcome): Outcome {
+  return isOfReview(operation) && found.kind === 'approved' ? { ...found, code: cancelledAtGateway } : found
 }
 
 async function resend(
@@ -181,9 +199,9 @@ function callGateway(context: PaymentContext, operation: Operation, name: Gatewa
 }
 
 function intentOf(operation: Operation): CancelIntent {
-  const { orderId, paymentKey, amount, orderAmount, reason, operationId, sendNumber } = operation
+  const { orderId, paymentKey, amount, orderAmount, returnedBefore, reason, operationId, sendNumber } = operation
   const idempotencyKey = `${operationId}-${sendNumber}`
-  const part = amount < orderAmount ? { cancelAmount: amount } : {}
+  const part = amount < orderAmount - returnedBefore ? { cancelAmount: amount, returnedBefore } : {}
   return { orderId, paymentKey, amount: orderAmount, ...part, idempotencyKey, reason: reason ?? '' }
 }
 
@@ -202,7 +220,7 @@ function outcomeOfMissingPayment({ kind }: Operation): Outcome {
 }
 
 /**
- * The lookup shows that the call was not made, and this caller does not want it made. Once the last send cannot be on its
+ * The lookup shows that the call was not made, and it is not to be made now. Once the last send cannot be on its
  * way any more the operation ends here as rejected, or the worker would send the call after all. Until then it is unknown.
  */
 async function endWithoutSending(
@@ -271,7 +289,7 @@ async function afterFinish(
   finished: Finished,
 ): Promise<void> {
   count(context, row, finished)
-  if (!isStuck(context, operation)) return
+  if (!isTriedOften(context, operation)) return
   await resolveDiscrepanciesOfOrder(context.database, operation, stuckKind, 'the operation was settled')
 }
 
@@ -312,13 +330,27 @@ async function leaveOpen(context: PaymentContext, operation: Operation, unknown:
   return { kind: 'unknown', code, hasDiscrepancy: discrepancy !== undefined }
 }
 
-function isStuck({ settings }: PaymentContext, { attempts }: Operation): boolean {
+function isTriedOften({ settings }: PaymentContext, { attempts }: Operation): boolean {
   return attempts >= settings.stuckAfterAttempts
 }
 
-/** The worker has tried often enough: a person can see it from now on. It is still tried, after the longest pauses. */
+/**
+ * How old an operation is at least when the worker alone has tried it so often: it shortens each pause to no less than half. A
+ * caller that retries without a pause makes as many attempts within seconds.
+ */
+function ageOfWorkersAttempts({ settings }: PaymentContext): number {
+  const { stuckAfterAttempts, retryFirstPauseMs, retryLongestPauseMs } = settings
+  let ageMs = 0
+  for (let pause = 0; pause < stuckAfterAttempts - 1; pause += 1) {
+    ageMs += Math.min(retryLongestPauseMs, retryFirstPauseMs * 2 ** pause) / 2
+  }
+  return ageMs
+}
+
+/** It was tried often enough, and for long enough: a person can see it from now on. It is still tried, after the longest pauses. */
 export async function reportIfStuck(context: PaymentContext, operation: Operation, code: string): Promise<void> {
-  if (isStuck(context, operation)) await report(context, operation, 'OPEN', stuckKind, { code })
+  if (!isTriedOften(context, operation) || operation.openedAgoMs < ageOfWorkersAttempts(context)) return
+  await report(context, operation, 'OPEN', stuckKind, { code })
 }
 
 /** Stores a discrepancy for a person, if the operation is in the state that makes it one. */

@@ -58,7 +58,7 @@ function balanceOf({ status, currency = 'KRW', balance, balanceAmount }: Payment
 /** What our books keep of the order's own payment. */
 function bookedBalanceOf({ orderStatus, orderAmount, refundedAmount }: Recorded): number | null {
   if (orderAmount === undefined) return null
-  if (orderStatus === 'CONFIRMED') return orderAmount
+  if (orderStatus === 'CONFIRMED') return orderAmount - (refundedAmount ?? 0)
   if (orderStatus === 'REFUNDED') return refundedAmount === undefined ? null : orderAmount - refundedAmount
   return 0
 }

@@ -12,7 +12,7 @@ import {
   type PaymentSnapshot,
 } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
-import type { OrderStatus } from '../kinds.ts'
+import { cancelledElsewhere, type OrderStatus } from '../kinds.ts'
 import { claimReturn, newOperation, type Operation } from '../operations/begin.sql.ts'
 import { findOrderForReview, type OrderForReview } from '../operations/read.sql.ts'
 import { finish, recoveryModes, runOrResume, takeOver } from '../operations/run.ts'
@@ -37,12 +37,12 @@ const ownPayment: Partial<Record<OrderStatus, Record<PaymentSnapshot['money'], R
   CANCELLED: { none: absent, kept, 'partly returned': kept, returned: 'agrees' },
 }
 
-/** A refund may have returned a part. */
-function ruleOfRefunded(refundedAmount: number, payment: PaymentSnapshot): Rule {
+/** A refund may have returned a part, and a part may have been accepted before. */
+function ruleOfReturned(booked: number, beyond: Rule, payment: PaymentSnapshot): Rule {
   if (payment.money === 'none') return absent
   const returned = returnedAmountOf(payment)
-  if (returned === refundedAmount) return 'agrees'
-  return returned < refundedAmount ? kept : more
+  if (returned === booked) return 'agrees'
+  return returned < booked ? kept : beyond
 }
 
 /** KRW that the gateway has returned. */
@@ -146,7 +146,11 @@ function ruleFor(
   // The named payment has nothing to do with this order.
   if (!isOwn && orderId !== order.orderId) return 'agrees'
   if (!same && (isOwn || money === 'kept' || money === 'partly returned')) return 'PAYMENT_DIFFERS'
-  if (isOwn && order.refundedAmount !== null) return ruleOfRefunded(order.refundedAmount, payment)
+  const { status, partsAmount, refundedAmount } = order
+  if (isOwn && refundedAmount !== null) return ruleOfReturned(partsAmount + refundedAmount, more, payment)
+  if (isOwn && status === 'CONFIRMED' && partsAmount > 0 && money !== 'returned') {
+    return ruleOfReturned(partsAmount, partlyCancelled, payment)
+  }
   return (isOwn ? ownPayment[order.status] : otherPayment[order.status])?.[money] ?? absent
 }
 
@@ -175,7 +179,7 @@ async function applyRule(
 async function adoptCapture(
   context: PaymentContext,
   { customerId, order }: OrderForReview,
-  { paymentKey, transactionKey, slip }: PaymentSnapshot,
+  { paymentKey, money, transactionKey: last, slip }: PaymentSnapshot,
 ): Promise<Review> {
   const intent = {
     customerId,
@@ -188,6 +192,8 @@ async function adoptCapture(
   }
   const leaseMs = context.settings.operationLeaseMs
   if (!(await context.batches.claimConfirm({ ...intent, leaseMs, seenCaptured: true }))) return overtaken
+  // Then the last transaction is not the capture.
+  const transactionKey = money === 'partly returned' ? null : last
   const outcome: Approved = { kind: 'approved', transactionKey, ...(slip && { slip }) }
   await finish(context, newOperation(intent), outcome, recoveryModes.background)
   return 'repaired'
@@ -204,7 +210,7 @@ async function adoptCancellation(
     operationId: newOperationId(),
     kind: 'REFUND' as const,
     paymentKey,
-    reason: 'cancelled at the gateway',
+    reason: cancelledElsewhere,
   }
   const claimed = await context.batches.claimCancel({ ...intent, leaseMs: context.settings.operationLeaseMs })
   if (!claimed) return overtaken
@@ -258,8 +264,9 @@ async function disagree(
   gateway: PaymentDetail,
 ): Promise<Review> {
   const key = { customerId, orderId: order.orderId }
-  const { status: orderStatus, amount: orderAmount, refundedAmount } = order
-  const detail = { paymentKey, orderStatus, orderAmount, ...(refundedAmount !== null && { refundedAmount }), gateway }
+  const { status: orderStatus, amount: orderAmount, refundedAmount, partsAmount } = order
+  const returned = partsAmount + (refundedAmount ?? 0)
+  const detail = { paymentKey, orderStatus, orderAmount, ...(returned > 0 && { refundedAmount: returned }), gateway }
   const subject = paymentKey === own ? order.orderId : paymentKey
   const isNew = await saveDiscrepancy(context.database, { kind, subject, order: key, detail })
   if (isNew) context.log.error({ ...key, discrepancy: kind }, 'the gateway and our books disagree')

@@ -1,77 +1,226 @@
-// A person accepts that part of a payment was cancelled at the gateway, in its dashboard. The order is REFUNDED with what went
-// back there, credits are taken or not as the person decides, and the discrepancy is resolved for good: from then on the
-// gateway and our books agree. No call moves money here.
-import { newOperationId } from '../../core/ids.ts'
-import { cancelledAtGateway } from '../../gateway/gateway.ts'
+// A person accepts that part of a payment was cancelled at the gateway, in its dashboard. The order stays CONFIRMED: what went
+// back is booked, the credits that the person names are taken, and the rest keeps its value and can be refunded. From then on the
+// gateway and our books agree, and the discrepancy is resolved for good. No call moves money here. The won stand for a credit
+// each 1,000; what a person takes less or more is given or taken like an adjustment, within the limits of adjustments: above the
+// limit of one person a second one approves it.
+import { randomUUID } from 'node:crypto'
+import { assert } from '../../core/assert.ts'
+import {
+  type AdjustmentRequest,
+  findAdjustmentState,
+  findPartRequest,
+  insertPartRequest,
+} from '../../credits/adjustments/adjust.sql.ts'
+import {
+  type AdjustmentLimits,
+  type AdjustmentResult,
+  chargeOrRefuse,
+  requireApprovable,
+} from '../../credits/adjustments/adjust.ts'
+import { findLot } from '../../credits/lots/lots.sql.ts'
+import { pricePerCredit } from '../../credits/lots/price.ts'
 import type { PaymentContext } from '../context.ts'
-import { newOperation, type Operation } from '../operations/begin.sql.ts'
-import { findOrderForReview, type OrderForReview } from '../operations/read.sql.ts'
-import { finish, recoveryModes } from '../operations/run.ts'
-import type { Order, OrderKey } from '../orders.sql.ts'
-import { resolveDiscrepanciesOfOrder } from '../recovery/discrepancies.sql.ts'
-import { isFor, partlyCancelled, returnedAmountOf } from '../recovery/review.ts'
-import { acceptRefusals, orderNotFound, outcomeUnknown, refundBlockOf, refundRefusals } from '../refusals.ts'
-import { answerOfRefunded, type RefundAnswer } from './refund.ts'
+import { findOrderForReview } from '../operations/read.sql.ts'
+import type { OrderKey } from '../orders.sql.ts'
+import { resolveDiscrepancies } from '../recovery/discrepancies.sql.ts'
+import { isFor, returnedAmountOf } from '../recovery/review.ts'
+import { acceptRefusals, orderNotFound, refundBlockOf, refundRefusals } from '../refusals.ts'
+import { findPart, insertPart, type PartToAccept } from './accept.sql.ts'
 
-export type Acceptance = {
-  /** How many of the order's credits are taken back; 0: none. */
-  credits: number
-  reason: string
+export type PartQuote = {
+  orderId: string
+  /** KRW of the order. */
+  paid: number
+  creditsOfTheOrder: number
+  creditsUsed: number
+  /** KRW that the gateway has returned, and that was not accepted before. */
+  amount: number
+  /** The credits that the won stand for, as far as they are unused. */
+  proposed: number
+  /** The most credits that can be taken: those with the bonus, as far as they are unused. */
+  most: number
+  /** Credits of the order that are unused now. */
+  unused: number
+  /** KRW that the rest of the order is worth afterwards. */
+  valueAfter: number
 }
 
-export async function acceptPartialCancel(
-  context: PaymentContext,
-  key: OrderKey,
-  { credits, reason }: Acceptance,
-): Promise<RefundAnswer> {
+/** What the statement that books the part needs besides: it books nothing when these have changed. */
+type Place = Pick<PartToAccept, 'paymentKey' | 'transactionKey' | 'atEntry' | 'acceptedBefore'>
+
+/** What an acceptance would do now. Throws where there is nothing to accept. */
+export async function quotePart(context: PaymentContext, key: OrderKey): Promise<PartQuote> {
+  return (await quoteNow(context, key)).quote
+}
+
+async function quoteNow(context: PaymentContext, key: OrderKey): Promise<{ quote: PartQuote; place: Place }> {
   const found = await findOrderForReview(context.database, key)
   if (!found) throw orderNotFound(key.orderId)
-  const done = answerOf(found, credits)
-  if (!done) await adopt(context, found, { credits, reason })
-  await resolveDiscrepanciesOfOrder(context.database, key, partlyCancelled, reason)
-  if (done) return done
-  const closed = await findOrderForReview(context.database, key)
-  const answer = closed && answerOf(closed, credits)
+  const { order, openOperation, paymentKey } = found
+  const block = refundBlockOf(order.status, openOperation)
+  if (block?.refusal === 'open') throw acceptRefusals.open()
+  if (block || !paymentKey) throw refundRefusals.notConfirmed(order.status)
+  const [payment, lot] = await Promise.all([
+    context.gateway.fetchPayment(paymentKey),
+    findLot(context.database, key.customerId, key.orderId),
+  ])
+  assert(lot, 'a confirmed order without its lot')
+  if (payment.kind === 'unknown') throw acceptRefusals.gatewayAway()
+  if (payment.kind === 'absent' || payment.money !== 'partly returned' || !isFor(order, payment)) {
+    throw acceptRefusals.notPartlyCancelled()
+  }
+  const { orderId, amount: paid, credits, partsAmount: acceptedBefore, partsCredits } = order
+  const amount = returnedAmountOf(payment) - acceptedBefore
+  if (amount <= 0) throw acceptRefusals.notPartlyCancelled()
+  const creditsOf = (won: number) => Math.floor(won / pricePerCredit)
+  const bonus = credits - creditsOf(paid)
+  const mostOf = (unused: number) => Math.min(unused, creditsOf(acceptedBefore + amount) + bonus - partsCredits)
+  const most = mostOf(lot.unused)
+  const proposed = Math.min(most, creditsOf(amount))
+  // What a hold leaves must not decide what the won stand for.
+  if (proposed < Math.min(mostOf(lot.unused + lot.held), creditsOf(amount))) {
+    throw acceptRefusals.creditsHeld(lot.held)
+  }
+  const numbers = { creditsOfTheOrder: credits, creditsUsed: lot.used, amount, proposed, most, unused: lot.unused }
+  const { transactionKey } = payment
+  return {
+    quote: { orderId, paid, ...numbers, valueAfter: Math.max(0, lot.value - amount) },
+    place: { paymentKey, transactionKey, atEntry: lot.lastEntry, acceptedBefore },
+  }
+}
+
+export type Acceptance = OrderKey & {
+  discrepancyId: string
+  /** How many of the order's credits are taken; undefined: those that are proposed. */
+  credits?: number | undefined
+  reason: string
+  actor: string
+}
+
+/** What was accepted, and what is left of the order; PENDING: it waits for a second person. */
+export type AcceptAnswer = {
+  orderId: string
+  discrepancyId: string
+  state: 'DONE' | 'PENDING'
+  requestId: string | null
+  /** KRW. */
+  amount: number
+  creditsTaken: number
+  creditsLeft: number
+  /** KRW. */
+  value: number
+}
+
+export async function acceptPart(
+  context: PaymentContext,
+  acceptance: Acceptance,
+  { perDay, approvalAbove }: AdjustmentLimits,
+): Promise<AcceptAnswer> {
+  const { database } = context
+  const known = (await findAnswer(context, acceptance)) ?? (await findWaiting(context, acceptance))
+  if (known) return known
+  const quoted = await quoteUnlessDone(context, acceptance)
+  if ('state' in quoted) return quoted
+  const { quote, place } = quoted
+  const { credits = quote.proposed } = acceptance
+  if (credits > quote.most) throw acceptRefusals.moreThanLeft(quote.most)
+  const difference = await chargeDifference(context, { ...acceptance, credits }, quote, perDay)
+  const { amount } = quote
+  if (difference <= approvalAbove) return book(context, { ...acceptance, credits, amount, ...place, approval: null })
+  await insertPartRequest(database, { ...acceptance, credits, adjustmentId: randomUUID(), amount })
+  const stored = (await findAnswer(context, acceptance)) ?? (await findWaiting(context, acceptance))
+  if (!stored) throw acceptRefusals.changed()
+  return stored
+}
+
+/** What is taken less or more than the won stand for counts in the operator's day. */
+async function chargeDifference(
+  { database }: PaymentContext,
+  { customerId, discrepancyId, credits, actor }: Acceptance & { credits: number },
+  { proposed }: PartQuote,
+  perDay: number,
+): Promise<number> {
+  const difference = Math.abs(proposed - credits)
+  const charge = { customerId, adjustmentId: discrepancyId, kind: 'PART' as const, credits: difference, actor }
+  if (difference > 0) await chargeOrRefuse(database, charge, perDay)
+  return difference
+}
+
+/** By another operator than the one who requested it, whose limit covers it too. */
+export async function approvePart(
+  context: PaymentContext,
+  requestId: string,
+  actor: string,
+  perDay: number,
+): Promise<AdjustmentResult> {
+  const request = await requireApprovable(context.database, requestId, actor)
+  const { customerId, kind, credits, amount } = request
+  const acceptance = { ...partOf(request), actor }
+  const quoted = (await findAnswer(context, acceptance)) ?? (await quoteUnlessDone(context, acceptance))
+  if (!('state' in quoted)) {
+    const { quote, place } = quoted
+    if (quote.amount !== amount || credits > quote.most) throw acceptRefusals.changed()
+    await chargeDifference(context, acceptance, quote, perDay)
+    await book(context, { ...acceptance, amount, ...place, approval: { requestId, approver: actor } })
+  }
+  const { available } = await findAdjustmentState(context.database, { customerId, adjustmentId: null })
+  return { adjustmentId: requestId, customerId, kind, credits, state: 'DONE', available }
+}
+
+function partOf({ customerId, credits, reason, discrepancyId, orderId }: AdjustmentRequest) {
+  assert(discrepancyId && orderId, 'a request of a part without its order')
+  return { customerId, orderId, discrepancyId, credits, reason }
+}
+
+/** Where the same acceptance was booked by another request meanwhile, nothing is left to accept. */
+async function quoteUnlessDone(
+  context: PaymentContext,
+  acceptance: Named,
+): Promise<AcceptAnswer | Awaited<ReturnType<typeof quoteNow>>> {
+  try {
+    return await quoteNow(context, acceptance)
+  } catch (refusal) {
+    const done = await findAnswer(context, acceptance)
+    if (done) return done
+    throw refusal
+  }
+}
+
+async function book(context: PaymentContext, part: PartToAccept): Promise<AcceptAnswer> {
+  if (await insertPart(context.database, part)) context.tallies.credits.refunded += part.credits
+  const answer = await findAnswer(context, part)
   if (!answer) throw acceptRefusals.changed()
   return answer
 }
 
-/** The answer when the order is REFUNDED with these credits: a repetition returns the same. */
-function answerOf({ order }: OrderForReview, credits: number): RefundAnswer | undefined {
-  const answer = answerOfRefunded(order)
-  if (answer && answer.creditsTakenBack !== credits) throw refundRefusals.alreadyRefunded(answer.refundedAmount)
-  return answer
+type Named = Omit<Acceptance, 'actor'>
+
+/** Of a part that was accepted: a repetition gets the same, and resolves a discrepancy that its process did not. */
+async function findAnswer(context: PaymentContext, acceptance: Named): Promise<AcceptAnswer | undefined> {
+  const { customerId, discrepancyId, credits, reason } = acceptance
+  const done = await findPart(context.database, customerId, discrepancyId)
+  if (!done) return undefined
+  const { amount, credits: creditsTaken } = done
+  if (credits !== undefined && credits !== creditsTaken) throw acceptRefusals.acceptedOtherwise(creditsTaken)
+  await resolveDiscrepancies(context.database, [discrepancyId], reason)
+  return answerOf(context, acceptance, { state: 'DONE', requestId: null, amount, creditsTaken })
 }
 
-async function adopt(
-  context: PaymentContext,
-  { customerId, order, openOperation, paymentKey }: OrderForReview,
-  { credits, reason }: Acceptance,
-): Promise<void> {
-  const block = refundBlockOf(order.status, openOperation)
-  if (block?.refusal === 'open') throw outcomeUnknown()
-  if (block || !paymentKey) throw refundRefusals.notConfirmed(order.status)
-  if (credits > order.credits) throw acceptRefusals.moreThanTheOrder(order.credits)
-  const payment = await context.gateway.fetchPayment(paymentKey)
-  if (payment.kind === 'unknown') throw outcomeUnknown()
-  if (payment.kind === 'absent' || payment.money !== 'partly returned' || !isFor(order, payment)) {
-    throw acceptRefusals.notPartlyCancelled()
-  }
-  const intent = { customerId, operationId: newOperationId(), kind: 'REFUND' as const, paymentKey, reason }
-  const part = { amount: returnedAmountOf(payment), credits, atEntry: null }
-  const claimed = await context.batches.claimCancel({ ...intent, part, leaseMs: context.settings.operationLeaseMs })
-  const operation = claimed ? newOperation({ ...intent, ...claimed }) : await findOwnClaim(context, intent, order)
-  if (!operation) throw acceptRefusals.changed()
-  const outcome = { kind: 'approved', transactionKey: payment.transactionKey, code: cancelledAtGateway } as const
-  await finish(context, operation, outcome, recoveryModes.background)
+/** Of a request that waits for a second person. */
+async function findWaiting(context: PaymentContext, acceptance: Named): Promise<AcceptAnswer | undefined> {
+  const waiting = await findPartRequest(context.database, acceptance)
+  if (!waiting) return undefined
+  const { adjustmentId: requestId, credits: creditsTaken, amount } = waiting
+  if (creditsTaken !== acceptance.credits) throw acceptRefusals.requestedOtherwise(creditsTaken)
+  return answerOf(context, acceptance, { state: 'PENDING', requestId, amount, creditsTaken })
 }
 
-/** A claim that was repeated after a lost connection finds its own operation: the first run was committed. */
-async function findOwnClaim(
+async function answerOf(
   { database }: PaymentContext,
-  { customerId, operationId }: { customerId: string; operationId: string },
-  { orderId }: Order,
-): Promise<Operation | undefined> {
-  const open = (await findOrderForReview(database, { customerId, orderId }))?.openOperation
-  return open?.operationId === operationId ? open : undefined
+  { customerId, orderId, discrepancyId }: Named,
+  outcome: Pick<AcceptAnswer, 'state' | 'requestId' | 'amount' | 'creditsTaken'>,
+): Promise<AcceptAnswer> {
+  const lot = await findLot(database, customerId, orderId)
+  assert(lot, 'an accepted part of an order without its lot')
+  return { orderId, discrepancyId, ...outcome, creditsLeft: lot.unused + lot.held, value: lot.value }
 }

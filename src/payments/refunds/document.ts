@@ -63,6 +63,7 @@ export const documentedRefunds = {
     refusals: [
       missing('amount'),
       notAllowed('credits', QuotedCredits),
+      refused('the reason is that of a cancellation at the gateway', refundRefusals.reservedReason()),
       ...ofTheOrder,
       ...ofTheRule,
       refusedRefund('credits have moved since the quote', refundRefusals.changed({ amount: 12_000, credits: 13 })),

@@ -2,7 +2,7 @@
 // is left when it is made; a refund of the unused part does exactly what was quoted, or is refused.
 import { assert } from '../../core/assert.ts'
 import { Refusal } from '../../core/errors.ts'
-import { findLot, type LotOfOrder } from '../../credits/lots/lots.sql.ts'
+import { findLot, isUndecided, type LotOfOrder } from '../../credits/lots/lots.sql.ts'
 import type { FetchedPayment } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
 import { findOrderForReview, type OrderForReview } from '../operations/read.sql.ts'
@@ -36,8 +36,10 @@ export async function quoteRefund(context: PaymentContext, orderId: string): Pro
   const found = key && (await findOrderForReview(context.database, key))
   if (!key || !found || refundBlockOf(found.order.status, found.openOperation)) return undefined
   const { order } = found
-  const { lot, fetched } = await readBothSides(context, found)
-  const creditsTakenBack = Math.min(order.credits, lot.available)
+  const sides = await readBothSides(context, found)
+  const { lot, fetched } = sides
+  const creditsLeft = order.credits - order.partsCredits
+  const creditsTakenBack = Math.min(creditsLeft, lot.available)
   return {
     orderId,
     customerId: key.customerId,
@@ -46,8 +48,8 @@ export async function quoteRefund(context: PaymentContext, orderId: string): Pro
     ...backTo(order, fetched),
     creditsOfTheOrder: order.credits,
     creditsTakenBack,
-    shortfall: order.credits - creditsTakenBack,
-    ...unusedOrRefusal(() => quotePart(context, order, lot, fetched)),
+    shortfall: creditsLeft - creditsTakenBack,
+    ...unusedOrRefusal(() => quoteRest(context, order, sides)),
   }
 }
 
@@ -62,27 +64,36 @@ export async function quoteUnused(context: PaymentContext, key: OrderKey): Promi
   const block = refundBlockOf(order.status, openOperation)
   if (block?.refusal === 'open') throw refundRefusals.outcomeUnknown(block.message, openOperation)
   if (block) throw refundRefusals.notConfirmed(order.status)
-  const { lot, fetched } = await readBothSides(context, found)
+  const sides = await readBothSides(context, found)
   const { orderId, amount: paid, credits: creditsOfTheOrder } = order
-  return { orderId, paid, creditsOfTheOrder, creditsUsed: lot.used, ...quotePart(context, order, lot, fetched) }
+  return { orderId, paid, creditsOfTheOrder, creditsUsed: sides.lot.used, ...quoteRest(context, order, sides) }
 }
+
+/** `isOpen`: what is left of the order is undecided. */
+type BothSides = { lot: LotOfOrder; isOpen: boolean; fetched: FetchedPayment }
 
 async function readBothSides(
   { database, gateway }: PaymentContext,
   { customerId, order, paymentKey }: OrderForReview,
-): Promise<{ lot: LotOfOrder; fetched: FetchedPayment }> {
+): Promise<BothSides> {
   assert(paymentKey, 'a confirmed order without the payment key of its confirm')
   const [lot, fetched] = await Promise.all([
     findLot(database, customerId, order.orderId),
     gateway.fetchPayment(paymentKey),
   ])
   assert(lot, 'a confirmed order without its lot')
-  return { lot, fetched }
+  return { lot, isOpen: await isUndecided(database, customerId, lot), fetched }
 }
 
 /** A payment that the gateway does not show now is quoted by our books: the gateway itself refuses what it cannot return. */
-function quotePart({ settings }: PaymentContext, order: Order, lot: LotOfOrder, fetched: FetchedPayment): UnusedPart {
-  const isTouched = fetched.kind === 'payment' && isFor(order, fetched) && fetched.balance !== order.amount
+function quoteRest(
+  { settings }: PaymentContext,
+  order: OrderForReview['order'],
+  { lot, isOpen, fetched }: BothSides,
+): UnusedPart {
+  if (isOpen) throw refundRefusals.othersUnderWay()
+  const isTouched =
+    fetched.kind === 'payment' && isFor(order, fetched) && fetched.balance !== order.amount - order.partsAmount
   if (isTouched) throw refundRefusals.cancelledInPart()
   return unusedPartOf(lot, settings)
 }

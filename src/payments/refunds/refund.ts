@@ -5,8 +5,9 @@
 import { assert } from '../../core/assert.ts'
 import { deadlineIn } from '../../core/clock.ts'
 import { newOperationId } from '../../core/ids.ts'
-import { findLot } from '../../credits/lots/lots.sql.ts'
+import { findLot, isUndecided } from '../../credits/lots/lots.sql.ts'
 import type { PaymentContext } from '../context.ts'
+import { cancelledElsewhere } from '../kinds.ts'
 import { newOperation, type RefundPart } from '../operations/begin.sql.ts'
 import { createPauses } from '../operations/pauses.ts'
 import { findOrderForReview, type OrderForReview } from '../operations/read.sql.ts'
@@ -43,6 +44,7 @@ export async function refundOrder(
   key: OrderKey,
   { reason, unused }: Omit<RefundRequest, 'orderId'>,
 ): Promise<RefundAnswer> {
+  if (reason.trim() === cancelledElsewhere) throw refundRefusals.reservedReason()
   const pause = createPauses(deadlineIn(context.settings.operationWaitMs))
   const operationId = newOperationId()
   for (;;) {
@@ -96,6 +98,7 @@ async function checkQuote(
   const lot = await findLot(database, customerId, order.orderId)
   assert(lot, 'a confirmed order without its lot')
   if (lot.isClosing || lot.status !== 'CONFIRMED') return null
+  if (await isUndecided(database, customerId, lot)) throw refundRefusals.othersUnderWay()
   const { amount, credits } = unusedPartOf(lot, settings)
   if (amount !== quoted.amount || credits !== quoted.credits) throw refundRefusals.changed({ amount, credits })
   return { amount, credits, atEntry: lot.lastEntry }
@@ -108,7 +111,7 @@ function answerOf({ order, openOperation }: OrderForReview, unused: RefundReques
     const { refundedAmount, creditsTakenBack } = answer
     const isSame = unused
       ? unused.amount === refundedAmount && unused.credits === creditsTakenBack
-      : refundedAmount === order.amount
+      : refundedAmount === order.amount - order.partsAmount
     if (!isSame) throw refundRefusals.alreadyRefunded(refundedAmount)
     return answer
   }
@@ -117,10 +120,10 @@ function answerOf({ order, openOperation }: OrderForReview, unused: RefundReques
   return undefined
 }
 
-/** Undefined unless the order is REFUNDED. */
-export function answerOfRefunded(order: OrderForReview['order']): RefundAnswer | undefined {
-  const { orderId, status, credits, refundShortfall: shortfall, refundedAmount } = order
+/** Of the refund alone, without the parts that were accepted before. Undefined unless the order is REFUNDED. */
+function answerOfRefunded(order: OrderForReview['order']): RefundAnswer | undefined {
+  const { orderId, status, credits, partsCredits, refundShortfall: shortfall, refundedAmount } = order
   if (status !== 'REFUNDED') return undefined
   assert(shortfall !== null && refundedAmount !== null, 'a refunded order without its amount')
-  return { orderId, status, refundedAmount, creditsTakenBack: credits - shortfall, shortfall }
+  return { orderId, status, refundedAmount, creditsTakenBack: credits - partsCredits - shortfall, shortfall }
 }

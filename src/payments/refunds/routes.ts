@@ -3,7 +3,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../../core/errors.ts'
-import { orderIdPattern, uuidPattern } from '../../core/ids.ts'
+import { customerIdPattern, orderIdPattern } from '../../core/ids.ts'
 import { SuccessOf, success } from '../../http/envelope.ts'
 import type { PaymentContext } from '../context.ts'
 import type { OrderKey } from '../orders.sql.ts'
@@ -27,7 +27,7 @@ export function refundRoutes(app: FastifyInstance, payments: PaymentContext, rec
   typed.get(
     '/internal/v1/customers/:customerId/orders/:orderId/refund-quote',
     {
-      config: { work: 'read', documented: documentedRefunds.quote },
+      config: { work: 'read', scope: 'refund', documented: documentedRefunds.quote },
       schema: { params: RefundParams, response: { 200: SuccessOf(UnusedQuoteData) } },
     },
     async ({ params }) => {
@@ -39,7 +39,7 @@ export function refundRoutes(app: FastifyInstance, payments: PaymentContext, rec
   typed.post(
     '/internal/v1/customers/:customerId/orders/:orderId/refund',
     {
-      config: { work: 'settle', documented: documentedRefunds.refund },
+      config: { work: 'settle', scope: 'refund', documented: documentedRefunds.refund },
       schema: { params: RefundParams, body: RefundBody, response: { 200: SuccessOf(UnusedRefundData) } },
     },
     async ({ serviceId, params, body }) => {
@@ -63,6 +63,6 @@ async function withFieldRefusals<Answer>(work: Promise<Answer>): Promise<Answer>
 
 /** Text that is no id identifies nothing. */
 function keyOf({ customerId, orderId }: OrderKey): OrderKey {
-  if (!uuidPattern.test(customerId) || !orderIdPattern.test(orderId)) throw orderNotFound()
+  if (!customerIdPattern.test(customerId) || !orderIdPattern.test(orderId)) throw orderNotFound()
   return { customerId: customerId.toLowerCase(), orderId }
 }

@@ -35,13 +35,15 @@ export type StoredCheckpoint = {
   root: Buffer
   /** With the signatures of the log alone. */
   note: string
+  /** The signed list of the keys that have signed the note. */
+  keys: string
   publishedAt: Date | null
   begunBeforeMs: number
   /** By the verifier keys of the witnesses, in the order in which they came. */
   cosignatures: { vkey: string; line: string }[]
 }
 
-const columns = `p.size, p.root, p.note, p.published_at as "publishedAt",
+const columns = `p.size, p.root, p.note, p.keys, p.published_at as "publishedAt",
     extract(epoch from now() - p.begun_at)::float8 * 1000 as "begunBeforeMs",
     (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
      from log_cosignatures c where c.size = p.size) as "cosignatures"`

@@ -7,7 +7,8 @@ import type { Tallies } from '../../core/tallies.ts'
 import type { Database, Log } from '../../db/database.ts'
 import { readCheckpoint } from '../log.sql.ts'
 import { consistencyProof } from '../log.ts'
-import { type LogKey, signersOf } from '../note.ts'
+import { type LogSigner, signersOf } from '../note.ts'
+import { findHoldingRestore } from '../restored/restores.sql.ts'
 import {
   addCosignature,
   beginPublication,
@@ -31,7 +32,7 @@ export type PublicationSettings = {
 
 export type PublicationContext = {
   database: Database
-  keys: readonly LogKey[]
+  signer: LogSigner
   settings: PublicationSettings
   /** A request to a witness. */
   post(url: string, body: string, giveUp: AbortSignal): Promise<WitnessAnswer>
@@ -50,7 +51,7 @@ export function createPublish(
   context: PublicationContext,
   abandonedAfterMs = abandonedMs,
 ): (stopping: AbortSignal) => Promise<{ more: boolean }> {
-  const { database, settings } = context
+  const { database, signer, settings } = context
   let ownSize: number | undefined
   let written: string | undefined
 
@@ -63,6 +64,7 @@ export function createPublish(
   }
 
   return async (stopping) => {
+    if (await findHoldingRestore(database, signer)) return { more: false }
     ownSize = (await begin(context)) ?? ownSize
     const newest = await findNewestPublication(database)
     if (!newest) return { more: false }
@@ -75,7 +77,7 @@ export function createPublish(
 }
 
 /** The size of the tree whose publication has begun; undefined: none is due, or another process has begun it. */
-async function begin({ database, keys, settings }: PublicationContext): Promise<number | undefined> {
+async function begin({ database, signer: { keys }, settings }: PublicationContext): Promise<number | undefined> {
   const head = await readCheckpoint(database)
   if (!head) return undefined
   // Another process with another list of secrets may have signed it.

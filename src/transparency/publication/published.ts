@@ -1,15 +1,21 @@
 // What is known of the log besides its newest tree: published checkpoints with their cosignatures, and the keys of their time.
 import type { Database } from '../../db/database.ts'
 import { readCheckpoint } from '../log.sql.ts'
-import { type LogKey, signedTextOf } from '../note.ts'
+import { type LogKey, type LogSigner, signedTextOf } from '../note.ts'
+import { receiptRefusals } from '../receipts/refusals.ts'
+import { findHoldingRestore } from '../restored/restores.sql.ts'
 import { findPublished, listKeyLists, listPublished } from './checkpoints.sql.ts'
 import { cosignedNote } from './cosignature.ts'
 import { readKeyList } from './key-list.ts'
 
 const mostAtOnce = 100
 
-/** The newest checkpoint of all; with cosignatures when it is a published one. Null: there is none yet. */
-export async function newestNote(database: Database): Promise<string | null> {
+/**
+ * The newest checkpoint of all; with cosignatures when it is a published one. Null: there is none yet. Not while the log is held
+ * back after a restore: its readers may have seen a larger one of that name.
+ */
+export async function newestNote(database: Database, signer: LogSigner): Promise<string | null> {
+  if (await findHoldingRestore(database, signer)) throw receiptRefusals.heldBack()
   const newest = await readCheckpoint(database)
   if (!newest) return null
   const published = await findPublished(database, newest.size)

@@ -70,6 +70,11 @@ const otherKeys: Refused = refused(
   receiptRefusals.signedByOtherKeys(),
 )
 
+const heldBack: Refused = refused(
+  'the log was restored from a backup: an operator has to rename it',
+  receiptRefusals.heldBack(),
+)
+
 export const documentedReceipts = {
   order: {
     operationId: 'getOrderReceipt',
@@ -85,6 +90,7 @@ export const documentedReceipts = {
       refused('the order has moved no credits', receiptRefusals.orderWithoutEntries()),
       notLogged,
       otherKeys,
+      heldBack,
     ],
   },
   reference: {
@@ -100,6 +106,7 @@ export const documentedReceipts = {
       refused('more than 500 entries', receiptRefusals.tooManyEntries()),
       notLogged,
       otherKeys,
+      heldBack,
     ],
   },
   statement: {
@@ -120,6 +127,7 @@ export const documentedReceipts = {
       refused('the customer has no entries', receiptRefusals.entriesNotFound(0)),
       notLogged,
       otherKeys,
+      heldBack,
     ],
   },
 } satisfies Record<string, Documented>

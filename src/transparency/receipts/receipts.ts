@@ -1,16 +1,16 @@
 // Receipts: the entries of an order, of a reference, or of a part of the statement, each with the proof that it is in the
 // transparency log, and the signed checkpoint that all proofs lead to. The entries are chosen first, and never change
 // afterwards: a receipt is right whatever happens between the two reads.
-import { orderIdPattern, uuidPattern } from '../../core/ids.ts'
+import { customerIdPattern, orderIdPattern } from '../../core/ids.ts'
 import { customerNotFound } from '../../credits/refusals.ts'
 import { referencePattern } from '../../credits/schemas.ts'
 import type { Database } from '../../db/database.ts'
 import { type ProvenEntries, receiptOfEntries } from '../log.ts'
-import type { LogKey } from '../note.ts'
+import type { LogSigner } from '../note.ts'
 import { findLastEntry, findOrderEntries, findReferenceEntries } from './receipts.sql.ts'
 import { receiptEntriesAtMost, receiptRefusals } from './refusals.ts'
 
-export type ReceiptContext = { database: Database; logKeys: readonly LogKey[] }
+export type ReceiptContext = { database: Database; signer: LogSigner }
 
 export type ReceiptSubject =
   | { order: string }
@@ -28,7 +28,7 @@ export async function receiptOfOrder(
   context: ReceiptContext,
   key: { customerId: string; orderId: string },
 ): Promise<NewReceipt> {
-  const isKey = uuidPattern.test(key.customerId) && orderIdPattern.test(key.orderId)
+  const isKey = customerIdPattern.test(key.customerId) && orderIdPattern.test(key.orderId)
   const found = isKey ? await findOrderEntries(context.database, key) : null
   if (!found) throw receiptRefusals.orderNotFound()
   if (found.length === 0) throw receiptRefusals.orderWithoutEntries()
@@ -39,7 +39,7 @@ export async function receiptOfReference(
   context: ReceiptContext,
   key: { customerId: string; reference: string },
 ): Promise<NewReceipt> {
-  const isKey = uuidPattern.test(key.customerId) && referencePattern.test(key.reference)
+  const isKey = customerIdPattern.test(key.customerId) && referencePattern.test(key.reference)
   const found = isKey ? await findReferenceEntries(context.database, key, receiptEntriesAtMost + 1) : null
   if (!found) throw receiptRefusals.referenceNotFound()
   if (found.length > receiptEntriesAtMost) throw receiptRefusals.tooManyEntries()
@@ -54,7 +54,7 @@ export async function receiptOfStatement(context: ReceiptContext, part: Statemen
   const { customerId, from, to } = part
   if (to < from) throw receiptRefusals.endsBeforeItBegins()
   if (to - from >= receiptEntriesAtMost) throw receiptRefusals.tooLong()
-  const lastEntry = uuidPattern.test(customerId) ? await findLastEntry(context.database, customerId) : null
+  const lastEntry = customerIdPattern.test(customerId) ? await findLastEntry(context.database, customerId) : null
   if (lastEntry === null) throw customerNotFound()
   if (to > lastEntry) throw receiptRefusals.entriesNotFound(lastEntry)
   const numbers = Array.from({ length: to - from + 1 }, (_, place) => from + place)
@@ -62,12 +62,12 @@ export async function receiptOfStatement(context: ReceiptContext, part: Statemen
 }
 
 async function receiptOf(
-  { database, logKeys }: ReceiptContext,
+  { database, signer }: ReceiptContext,
   customerId: string,
   subject: ReceiptSubject,
   entryNumbers: number[],
 ): Promise<NewReceipt> {
-  const proven = await receiptOfEntries(database, logKeys, customerId, entryNumbers)
+  const proven = await receiptOfEntries(database, signer, customerId, entryNumbers)
   return proven === 'not logged yet' ? proven : { format: 'prepaid-credits/receipt/v1', subject, ...proven }
 }
 

@@ -34,4 +34,10 @@ export const receiptRefusals = {
       message: 'The newest checkpoint of the log is signed by other keys than those of KEY_PEPPER and LOG_ORIGIN here.',
       retryAfterSeconds: 2,
     }),
+  heldBack: () =>
+    refuse('SVC001', {
+      message:
+        'The log was restored from a backup. It signs nothing until an operator has given it another name (LOG_ORIGIN).',
+      retryAfterSeconds: 60,
+    }),
 }

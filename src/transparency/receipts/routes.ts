@@ -24,7 +24,7 @@ export function receiptRoutes(app: FastifyInstance, context: ReceiptContext): vo
   typed.get(
     '/internal/v1/customers/:customerId/orders/:orderId/receipt',
     {
-      config: { work: 'read', documented: documentedReceipts.order },
+      config: { work: 'read', scope: 'read', documented: documentedReceipts.order },
       schema: { params: OrderReceiptParams, response },
     },
     async ({ params: { customerId, orderId } }) =>
@@ -34,7 +34,7 @@ export function receiptRoutes(app: FastifyInstance, context: ReceiptContext): vo
   typed.get(
     '/internal/v1/customers/:customerId/references/:reference/receipt',
     {
-      config: { work: 'read', documented: documentedReceipts.reference },
+      config: { work: 'read', scope: 'read', documented: documentedReceipts.reference },
       schema: { params: ReferenceReceiptParams, response },
     },
     async ({ params: { customerId, reference } }) =>
@@ -44,7 +44,7 @@ export function receiptRoutes(app: FastifyInstance, context: ReceiptContext): vo
   typed.get(
     '/internal/v1/customers/:customerId/statement/receipt',
     {
-      config: { work: 'read', documented: documentedReceipts.statement },
+      config: { work: 'read', scope: 'read', documented: documentedReceipts.statement },
       schema: { params: CustomerPath, querystring: StatementReceiptQuery, response },
     },
     async ({ params, query }) => {

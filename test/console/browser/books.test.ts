@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { newOrderId } from '../../../src/core/ids.ts'
-import { launchBrowser, takePicture } from '../../support/console/browser.ts'
+import { launchBrowser, noBrowser, takePicture } from '../../support/console/browser.ts'
 import { barriersOn, newPerson, overflowOf, settled } from '../../support/console/person.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../../support/console/world.ts'
 
 const browser: Browser | undefined = await launchBrowser()
-const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+const skip = browser ? false : noBrowser
 
 after(() => browser?.close())
 const world = (browser && (await startConsoleWorld({ after }))) as ConsoleWorld
@@ -73,8 +73,14 @@ test('a day with three differences is closed from the pages, in both languages, 
   await finance.follow(/^ord_/, finance.row('Partially cancelled at the gateway'))
   await finance.press('Accept partial cancellation')
   const dialog = finance.dialog()
-  await dialog.getByLabel(/^Credits/).fill('5')
-  await finance.giveReason('agreed with the customer', 'Accept partial cancellation')
+  const credits = dialog.getByLabel('Credits to deduct')
+  await credits.waitFor()
+  assert.equal(await credits.inputValue(), '5')
+  await finance.write('Reason', 'agreed with the customer', dialog)
+  await finance.press('Continue', dialog)
+  await finance.sees('For ₩5,000 that the gateway has returned, 5 credits are deducted.', dialog)
+  await finance.press('Accept now', dialog)
+  await finance.sees('The order stays confirmed. The rest is worth ₩95,000 and can be refunded.')
   await finance.open(run)
   await finance.sees('All discrepancies of this run are resolved.')
   assert.equal(
@@ -98,7 +104,7 @@ test('a day with three differences is closed from the pages, in both languages, 
   const [head = '', ...rows] = readFileSync(await (await saving).path(), 'utf8').split('\r\n')
   assert.match(head, /시각 \(KST\),시각 \(ISO 8601\),날짜,주문 번호,고객 ID,고객,패키지/)
   assert.ok(
-    rows.some((row) => /,Night trains,PRO,.*,환불,-5000,/.test(row)),
+    rows.some((row) => /,Night trains,PRO,.*,부분 취소,-5000,/.test(row)),
     rows.join('\n'),
   )
 

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../../support/console/browser.ts'
+import { launchBrowser, noBrowser } from '../../support/console/browser.ts'
 import { signedIn } from '../../support/console/console.ts'
 import { barriersOn, newPerson, settled } from '../../support/console/person.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../../support/console/world.ts'
 
 const browser = (await launchBrowser()) as Browser
-const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+const skip = browser ? false : noBrowser
 after(() => browser?.close())
 const world = (browser && (await startConsoleWorld({ after }))) as ConsoleWorld
 

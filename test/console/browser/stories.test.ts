@@ -1,6 +1,6 @@
 // The tasks of operators in a real Chromium, by clicks and visible texts: find the customer who paid and has no credits and
-// settle the order, refund, suspend and rotate a key, reconcile a day with the gateway and resolve its discrepancies, repair the
-// deliveries of events, issue a service token, save a receipt.
+// settle the order, refund, accept a part that was cancelled at the gateway, suspend and rotate a key, reconcile a day with the
+// gateway and resolve its discrepancies, repair the deliveries of events, issue a service token, save a receipt.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -12,7 +12,7 @@ import { createOutbound } from '../../../src/events/outbound.ts'
 import type { Role } from '../../../src/operators/permissions.ts'
 import { packageOf } from '../../../src/payments/packages.ts'
 import { expireOrders } from '../../../src/payments/recovery/expire.ts'
-import { launchBrowser, takePicture } from '../../support/console/browser.ts'
+import { launchBrowser, noBrowser, takePicture } from '../../support/console/browser.ts'
 import { barriersOn, newPerson, overflowOf } from '../../support/console/person.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../../support/console/world.ts'
 import { silentLog } from '../../support/database/database.ts'
@@ -24,7 +24,7 @@ import { checkReceipt, logEntries } from '../../support/spending/receipts.ts'
 import { spendingCalls } from '../../support/spending/spending.ts'
 
 const browser: Browser | undefined = await launchBrowser()
-const skip = browser ? false : 'no Chromium on this machine, and none could be installed'
+const skip = browser ? false : noBrowser
 
 after(() => browser?.close())
 const world = (browser && (await startConsoleWorld({ after }))) as ConsoleWorld
@@ -85,6 +85,94 @@ test('paid and no credits: support signs in, finds the payment, reads the cause,
   await newcomer.open(`/orders/${orderId}`)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await newcomer.leave()
+})
+
+test('a part was cancelled in the dashboard: finance asks to take fewer credits, an admin approves it, and the rest keeps its value', {
+  skip,
+}, async () => {
+  const customer = await world.newCustomer('Street noise')
+  const orderId = await customer.client.buy('PRO')
+  const byApi = await world.operator('finance')
+  const cancelPart = async (amount: number) => {
+    await world.sandbox.cancel(`pay_${orderId}`, amount)
+    await byApi.get('settleOrder', { params: { orderId }, body: { reason: 'the shop has cancelled a part' } })
+  }
+  await cancelPart(50_000)
+
+  const { page, ...finance } = await newOperator('finance')
+  await finance.open(`/orders/${orderId}`)
+  await finance.follow('Open discrepancy page')
+  await finance.press('Accept partial cancellation')
+  const dialog = finance.dialog()
+  const credits = dialog.getByLabel('Credits to deduct')
+  await finance.sees('The amount stands for 50. At most 60.', dialog)
+  assert.equal(await credits.inputValue(), '50')
+  await finance.sees('₩50,000', dialog.getByRole('row', { name: /^Returned by the gateway/ }))
+  await finance.sees('60', dialog.getByRole('row', { name: /^Unused credits left/ }))
+  await takePicture(page, 'story-part-proposed')
+  await credits.fill('61')
+  await finance.sees('At most 60: what all that was returned stands for and the bonus of the order', dialog)
+  await credits.fill('5')
+  await finance.sees('45 credits fewer than the amount stands for.', dialog)
+  await finance.sees(/daily limit of adjustments: 0 of 500 used today/, dialog)
+  await finance.sees('A difference of more than 40 credits becomes a request', dialog)
+  await finance.write('Reason', 'half of it was our fault', dialog)
+  assert.deepEqual(await barriersOn(page, { within: '[role=dialog]' }), [])
+  await takePicture(page, 'story-part-fewer')
+  await finance.press('Continue', dialog)
+  await finance.sees('Request this partial cancellation?', dialog)
+  await finance.sees('For ₩50,000 that the gateway has returned, 5 credits are deducted.', dialog)
+  await finance.sees('105 credits are left unused. The rest is worth ₩50,000.', dialog)
+  await takePicture(page, 'story-part-sure')
+  await finance.press('Request approval', dialog)
+  await finance.sees('The request is stored: deduct 5 credits for ₩50,000. Nothing was deducted yet.')
+  await finance.sees(/^Partial cancellation of order .*: take 5 credits for ₩50,000$/)
+  assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
+  assert.deepEqual(await barriersOn(page), [])
+  await takePicture(page, 'story-part-requested', { fullPage: true })
+  assert.equal(await customer.client.credits(), 110)
+  await finance.leave()
+
+  const token = (await world.operator('admin')).token
+  const { page: phone, ...admin } = await newPerson(browser as Browser, world, { token, locale: 'ko-KR' })
+  await phone.setViewportSize({ width: 390, height: 844 })
+  await admin.open('/')
+  await admin.sees('승인 대기 중인 요청')
+  await admin.sees(/부분 취소: ₩50,000에 대해 크레딧 5개 회수$/)
+  assert.equal(await overflowOf(phone), 0)
+  await takePicture(phone, 'story-part-home-ko-390', { fullPage: true })
+  await admin.open(`/customers/${customer.customerId}?tab=adjustments`)
+  await admin.press('부분 취소 승인 (크레딧 5개 회수)')
+  assert.deepEqual([await barriersOn(phone), await overflowOf(phone)], [[], 0])
+  await takePicture(phone, 'story-part-approve-ko-390')
+  await admin.write('사유', '고객과 합의함', admin.dialog())
+  await admin.press('승인', admin.dialog())
+  await admin.sees('부분 취소를 승인했습니다.')
+  assert.equal(await customer.client.credits(), 105)
+
+  await cancelPart(10_000)
+  await admin.open(`/orders/${orderId}`)
+  await admin.sees('이 중 ₩50,000이 PG사에서 취소되어 크레딧 5개를 회수했습니다. 나머지는 환불할 수 있습니다.')
+  await admin.sees('부분 취소 반영: PG사 환불 금액 ₩50,000, 크레딧 5개 회수')
+  assert.deepEqual([await barriersOn(phone), await overflowOf(phone)], [[], 0])
+  await takePicture(phone, 'story-part-order-ko-390', { fullPage: true })
+  await phone.getByRole('link', { name: '불일치 보기' }).last().click()
+  await admin.press('부분 취소 반영')
+  await admin.sees('환불 금액에 해당하는 크레딧은 10개이며, 최대', admin.dialog())
+  await admin.write('사유', '고객과 합의함', admin.dialog())
+  assert.deepEqual([await barriersOn(phone, { within: '[role=dialog]' }), await overflowOf(phone)], [[], 0])
+  await takePicture(phone, 'story-part-proposed-ko-390')
+  await admin.press('계속', admin.dialog())
+  await admin.sees('PG사에서 환불한 ₩10,000에 대해 크레딧 10개를 회수합니다.', admin.dialog())
+  await takePicture(phone, 'story-part-sure-ko-390')
+  await admin.press('지금 반영', admin.dialog())
+  await admin.sees('잔여 금액 ₩40,000은 나중에 환불할 수 있습니다.')
+  await takePicture(phone, 'story-part-done-ko-390', { fullPage: true })
+  assert.deepEqual([await customer.client.status(orderId), await customer.client.credits()], ['CONFIRMED', 95])
+  await admin.open(`/orders?customerId=${customer.customerId}`)
+  await admin.sees('PG사에서 ₩60,000 부분 취소')
+  await takePicture(phone, 'story-part-orders-ko-390')
+  await admin.leave()
 })
 
 test('why was I refused: support finds the order by its reason, reads why in both languages, and leaves a note', {

@@ -1,10 +1,13 @@
 // The page of the action log: filtered by operator, action, Korean day and subject, with the names of customers.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../../harness/until.ts'
 import { maxActionsScanned } from '../../../src/console/action-log/action-log.sql.ts'
 import { addDays, koreanDayOf } from '../../../src/core/korean-days.ts'
 import { closeAll } from '../../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../../support/console/console-api.ts'
+import { refusingEnds } from '../../support/console/refused-ends.ts'
 import { assertRefused, startTestService, type TestService } from '../../support/service/service.ts'
 
 let service: TestService
@@ -99,6 +102,36 @@ test('a subject is shown with the name of its customer, and the filters apply to
   assert.deepEqual(await list({ subject: orderId, actor: 'lee' }), ['lee orders settle'])
   assert.deepEqual(await list({ subject: orderId, actor: 'kim' }), [])
   assert.deepEqual(await list({ subject: orderId, to: addDays(today, -1) }), [])
+})
+
+async function newestOf(customerId: string) {
+  const { actions } = await viewer.get('actionLog', { query: { subject: customerId } })
+  return actions[0] ?? assert.fail('there is no action')
+}
+
+test('an end that cannot be written at once is written by the same process as soon as the database accepts it', async () => {
+  const admin = await api.newOperator('admin')
+  const { customerId } = await service.newCustomer()
+  await refusingEnds(service.database, async () => {
+    await admin.get('suspendCustomer', { params: { customerId }, body: { reason: 'unpaid' } })
+    assert.deepEqual([(await newestOf(customerId)).outcome, (await newestOf(customerId)).endedAt], [null, null])
+  })
+  await until('the end is written', async () => (await newestOf(customerId)).outcome === 'ok')
+  assert.ok((await newestOf(customerId)).endedAt)
+})
+
+test('a listener that closes waits until the ends of its actions are written', async () => {
+  const closing = await openConsoleApi(service)
+  const admin = await closing.newOperator('admin')
+  const { customerId } = await service.newCustomer()
+  let closed: Promise<void> | undefined
+  await refusingEnds(service.database, async () => {
+    await admin.get('suspendCustomer', { params: { customerId }, body: { reason: 'unpaid' } })
+    closed = closing.close()
+    assert.equal(await Promise.race([closed, sleep(500, 'waits')]), 'waits')
+  })
+  await closed
+  assert.equal((await newestOf(customerId)).outcome, 'ok')
 })
 
 test('a rare action behind more actions than one page reads is found by the next page', async () => {

@@ -100,6 +100,18 @@ test('a repeated insert of an operator and a repeated change of a password succe
   assert.equal(await change(direct(), cheapHash('a third one')), false)
 })
 
+test('a password that was changed meanwhile is not changed: the one that was changed first stays', async () => {
+  const [operatorId, from, keptSessionHash] = ['opr_twice', cheapHash(password), Buffer.alloc(32)]
+  await insertOperator(direct(), { operatorId, name: 'twice', role: 'viewer', passwordHash: from })
+  const change = (to: string) => changePassword(direct(), { operatorId, from, to, keptSessionHash })
+  const [first, second] = [cheapHash(nextPassword), cheapHash('a third one')]
+  assert.deepEqual([await change(first), await change(second)], [true, false])
+  const [stored] = await database.query('select password_hash as hash from operators where operator_id = $1', [
+    operatorId,
+  ])
+  assert.deepEqual(stored, { hash: first })
+})
+
 test('two sign-ins at once with a password that is rehashed both succeed', async () => {
   const name = await newOperator(database, {})
   const passwords = createPasswords({ N: 128, r: 8, p: 1 })

@@ -125,6 +125,17 @@ test('a password hashed at lower costs is rehashed, and stays valid', async () =
   assert.deepEqual(await stored(), [rehashed])
 })
 
+test('a password is the same in whichever code points a keyboard sends its letters', async () => {
+  const { hash, matches } = createPasswords({ N: 16, r: 1, p: 1 })
+  const typed = 'Caf\u00e9 \ube44\ubc00\ubc88\ud638 123'
+  const stored = await hash(typed)
+  for (const same of [typed.normalize('NFD'), typed.replace('123', '\uff11\uff12\uff13')]) {
+    assert.notEqual(same, typed)
+    assert.equal(await matches(same, stored), true)
+  }
+  assert.equal(await matches(typed.toLowerCase(), stored), false)
+})
+
 test('a wrong password, an unknown name and a suspended operator get the same answer', async () => {
   const [known, suspended] = [await newOperator(database, {}), await newOperator(database, {})]
   await database.query(`update operators set status = 'SUSPENDED' where name = $1`, [suspended])

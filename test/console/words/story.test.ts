@@ -86,7 +86,9 @@ const operations = ['CONFIRM', 'CANCEL', 'REFUND', 'RETURN']
 const ends = [
   ...operations.flatMap((kind) => ['APPROVED', 'REJECTED'].map((state) => ({ kind, state, gatewayCode: null }))),
   { kind: 'CONFIRM', state: 'EXPIRED', gatewayCode: null },
-  { kind: 'REFUND', state: 'APPROVED', gatewayCode: cancelledAtGateway, amount: 5_000, reason: 'agreed' },
+  ...['REFUND', 'PART'].map((kind) => {
+    return { kind, state: 'APPROVED', gatewayCode: cancelledAtGateway, amount: 5_000, creditsHeld: 5, reason: 'agreed' }
+  }),
 ]
 const delivery = { endpointId: 'end_1', endpointStatus: 'ACTIVE', error: null, nextTryAt: null }
 

@@ -4,8 +4,11 @@ import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { after, before, test } from 'node:test'
 import { type Cleaner, databaseUrl, newDataDir } from '../../../harness/processes.ts'
+import { until } from '../../../harness/until.ts'
 import { createDatabase } from '../../../src/db/database.ts'
-import { beginAction, listActions } from '../../../src/operators/action-log.sql.ts'
+import { beginAction, endAction, listActions, type NewAction } from '../../../src/operators/action-log.sql.ts'
+import { createCommandLog, endLost, recordAction } from '../../../src/operators/action-log.ts'
+import { refusingEnds } from '../../support/console/refused-ends.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
 import { callCli } from '../../support/service/cli-call.ts'
 
@@ -16,6 +19,8 @@ before(async () => {
   database = await createTestDatabase()
 })
 after(() => database.drop())
+
+const books = () => createDatabase(database.pool, silentLog)
 
 const settings = () => ({ DATABASE_URL: databaseUrl(database.connection), EVENT_PRIVATE_ADDRESSES: 'allow' })
 
@@ -135,12 +140,122 @@ test('actions list shows the newest first, at most --limit, as JSON and as a tab
   )
 })
 
-test('an action that was killed has no outcome', async (t) => {
+async function begun(): Promise<NewAction> {
   const what = { command: 'reconcile', arguments: [], subject: null, reason: null }
   const action = { actionId: crypto.randomUUID(), actor: 'Kim', ...what }
-  await beginAction(createDatabase(database.pool, silentLog), action)
+  await beginAction(books(), action)
+  return action
+}
+
+/** As if its process had renewed it for the last time so long ago. */
+async function passLease({ actionId }: NewAction): Promise<void> {
+  await database.query(`update open_actions set lease_until = now() where action_id = $1`, [actionId])
+}
+
+async function outcomeOfNewest(t: Cleaner): Promise<string | undefined> {
+  const { stdout } = await run(t, 'actions', 'list', '--limit', '1')
+  return /in progress|unknown/.exec(stdout)?.[0]
+}
+
+test('an action has no outcome while it is in progress, and is unknown when its process was killed', async (t) => {
+  const action = await begun()
   const [{ at: _, ...rest } = { at: '' }] = await list(t, '--limit', '1')
   assert.deepEqual(rest, { ...action, outcome: null, about: null, endedAt: null })
+  assert.equal(await outcomeOfNewest(t), 'in progress')
+  await endLost(books(), silentLog)
+  assert.equal(await outcomeOfNewest(t), 'in progress', 'its lease is not over')
+  await passLease(action)
+  assert.deepEqual(await endLost(books(), silentLog), { more: false })
+  const [{ at: __, ...lost } = { at: '' }] = await list(t, '--limit', '1')
+  assert.deepEqual(lost, { ...action, outcome: 'unknown', about: {}, endedAt: null })
+  assert.equal(await outcomeOfNewest(t), 'unknown')
+})
+
+test('the end of a process that was taken for killed is shown instead of unknown, and both are kept', async () => {
+  const action = await begun()
+  await passLease(action)
+  await endLost(books(), silentLog)
+  await endAction(books(), action.actionId, { outcome: 'ok', about: {} })
+  await endLost(books(), silentLog)
+  assert.equal((await newest()).outcome, 'ok')
+  const text = 'select step, outcome from operator_actions where action_id = $1 order by happened_at'
+  const rows = await database.query<{ step: string; outcome: string | null }>(text, [action.actionId])
+  assert.deepEqual(
+    rows.map(({ step, outcome }) => [step, outcome]),
+    [
+      ['BEGUN', null],
+      ['LOST', 'unknown'],
+      ['ENDED', 'ok'],
+    ],
+  )
+  assert.deepEqual(await database.query('select from open_actions where action_id = $1', [action.actionId]), [])
+})
+
+test('workers that look at the same time end an action once', async () => {
+  const action = await begun()
+  await passLease(action)
+  await Promise.all(Array.from({ length: 4 }, () => endLost(books(), silentLog)))
+  const text = `select from operator_actions where action_id = $1 and step = 'LOST'`
+  assert.equal((await database.query(text, [action.actionId])).length, 1)
+})
+
+test('an action that runs for longer than a lease renews it', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const log = createCommandLog(books(), { print: assert.fail, signal: new AbortController().signal })
+  const going = Promise.withResolvers<null>()
+  const action = { actor: 'Kim', command: 'reconcile', arguments: [], subject: 'a long one', reason: null }
+  const ended = recordAction(log, action, () => going.promise)
+  const text = `select o.lease_until > now() as "isHeld" from open_actions o
+    join operator_actions b on b.action_id = o.action_id where b.subject = 'a long one'`
+  const isHeld = async () => (await database.query<{ isHeld: boolean }>(text))[0]?.isHeld ?? false
+  await until('it has begun', isHeld)
+  await database.query('update open_actions set lease_until = now()')
+  assert.equal(await isHeld(), false)
+  t.mock.timers.tick(10_000)
+  await until('it is renewed', isHeld)
+  going.resolve(null)
+  await ended
+  assert.deepEqual(await database.query(text), [])
+})
+
+test('a command whose end is refused says so and waits for the database', async () => {
+  const lines: string[] = []
+  const print = (line: string) => void lines.push(line)
+  const log = createCommandLog(books(), { print, signal: new AbortController().signal })
+  const action = { actor: 'Kim', command: 'backup', arguments: [], subject: null, reason: null }
+  let done: Promise<unknown> | undefined
+  await refusingEnds(database, async () => {
+    done = recordAction(log, action, async () => null)
+    await until('it says what it waits for', () => lines.length > 0)
+    assert.match(
+      lines[0] ?? '',
+      /^The end of action \S+ \(ok\) is missing in the action log: .* Trying again for 30 s\.$/,
+    )
+  })
+  await done
+  assert.equal((await newest()).outcome, 'ok')
+  assert.deepEqual(lines.slice(1), ['The end is in the action log now.'])
+})
+
+test('a command waits for its end no longer than the limit, or until it is interrupted, and the worker ends it', async () => {
+  const interrupted = AbortSignal.timeout(300)
+  const limits = [
+    { signal: new AbortController().signal, limitMs: 300 },
+    { signal: interrupted, limitMs: 60_000 },
+  ]
+  for (const limit of limits) {
+    const lines: string[] = []
+    const log = createCommandLog(books(), { print: (line) => void lines.push(line), ...limit })
+    const action = { actor: 'Kim', command: 'backup', arguments: [], subject: null, reason: null }
+    await refusingEnds(database, async () => {
+      await recordAction(log, action, async () => null)
+    })
+    assert.match(lines.at(-1) ?? '', /is missing in the action log: .* A worker records its outcome as unknown\.$/)
+    await database.query('update open_actions set lease_until = now()')
+    await endLost(books(), silentLog)
+    const [last] = await listActions(books(), 1)
+    assert.deepEqual([last?.command, last?.outcome], ['backup', 'unknown'])
+  }
 })
 
 const readCommands = [
@@ -199,3 +314,31 @@ test('--by without a name or for a command that changes nothing, and an invalid 
     assert.match(stderr, refusedCalls[index]?.[1] ?? /never/)
   }
 })
+
+for (const prefix of ['cpk_', 'cst_', 'whsec_', 'test_sk_', 'live_sk_', 'test_gsk_', 'live_gsk_']) {
+  test(`of a secret that begins with ${prefix} the action log has no more than that`, async () => {
+    const log = {
+      database: createDatabase(database.pool, silentLog),
+      onUnwritten: () => assert.fail('an end was not written'),
+    }
+    const secret = `${prefix}${'A1b2'.repeat(8)}`
+    const action = {
+      actor: 'kim',
+      command: 'test',
+      arguments: ['--key', secret],
+      subject: secret,
+      reason: `is ${secret}`,
+    }
+    const failing = () => Promise.reject(new Error(`not found: ${secret}`))
+    await assert.rejects(recordAction(log, action, failing), /not found/)
+    assert.deepEqual(await newest(), {
+      actor: 'kim',
+      command: 'test',
+      arguments: ['--key', `${prefix}...`],
+      subject: `${prefix}...`,
+      reason: `is ${prefix}...`,
+      outcome: `not found: ${prefix}...`,
+      about: {},
+    })
+  })
+}

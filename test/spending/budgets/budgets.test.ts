@@ -147,6 +147,32 @@ test('a new period begins with nothing used; changed credits keep what was used;
   assertSuccess(await spend(customerId, 20), 200)
 })
 
+test('the list of budgets shows what is used of the present period, by the customer and by each key', async () => {
+  const { customerId } = await service.customerWith(50)
+  await setLimit(customerId, { credits: 20 })
+  await setLimit(customerId, { scope: 'KEY', credits: 10 })
+  assertSuccess(await spend(customerId, 8, { keyId: 'a' }), 200)
+  assert.deepEqual(await usesOf(customerId), ['a 8', 'null 8'])
+  await endPeriod(customerId)
+  assert.deepEqual(await usesOf(customerId), ['null 0'])
+})
+
+test('a customer has at most 100 budgets: no further one is set, and each of them can still be changed', async () => {
+  const { customerId } = await service.newCustomer()
+  const set = (user: number, credits = 10) => {
+    const setting = { scope: 'USER', value: `user-${user}`, period: 'DAY', credits, warnAt: null } as const
+    return setBudget(service.payments.database, { ...setting, customerId })
+  }
+  const budgets = await Promise.all(Array.from({ length: 99 }, (_, user) => set(user)))
+  assert.ok(budgets.every((budget) => budget !== undefined))
+  const last = await set(100)
+  assert.ok(last)
+  assert.equal(await set(101), undefined)
+  assert.equal((await set(100, 20))?.budgetId, last.budgetId)
+  await removeBudget(service.payments.database, last.budgetId)
+  assert.ok(await set(101))
+})
+
 test('a hold counts when it is opened, and its end gives back what was not captured, in the same period only', async () => {
   const { customerId } = await service.customerWith(100)
   const budgetId = await setLimit(customerId, { scope: 'USER', credits: 30 })
@@ -235,6 +261,18 @@ test('a spend that waited for the account while a budget was set, or the custome
   assertFieldRefused(await spend(customerId, 1), 'VAL003', 'customerId')
 })
 
+test('a spend that waited for the account while the budget of its service was lowered is refused by the new limit', async (t) => {
+  const { customerId } = await service.customerWith(50)
+  const name = 'lowered service'
+  const limited = await startInternal(service.payments, name)
+  t.after(() => limited.close())
+  const budgetId = await setLimit(allCustomers, { scope: 'SERVICE', value: name, credits: 40, warnAt: 1 })
+  assertSuccess(await spend(customerId, 1, {}, limited), 200)
+  const lower = `update budgets set credits = 4 where budget_id = '${budgetId}' and $1::uuid is not null`
+  const refused = await overtakenBy(customerId, lower, () => spend(customerId, 5, {}, limited))
+  assertOver(refused, { budgetId, value: name, left: 3 })
+})
+
 test('all keys of a suspended customer are refused within a second and it spends nothing; holds that are open end as ever', async () => {
   const customer = await service.customerWith(50)
   const { customerId } = customer
@@ -301,6 +339,32 @@ test('budget.low is sent once in a period, then credits.low with the lowest step
     { type: 'credits.low', data: { customerId, credits: 0, threshold: 3 } },
     { type: 'credits.empty', data: { customerId, credits: 0 } },
   ])
+})
+
+test('budget.low is sent when exactly as much is used as it warns at, and again in the next period', async () => {
+  const { customerId } = await service.customerWith(50)
+  await setLimit(customerId, { credits: 10, warnAt: 8 })
+  const warnings = async () => {
+    const events = await listLatestEvents(service.payments.database, customerId, 100)
+    return events.filter(({ type }) => type === 'budget.low').map(({ data }) => (data as { used: number }).used)
+  }
+  assertSuccess(await spend(customerId, 7), 200)
+  assert.deepEqual(await warnings(), [])
+  assertSuccess(await spend(customerId, 1), 200)
+  assertSuccess(await spend(customerId, 1), 200)
+  assert.deepEqual(await warnings(), [8])
+  await endPeriod(customerId)
+  assertSuccess(await spend(customerId, 9), 200)
+  assert.deepEqual(await warnings(), [9, 8])
+})
+
+test('a hold can end although less is counted than it gives back', async () => {
+  const { customerId } = await service.customerWith(50)
+  await setLimit(customerId, { credits: 40 })
+  const { holdId } = (await internal.hold(customerId, 10)).body.data
+  await service.database.queryUnguarded('update budget_usage set used = 4 where customer_id = $1', [customerId])
+  assertSuccess(await internal.release(customerId, holdId), 200)
+  assert.deepEqual(await usesOf(customerId), ['null 0'])
 })
 
 test('the internal API lists the budgets of a customer with their use', async () => {

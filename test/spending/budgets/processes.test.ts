@@ -1,4 +1,4 @@
-// The same load as in concurrency.test.ts, at two processes that are killed again and again: 200,000 requests under 50 budgets of
+// The same load as in concurrency.test.ts, at two processes that are killed again and again: 10,000 requests under 50 budgets of
 // ten customers and one of the service. SPENDS sets another number of requests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -28,7 +28,7 @@ import {
 } from '../../support/spending/budget-load.ts'
 import { spendingCalls } from '../../support/spending/spending.ts'
 
-const count = Number(process.env.SPENDS ?? 200_000)
+const count = Number(process.env.SPENDS ?? 10_000)
 const wholeFile = { after }
 const peppers = [{ version: 1, secret: 'one pepper for all processes' }] as const
 const dataDirs = [newDataDir(wholeFile), newDataDir(wholeFile)] as const

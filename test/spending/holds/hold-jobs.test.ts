@@ -188,6 +188,21 @@ test('atMost holds what is available, at least one credit; a repeat gets the fir
   assertFieldRefused(await internal.hold(customerId, 3, { reference: 'x', atMost: 'yes' }), 'VAL003', 'atMost')
 })
 
+test('a repeat that wants exactly the credits does not get the answer of one with atMost, nor the other way round', async () => {
+  const { customerId } = await service.customerWith(10)
+  const hold = (credits: number, reference: string, atMost: boolean) =>
+    internal.hold(customerId, credits, { reference, atMost })
+  assert.equal((await hold(5, 'exactly', false)).body.data.credits, 5)
+  assert.equal((await hold(100, 'up-to', true)).body.data.credits, 5)
+  for (const [answer, rule] of [
+    [await hold(100, 'up-to', false), /was used for a hold of at most 100 credits/],
+    [await hold(5, 'exactly', true), /was used for a hold of 5 credits/],
+  ] as const) {
+    assertFieldRefused(answer, 'VAL003', 'reference')
+    assert.match(answer.text, rule)
+  }
+})
+
 /** Everything that a request about this customer could write. */
 async function rowsOf(customerId: string): Promise<unknown> {
   const [rows] = await service.database.query(

@@ -102,11 +102,12 @@ test('each of several endings returns its own hold, captured credits and balance
     ended.map((hold) => hold && withoutOrdinal(hold)),
     endings,
   )
+  const caller = { serviceId, mayManageHolds: false }
   const found = await findHolds(database(), [
-    { customerId, holdId: one.holdId },
-    { customerId: otherId, holdId: one.holdId },
-    { customerId, holdId: two.holdId },
-    { customerId, holdId: seven.holdId },
+    { ...caller, customerId, holdId: one.holdId },
+    { ...caller, customerId: otherId, holdId: one.holdId },
+    { ...caller, customerId, holdId: two.holdId },
+    { ...caller, customerId, holdId: seven.holdId },
   ])
   const active = { holdId: two.holdId, state: 'ACTIVE', credits: 2, captured: null, ...withoutParts, available: null }
   assert.deepEqual(

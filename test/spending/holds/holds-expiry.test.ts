@@ -92,6 +92,16 @@ test('after its expiry a hold is EXPIRED for every capture and release, before a
   assertSuccess(await internal.spend(id, 21), 200)
 })
 
+test('after its expiry no part of a hold is captured, also before the sweep: it is EXPIRED, and its credits come back', async () => {
+  const { customer, id, holdId } = await heldCustomer(10)
+  await makeExpired(id)
+  const refused = await internal.capturePart(id, holdId, 3, 'too-late')
+  assertFieldRefused(refused, 'VAL003', 'holdId')
+  assert.match(refused.text, /the hold is EXPIRED/)
+  assert.equal(await customer.credits(), 21)
+  assert.deepEqual(await service.entries(id), ['GRANT 21/0', 'HOLD 0/10', 'EXPIRE 0/-10'])
+})
+
 test('a hold that was ended in time does not expire, and retries get the first answer, also after its expiry', async () => {
   const { customer, id, holdId } = await heldCustomer(10, 1)
   const captured = await internal.capture(id, holdId, 4)

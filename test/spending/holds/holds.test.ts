@@ -208,9 +208,9 @@ test('a foreign customerId is NOT000, also while the customer ends the hold', as
   assert.equal(await other.credits(), 21)
 })
 
-test('another service may end a hold, and the ledger has the service that did', async () => {
+test('another service may end a hold with the scope manage-holds, and the ledger has the service that did', async () => {
   const { id, holdId } = await heldCustomer(10)
-  const { token } = await issueToken(service.payments.database, testPeppers, 'the other')
+  const { token } = await issueToken(service.payments.database, testPeppers, 'the other', ['hold', 'manage-holds'])
   assertSuccess(await internal.as(token).capture(id, holdId, 4), 200)
   const { entries } = (await internal.statement(id, { kind: 'HOLD,CAPTURE' })).body.data
   assert.deepEqual(

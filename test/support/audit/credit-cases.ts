@@ -35,10 +35,12 @@ const ends = 'a hold ends by one later entry, of the kind that its state says, a
 
 const queueReaches = 'an endpoint that wants the last event of a customer has a queue that reaches it'
 
-/** An endpoint older than the books, with a queue for each customer. */
+/** An endpoint older than the books, in the journal, with a queue for each customer. */
 const oldEndpoint = (lastEvent: string, types = '{}') => `
+  set local session_replication_role = origin;
   insert into event_endpoints (endpoint_id, url, types, secrets, created_at)
   values ('end_old', 'https://consumer.example', '${types}', '[{}]', now() - interval '2 days');
+  set local session_replication_role = replica;
   insert into event_queues (customer_id, endpoint_id, next_event, last_event)
   select customer_id, 'end_old', 1, ${lastEvent} from accounts where last_event > 1`
 
@@ -429,6 +431,14 @@ const brokenAdjustments: BrokenRule[] = [
   },
   {
     invariant: 'I-21',
+    rule: 'a cancel or a refund of a part took credits that were paid for, and that no other one had taken',
+    when: 'all credits came from adjustments when it began',
+    damage: ({ kept }) => `update ledger_entries set adjusted_after = balance_after
+      where kind = 'HOLD' and order_id = '${kept}'; ${rewriteHashes}`,
+    also: ['I-21 credits of adjustments grow by adjustments alone, and are never more than the balance'],
+  },
+  {
+    invariant: 'I-21',
     rule: 'an entry of an adjustment is the one that its record names',
     when: 'the record was deleted',
     damage: () => `delete from adjustments where kind = 'CORRECTION'`,
@@ -451,6 +461,19 @@ const brokenAdjustments: BrokenRule[] = [
     rule: 'an adjustment above the limit of one person has the approval of a second one',
     when: 'the request is not approved',
     damage: () => `update adjustment_requests set (state, decided_by, decided_at) = ('PENDING', null, null)`,
+  },
+  {
+    invariant: 'I-21',
+    rule: 'an adjustment above the limit of one person has the approval of a second one',
+    when: 'the record names no second person',
+    damage: () => 'update adjustments set approved_by = null',
+    also: ['A-1 every approval of an adjustment has the action of its operator, and every such action its approval'],
+  },
+  {
+    invariant: 'I-21',
+    rule: 'an adjustment above the limit of one person has the approval of a second one',
+    when: 'the request is gone',
+    damage: () => 'delete from adjustment_requests',
   },
 ]
 

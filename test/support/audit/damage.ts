@@ -13,7 +13,8 @@ export type BrokenRule = {
 }
 
 export const guardsDown = `SCHEMA the schema's guards are in place`
-export const namesEntry = 'I-8 an entry that moves the credits of an order is the one that the order names'
+export const namesEntry =
+  'I-8 an entry that moves the credits of an order is the one that the order names, or of an accepted part'
 export const byKind = 'I-20 the kind of an entry says what it does to the balance and to what is held, and for what'
 export const entryOfOperation =
   'I-11 an entry of an operation is about its order and about all that it holds, and ends it as it ended'

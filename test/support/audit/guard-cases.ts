@@ -76,9 +76,9 @@ export const brokenGuards: Sabotage[] = [
   },
   {
     when: 'a unique index is on other columns',
-    damage: `drop index ledger_entries_once_per_order;
-      create unique index ledger_entries_once_per_order on ledger_entries (customer_id, entry_number, kind)`,
-    found: [['unique index', 'ledger_entries', 'ledger_entries_once_per_order', different]],
+    damage: `drop index ledger_entries_once_per_order_or_part;
+      create unique index ledger_entries_once_per_order_or_part on ledger_entries (customer_id, entry_number, kind)`,
+    found: [['unique index', 'ledger_entries', 'ledger_entries_once_per_order_or_part', different]],
   },
   {
     when: 'an index was left invalid',

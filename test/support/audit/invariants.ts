@@ -5,6 +5,7 @@ import { cardNumbersIn } from '../../../harness/card-numbers.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { audit } from '../../../src/payments/audit/audit.ts'
 import { silentLog, type TestDatabase } from '../database/database.ts'
+import { recordPlayedActions } from './played-actions.ts'
 
 const wrongSums = `
   select a.customer_id, a.balance, sum(e.delta), a.held, sum(e.held_delta) as held_sum
@@ -18,6 +19,7 @@ export async function assertSums(database: TestDatabase): Promise<void> {
 }
 
 export async function assertInvariants(database: TestDatabase): Promise<void> {
+  await recordPlayedActions(database)
   const { violations } = await audit(createDatabase(database.pool, silentLog))
   assert.deepEqual({ violations, sums: await database.query(wrongSums) }, { violations: [], sums: [] })
 }

@@ -4,6 +4,7 @@
 import { updateKeyStatus } from '../../../src/customers/customers.sql.ts'
 import { issueToken } from '../../../src/customers/service-tokens.ts'
 import type { Database } from '../../../src/db/database.ts'
+import { insertEndpoint } from '../../../src/events/endpoints.sql.ts'
 import { beginAction, endAction } from '../../../src/operators/action-log.sql.ts'
 import { insertOperator, updateRole } from '../../../src/operators/operators.sql.ts'
 import { insertAudit } from '../../../src/payments/audit/record.sql.ts'
@@ -24,6 +25,9 @@ export async function writeRecords(database: Database, keyId: string): Promise<v
   await beginAction(database, { ...action, reason: 'it leaked' })
   await updateKeyStatus(database, keyId, 'SUSPENDED')
   await endAction(database, actionId, { outcome: 'ok', about: { keyId } })
+  const secrets = [{ sealed: 'a secret', until: null }]
+  const endpoint = { endpointId: 'end_of_the_books', url: 'https://a.example', types: ['order.failed'], secrets }
+  await insertEndpoint(database, endpoint)
   const discrepancy = { kind: 'PAYMENT_DIFFERS', subject: 'pay_other', order: null, detail: { amount: 1 } }
   await saveDiscrepancy(database, discrepancy)
   await saveDiscrepancy(database, discrepancy)
@@ -36,6 +40,7 @@ const continued = 'every change of a record began with what its last journal ent
 const chained = 'no journal entry has been changed: its hash is that of the entry and of the hash before it'
 const headIsLast = 'the head of the journal is its last entry'
 const gapless = 'the entries of the journal are numbered from one without a gap'
+const ended = 'an action that has begun has an end or is open'
 const asNoted = (name: string) => `${name} is as its last journal entry has it`
 const [anOperator, aKey, aCustomer] = [asNoted('an operator'), asNoted('an API key'), asNoted('a customer')]
 
@@ -104,18 +109,47 @@ const changedRecords = [
     'the findings of an audit were changed',
     `update audits set checked = '{"orders": "none"}'`,
   ),
+  broken(
+    ended,
+    'an open action was taken from the open ones',
+    `${triggersFire};
+     insert into operator_actions (action_id, step, actor, command, arguments)
+     values (gen_random_uuid(), 'BEGUN', 'viewer', 'keys issue', '{}');
+     delete from open_actions`,
+    [],
+    'J-3',
+  ),
   broken(asNoted('a budget'), 'a budget was raised', 'update budgets set credits = credits + 1'),
+  broken(
+    asNoted('an endpoint of events'),
+    'an endpoint has another address',
+    `update event_endpoints set url = 'https://other.example'`,
+  ),
+  broken(
+    asNoted('a published checkpoint'),
+    'a checkpoint was added',
+    `insert into log_checkpoints (size, previous_size, root, note, keys, published_at)
+     values (1, 0, sha256(''), 'a note', 'a key', now())`,
+    ['L-5 every published checkpoint is of the transparency log, with cosignatures of its text'],
+  ),
 ]
 
 const removals = [
   ['a key', 'api_keys', `status = 'SUSPENDED'`],
   ['a token', 'service_tokens', 'true'],
   ['an operator', 'operators', 'true'],
-  ['the beginning of an action', 'operator_actions', `step = 'BEGUN'`],
-  ['the end of an action', 'operator_actions', `step = 'ENDED'`],
+  ['the beginning of an action', 'operator_actions', `step = 'BEGUN' and actor = 'viewer'`],
   ['a discrepancy', 'discrepancies', `subject = 'pay_other'`],
   ['an audit', 'audits', 'true'],
+  ['an endpoint', 'event_endpoints', 'true'],
 ].map(([what, table, which]) => broken(removed, `${what} was removed`, `delete from ${table} where ${which}`))
+
+const removedEnd = broken(
+  removed,
+  'the end of an action was removed',
+  `delete from operator_actions where step = 'ENDED'`,
+  [`J-3 ${ended}`],
+)
 
 const removedCustomer = broken(removed, 'a customer was removed with everything', ({ visitor }) =>
   ['orders', 'accounts', 'api_keys', 'customers']
@@ -176,4 +210,10 @@ const changedJournal = [
   ),
 ]
 
-export const brokenRecords: BrokenRule[] = [...changedRecords, ...removals, removedCustomer, ...changedJournal]
+export const brokenRecords: BrokenRule[] = [
+  ...changedRecords,
+  ...removals,
+  removedEnd,
+  removedCustomer,
+  ...changedJournal,
+]

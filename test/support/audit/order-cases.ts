@@ -20,7 +20,12 @@ const allowed = 'the operations of an order are those its state allows'
 const returns = 'a return belongs to a FAILED order, and no payment is returned twice'
 const refusedOrExpired = 'a FAILED order has a confirm that was refused or expired'
 const answeredRule = answered.slice('I-22 '.length)
-const confirmedOnce = 'a CONFIRMED order has one grant of its credits, and nothing was taken back'
+const confirmedOnce =
+  'a CONFIRMED order has one grant of its credits, and nothing was taken back but for accepted parts'
+const wholeAmount =
+  'an operation is about an order and its whole amount, a cancel about what accepted parts have left of it'
+const partsOfPrice = 'accepted parts return less than the price, and leave a credit for each 1,000 won that are left'
+const partTaken = 'the credits of an accepted part were taken by its entry'
 const granted = `I-4 ${confirmedOnce}`
 const grantTime = 'I-10 confirmed_at is the time of the grant'
 
@@ -50,7 +55,7 @@ export const brokenOrders: BrokenRule[] = [
   },
   {
     invariant: 'I-6',
-    rule: 'a CANCELLED order has its grant and one rollback of as much',
+    rule: 'a CANCELLED order has its grant and one rollback of what accepted parts have left of it',
     when: 'less was taken back than granted',
     damage: () => `alter table ledger_entries drop constraint ledger_entries_rules;
       update ledger_entries set delta = delta + 1 where kind = 'ROLLBACK'; ${rewriteLedgers}`,
@@ -80,7 +85,7 @@ export const brokenOrders: BrokenRule[] = [
     rule: 'no order is credited twice',
     when: 'one is',
     damage: (books) =>
-      `drop index ledger_entries_once_per_order; ${addEntry(books, { kind: 'GRANT', delta: 21, order: books.confirmed })}`,
+      `drop index ledger_entries_once_per_order_or_part; ${addEntry(books, { kind: 'GRANT', delta: 21, order: books.confirmed })}`,
     also: [granted, namesEntry, guardsDown],
   },
   {
@@ -147,7 +152,7 @@ export const brokenOrders: BrokenRule[] = [
     invariant: 'I-12',
     rule: returns,
     when: 'the money of one payment was returned twice',
-    damage: ({ returnedTwice }) => `drop index payment_operations_one_success;
+    damage: ({ returnedTwice }) => `drop index payment_operations_one_success_of_kind;
       update payment_operations set payment_key = 'paid_twice' where order_id = '${returnedTwice}' and kind = 'RETURN'`,
     also: [guardsDown],
   },
@@ -212,15 +217,38 @@ export const brokenOrders: BrokenRule[] = [
   },
   {
     invariant: 'I-12',
-    rule: 'an operation is about an order and its whole amount',
+    rule: wholeAmount,
     when: 'it has a lower amount',
     damage: operationOf('confirmed', 'CONFIRM', 'amount = amount - 1'),
   },
   {
     invariant: 'I-12',
-    rule: 'an operation is about an order and its whole amount',
+    rule: wholeAmount,
     when: 'the order is gone',
     damage: ({ confirming }) => `delete from orders where order_id = '${confirming}'`,
+  },
+  {
+    invariant: 'I-12',
+    rule: partsOfPrice,
+    when: 'a part returned the whole price',
+    damage: operationOf('parted', 'PART', 'amount = 100000'),
+  },
+  {
+    invariant: 'I-12',
+    rule: partsOfPrice,
+    when: 'a part took more credits than it leaves won for',
+    damage: ({ parted }) => `alter table ledger_entries drop constraint ledger_entries_rules;
+      update payment_operations set credits_held = 16 where order_id = '${parted}' and kind = 'PART';
+      update ledger_entries set delta = -16, held_delta = -16 where order_id = '${parted}' and kind = 'REFUND';
+      update ledger_entries set held_delta = 16 where order_id = '${parted}' and kind = 'HOLD'; ${rewriteLedgers}`,
+    also: [guardsDown],
+  },
+  {
+    invariant: 'I-12',
+    rule: partTaken,
+    when: 'it names more credits than its entry took',
+    damage: operationOf('parted', 'PART', 'credits_held = 6'),
+    also: [entryOfOperation],
   },
   {
     invariant: 'I-12',
@@ -256,6 +284,17 @@ export const brokenOrders: BrokenRule[] = [
     when: 'a cancel held less',
     damage: operationOf('cancelled', 'CANCEL', 'credits_held = 1'),
     also: [entryOfOperation],
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a full refund takes all that is left of the credits of its order',
+    when: 'one took nothing while credits were left',
+    damage: operationOf(
+      'whollySpent',
+      'REFUND',
+      `opened_at = (select o.confirmed_at + interval '1 microsecond' from orders o
+                    where o.order_id = payment_operations.order_id)`,
+    ),
   },
   {
     invariant: 'I-12',

@@ -11,6 +11,7 @@ import { startSession } from '../../../src/console/session/session.sql.ts'
 import { addEndpoint } from '../../../src/events/endpoints.ts'
 import { createOutbound } from '../../../src/events/outbound.ts'
 import { buildApiListener } from '../../../src/http/api-listener.ts'
+import { createActionLog } from '../../../src/operators/action-log.ts'
 import { insertOperator } from '../../../src/operators/operators.sql.ts'
 import type { Role } from '../../../src/operators/permissions.ts'
 import { closeNow } from '../closing.ts'
@@ -22,9 +23,9 @@ import {
   assertEnvelope,
   assertSuccess,
   type TestService,
-  testLogKeys,
   testPeppers,
   testSecrets,
+  testSigner,
 } from '../service/service.ts'
 import { testWitness } from '../transparency/test-witness.ts'
 import { assertListedFields } from './fields.ts'
@@ -41,7 +42,7 @@ export type Operator = {
 }
 export type ConsoleApi = Awaited<ReturnType<typeof openConsoleApi>>
 
-export async function openConsoleApi(service: TestService) {
+export async function openConsoleApi(service: TestService, { approvalAbove = 200 } = {}) {
   const { database, payments } = service
   const lines: string[] = []
   const { log, assertNoSecret } = createWatchedLog(testSecrets(database), (line) => lines.push(line))
@@ -61,8 +62,8 @@ export async function openConsoleApi(service: TestService) {
     secureCookies: false,
     firstPasswordHours: 72,
     limits: { pendingOrdersPerCustomer: 1_000, requestsPerSecond: 0 },
-    adjustments: { limits: { viewer: 0, support: 20, finance: 500, admin: 2_000 }, approvalAbove: 200 },
-    logKeys: testLogKeys,
+    adjustments: { limits: { viewer: 0, support: 20, finance: 500, admin: 2_000 }, approvalAbove },
+    signer: testSigner,
     witnesses: [testWitness],
     paymentUrlOf: paymentUrlsBy('https://gateway.example/payments/{paymentKey}?order={orderId}'),
     isHeldBack: () => false,
@@ -72,7 +73,8 @@ export async function openConsoleApi(service: TestService) {
     log,
     bodyLimitBytes: 16_384,
   })
-  const actionLog = { database: books, onUnwritten: (text: string) => assert.fail(text) }
+  const actionLog = createActionLog(books, log)
+  app.addHook('onClose', actionLog.finish)
   const guard = consoleApi(app, context, actionLog)
   opening.defer(() => closeNow(app))
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -52,7 +52,7 @@ function storyDetail(place: string): Fields {
   }
 }
 
-const pendingAdjustment = 'customerId adjustmentId kind credits reason requestedBy requestedAt'
+const pendingAdjustment = 'customerId adjustmentId kind credits reason requestedBy requestedAt orderId amount'
 const budgets = {
   'budgets[].': 'budgetId scope value period credits warnAt renewsAt',
   'budgets[].uses[].': 'value used left',
@@ -100,6 +100,7 @@ const fields: Record<EndpointName, Fields> = {
   order: {
     'order.': `${orderRow} paymentKey cardNumber approvalNumber receiptUrl paymentUrl refundShortfall notified`,
     'order.failure.': failure,
+    'order.parts.': 'amount credits',
     'order.ended.': 'at by operator keyLastFour reason amount credits',
     'lot.': lot,
     'story[].': 'at kind',
@@ -191,7 +192,7 @@ const fields: Record<EndpointName, Fields> = {
   audit: {
     '': auditSummary,
     'checked.':
-      'accounts entries holds adjustments orders operations events usage customers apiKeys serviceTokens operators operatorActions discrepancies audits budgets journalEntries loggedEntries',
+      'accounts entries holds adjustments orders operations events usage customers apiKeys serviceTokens operators operatorActions discrepancies audits budgets eventEndpoints logCheckpoints journalEntries loggedEntries publishedCheckpoints',
     'findings[].': 'invariant rule count',
     'findings[].subjects[].': 'customerId orderId kind table name fault record recordNumber scan rows counted',
   },
@@ -212,9 +213,17 @@ const fields: Record<EndpointName, Fields> = {
     'actions[].': 'action allowed code',
   },
   resolveDiscrepancy: { '': 'discrepancyId kind resolution' },
-  acceptDiscrepancy: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
+  partQuote: {
+    '': 'orderId paid creditsOfTheOrder creditsUsed amount proposed most unused valueAfter',
+    'limits.': 'perDay usedToday approvalAbove',
+  },
+  acceptDiscrepancy: { '': 'orderId discrepancyId state requestId amount creditsTaken creditsLeft value' },
   publications: { 'witnesses[].': 'name host size cosignedAt', 'checkpoints[].': 'size root publishedAt cosigners[]' },
-  transparencyLog: { '': 'keys[] waiting waitingIsMore', 'checkpoint.': 'size root writtenAt' },
+  transparencyLog: {
+    '': 'keys[] waiting waitingIsMore',
+    'checkpoint.': 'size root writtenAt',
+    'heldBack.': 'restoreId origin size restoredAt',
+  },
 
   eventEndpoints: { '': 'knownTypes[]', 'endpoints[].': eventEndpoint },
   eventEndpoint: {
@@ -238,8 +247,8 @@ const fields: Record<EndpointName, Fields> = {
   testEndpoint: { '': 'endpointId accepted status error tookMs' },
   resendDead: { '': 'endpointId resent left failed', 'errors[].': 'customerId eventNumber type error' },
 
-  services: { 'tokens[].': 'serviceId name lastFour status createdAt' },
-  issueToken: { '': 'serviceId name token' },
+  services: { 'tokens[].': 'serviceId name lastFour status scopes[] createdAt' },
+  issueToken: { '': 'serviceId name scopes[] token' },
   suspendToken: { '': 'serviceId status' },
   activateToken: { '': 'serviceId status' },
   serviceBudgets: { '': 'isPossible', ...budgets },

@@ -156,7 +156,7 @@ export async function tabTo(page: Page, target: Locator, mostStops = 40): Promis
   assert.fail(`not reachable by keyboard: ${target}`)
 }
 
-export async function isFocused(target: Locator): Promise<boolean> {
+async function isFocused(target: Locator): Promise<boolean> {
   type Element = { ownerDocument: { activeElement: unknown } }
   return target.first().evaluate((element: Element) => element.ownerDocument.activeElement === element)
 }

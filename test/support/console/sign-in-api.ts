@@ -14,6 +14,7 @@ import { createTokens } from '../../../src/console/session/tokens.ts'
 import type { Peppers } from '../../../src/customers/api-keys.ts'
 import { type Connections, createDatabase } from '../../../src/db/database.ts'
 import { buildApiListener } from '../../../src/http/api-listener.ts'
+import type { UnwrittenEnd } from '../../../src/operators/action-log.ts'
 import { insertOperator } from '../../../src/operators/operators.sql.ts'
 import { createPasswords, type Passwords } from '../../../src/operators/passwords.ts'
 import type { Role } from '../../../src/operators/permissions.ts'
@@ -100,7 +101,7 @@ export async function openSignInApi(
     bodyLimitBytes: 16_384,
   })
   const guard = createGuard(app, { database, peppers, secureCookies })
-  const actionLog = { database, onUnwritten: (text: string) => assert.fail(text) }
+  const actionLog = { database, onUnwritten: ({ text }: UnwrittenEnd) => assert.fail(text) }
   apiRoutes(app, {
     guard,
     actionLog,

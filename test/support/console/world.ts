@@ -26,7 +26,12 @@ export type ConsoleWorld = Awaited<ReturnType<typeof startConsoleWorld>>
 export type Customer = Awaited<ReturnType<ConsoleWorld['newCustomer']>>
 
 const capturedStates = ['DONE', 'PARTIAL_CANCELED', 'CANCELED']
-const settings = { WORKER: 'off', TOSS_SECRET_KEY: secretKey, EVENT_PRIVATE_ADDRESSES: 'allow' }
+const settings = {
+  WORKER: 'off',
+  TOSS_SECRET_KEY: secretKey,
+  EVENT_PRIVATE_ADDRESSES: 'allow',
+  ADJUSTMENT_APPROVAL_ABOVE: '40',
+}
 
 export async function startConsoleWorld(t: Cleaner) {
   // As by `npm start`; it does nothing when the sources have not changed.
@@ -169,8 +174,11 @@ async function foundBroken({ database }: ConsoleWorld, subject: object): Promise
       discrepancies: 1,
       audits: 0,
       budgets: 0,
+      eventEndpoints: 0,
+      logCheckpoints: 0,
       journalEntries: 10,
       loggedEntries: 0,
+      publishedCheckpoints: 0,
     },
     findings: [
       { invariant: 'SCHEMA', rule: `the schema's guards are in place`, count: 1, subjects: [guard] },

@@ -39,9 +39,11 @@ export const operatorCases: Record<string, Case[]> = {
     ['an action that has ended when it begins', 'ended_says_how', action({ outcome: 'ok' })],
     ['an end without an outcome', 'ended_says_how', actionEnd({ outcome: null })],
     ['an end without its about', 'ended_says_how', actionEnd({ about: null })],
+    ['an action that was lost with another outcome', 'lost_is_unknown', actionEnd({ step: 'LOST', outcome: 'ok' })],
     ['a reason that comes with the end', 'why_and_what_with_the_beginning', actionEnd({ reason: 'asked for' })],
     ['a subject that comes with the end', 'why_and_what_with_the_beginning', actionEnd({ subject: 'ord_1' })],
   ],
+  open_actions: [['an action that is open twice', 'pkey', { action_id: uuid(1) }]],
   operators: [
     ['a second operator with an id', 'pkey', operator({ operator_id: 'opr_1' })],
     ['a second operator of a name', 'name_key', operator({ name: 'first' })],

@@ -288,6 +288,50 @@ export const roleCases: RoleCase[] = [
         closed_by: 'gen_random_uuid()',
       }),
   ],
+  ...(
+    [
+      ['REFUND', 20_000, 0, 'a full refund that takes no credits'],
+      ['REFUND', 20_000, 21, 'a full refund whose credits are not set aside'],
+      ['REFUND', 19_000, 0, 'a refund of a part that takes no credits'],
+      ['CANCEL', 20_000, 1, 'a cancel that takes one credit'],
+      ['CANCEL', 20_000, 21, 'a cancel whose credits are not set aside'],
+    ] as const
+  ).map(
+    ([kind, amount, credits, what]): RoleCase => [
+      what,
+      'payment_operations_take_credits',
+      (books) =>
+        operation(books, {
+          order_id: `'${books.kept}'`,
+          kind: `'${kind}'`,
+          amount: `${amount}`,
+          credits_held: `${credits}`,
+          reason: `'forged'`,
+        }),
+    ],
+  ),
+  [
+    'an accepted part that returns the whole price',
+    'payment_operations_accept_part',
+    (books) =>
+      operation(books, {
+        order_id: `'${books.kept}'`,
+        kind: `'PART'`,
+        amount: '20000',
+        reason: `'forged'`,
+        state: `'APPROVED'`,
+        closed_at: 'now()',
+        closed_by: 'gen_random_uuid()',
+      }),
+  ],
+  [
+    'a request of a part that was accepted',
+    'adjustment_requests_of_open_parts',
+    ({ parted }) => `insert into adjustment_requests
+        (customer_id, adjustment_id, kind, credits, reason, requested_by, discrepancy_id, order_id, amount)
+      select customer_id, gen_random_uuid(), 'PART', 0, 'forged', 'kim', operation_id, order_id, 1
+      from payment_operations where order_id = '${parted}' and kind = 'PART'`,
+  ],
   [
     'an APPROVED confirm of an order that stays PENDING',
     'payment_operations_approved_with_order',

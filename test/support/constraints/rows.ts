@@ -319,6 +319,7 @@ export const books: [table: string, row: Row][] = [
   ['gateway_movements', movement({ transaction_key: 'first' })],
   ['reconciliations', run({ reconciliation_id: uuid(1), from_time: '2026-01-01', to_time: '2026-01-02' })],
   ['operator_actions', action({ action_id: uuid(1) })],
+  ['open_actions', { action_id: uuid(1) }],
   ['record_journal', journalEntry({ record_number: 1 })],
   ['record_journal_head', { last_number: 7 }],
   ['operators', operator({ operator_id: 'opr_1', name: 'first' })],
@@ -328,6 +329,10 @@ export const books: [table: string, row: Row][] = [
   ['cancel_keys', cancelKey({})],
   ['adjustments', adjustment({ adjustment_id: uuid(1), entry_number: 5 })],
   ['adjustment_requests', request({ adjustment_id: uuid(1) })],
+  [
+    'adjustment_requests',
+    request({ adjustment_id: uuid(5), kind: 'PART', discrepancy_id: uuid(5), order_id: 'confirmed', amount: 1000 }),
+  ],
   ['adjustment_days', { actor: 'kim', day: '2026-01-01', credits: 1 }],
   ['hourly_figures', figure({ hour: '2026-01-01T00:00:00Z' })],
   ['figures_reached', { reached: 'now' }],

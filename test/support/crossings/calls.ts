@@ -26,6 +26,8 @@ import type { World } from './world.ts'
 
 const minuteMs = 60_000
 
+const caller = { serviceId, mayManageHolds: false }
+
 const calls: Record<CallName, (context: PaymentContext, subject: Subject) => Promise<unknown>> = {
   purchase: (context, { customerId, reference }) =>
     purchase(context, customerId, { packageType: 'STANDARD', paymentMethod: 'CARD', idempotencyKey: reference }),
@@ -39,11 +41,11 @@ const calls: Record<CallName, (context: PaymentContext, subject: Subject) => Pro
   hold: ({ credits }, { customerId, reference }) =>
     openHold(credits, serviceId, { customerId, credits: held, reference, expiresInSeconds: 3_600 }),
   part: ({ credits }, { customerId, holdId, reference }) =>
-    capturePart(credits, serviceId, { customerId, holdId, credits: 5, reference }),
+    capturePart(credits, caller, { customerId, holdId, credits: 5, reference }),
   capture: ({ credits }, { customerId, holdId }) =>
-    endHold(credits, serviceId, { customerId, holdId, ending: 'CAPTURE', captured: 5 }),
+    endHold(credits, caller, { customerId, holdId, ending: 'CAPTURE', captured: 5 }),
   release: ({ credits }, { customerId, holdId }) =>
-    endHold(credits, serviceId, { customerId, holdId, ending: 'RELEASE', captured: null }),
+    endHold(credits, caller, { customerId, holdId, ending: 'RELEASE', captured: null }),
   refund: (context, { orderId }) => refund(context, { orderId, reason: 'a goodwill' }),
   refundUnused: (context, { orderId }) =>
     refund(context, { orderId, reason: 'as quoted', unused: { amount: 15_000, credits: 16 } }),

@@ -6,6 +6,7 @@ import { after, before, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { createDatabase, definedStatements } from '../../../src/db/database.ts'
 import { audit } from '../../../src/payments/audit/audit.ts'
+import { recordPlayedActions } from '../audit/played-actions.ts'
 import { silentLog, testServer } from '../database/database.ts'
 import { isLong } from '../long.ts'
 import { type Cell, type Plan, runCell } from './cells.ts'
@@ -184,6 +185,7 @@ function placesOf(crossings: string[]): { places: { crossing: string; at: number
 
 /** Subjects that were prepared and never used are left out: they are unfinished. */
 async function checkWorld({ database, connections, sandbox, stock, retired }: World): Promise<void> {
+  await recordPlayedActions(database)
   const { violations } = await audit(createDatabase(connections, silentLog))
   assert.deepEqual(violations, [])
   const left = new Set([...retired, ...[...stock.values()].flat().map(({ orderId }) => orderId)])

@@ -2,6 +2,7 @@
 // follows from the payment key: for tests that then damage them.
 
 import assert from 'node:assert/strict'
+import { asOperator } from '../../../harness/as-operator.ts'
 import { newHoldId } from '../../../src/core/ids.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
 import { updateLowCredits } from '../../../src/credits/accounts.sql.ts'
@@ -12,6 +13,7 @@ import { setBudget } from '../../../src/credits/budgets/budgets.sql.ts'
 import { createCredits } from '../../../src/credits/credits.ts'
 import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
 import type { HoldEnding } from '../../../src/credits/holds/holds.sql.ts'
+import { findLot } from '../../../src/credits/lots/lots.sql.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
 import { issueToken } from '../../../src/customers/service-tokens.ts'
 import { type Connections, createDatabase } from '../../../src/db/database.ts'
@@ -23,6 +25,7 @@ import { type PackageType, packageOf, paymentMethod } from '../../../src/payment
 import { purchase } from '../../../src/payments/purchase.ts'
 import { expireOrders } from '../../../src/payments/recovery/expire.ts'
 import { review } from '../../../src/payments/recovery/review.ts'
+import { insertPart } from '../../../src/payments/refunds/accept.sql.ts'
 import { refund } from '../../../src/payments/refunds/refund.ts'
 import { testPeppers, testSettings } from '../service/service.ts'
 import { silentLog } from './database.ts'
@@ -126,6 +129,28 @@ export async function endHold(context: PaymentContext, customerId: string, holdI
 
 const reason = 'changed my mind'
 
+function refundAs(context: PaymentContext, { orderId }: { orderId: string }) {
+  return asOperator(context.database, { command: 'orders refund', subject: orderId }, () =>
+    refund(context, { orderId, reason }),
+  )
+}
+
+/** A part that was cancelled at the gateway, as a person accepts it. */
+async function acceptAs(
+  { database }: PaymentContext,
+  { customerId, ...payment }: { customerId: string; orderId: string; paymentKey: string },
+  taken: { amount: number; credits: number },
+) {
+  const discrepancyId = crypto.randomUUID()
+  const lot = await findLot(database, customerId, payment.orderId)
+  assert.ok(lot)
+  const place = { transactionKey: null, atEntry: lot.lastEntry, acceptedBefore: 0, approval: null }
+  await asOperator(database, { command: 'discrepancies accept', subject: discrepancyId }, async () => {
+    assert.ok(await insertPart(database, { customerId, ...payment, discrepancyId, ...taken, reason, ...place }))
+    return {}
+  })
+}
+
 /** A hold of every kind: two ended by the service, one expired, one captured in parts and extended. */
 async function writeHolds(context: PaymentContext, customer: string) {
   const held = await hold(context, customer, 2)
@@ -140,7 +165,8 @@ async function writeHolds(context: PaymentContext, customer: string) {
     const part = { customerId: customer, holdId: inParts, credits: 1, reference, serviceId }
     assert.ok(await context.credits.capturePart(part))
   }
-  assert.ok(await context.credits.extendHold({ customerId: customer, holdId: inParts, expiresInSeconds: 7_200 }))
+  const extension = { customerId: customer, holdId: inParts, expiresInSeconds: 7_200, serviceId, mayManageHolds: false }
+  assert.ok(await context.credits.extendHold(extension))
   return { held, captured, released, overdue, inParts }
 }
 
@@ -177,7 +203,7 @@ export async function writeBooks(context: PaymentContext) {
   const cancelled = await confirmed(context, customer)
   await cancel(context, customer, { paymentKey: cancelled.paymentKey, reason })
   const refunded = await confirmed(context, customer)
-  await refund(context, { orderId: refunded.orderId, reason })
+  await refundAs(context, refunded)
   const kept = await confirmed(context, customer, 'kept')
   await assert.rejects(cancel(context, customer, { paymentKey: kept.paymentKey, reason }))
   const cancelling = await confirmed(context, customer, 'stuck')
@@ -207,14 +233,16 @@ export async function writeBooks(context: PaymentContext) {
   await updateLowCredits(context.database, spender, [5])
   const partlySpent = await confirmed(context, spender)
   await spend(context, spender, 20)
-  await refund(context, { orderId: partlySpent.orderId, reason })
+  await refundAs(context, partlySpent)
   const whollySpent = await confirmed(context, spender)
   await spend(context, spender, 21)
-  await refund(context, { orderId: whollySpent.orderId, reason })
+  await refundAs(context, whollySpent)
   const stuckRefund = await confirmed(context, spender, 'stuck', 'PRO')
-  await assert.rejects(refund(context, { orderId: stuckRefund.orderId, reason }))
+  await assert.rejects(refundAs(context, stuckRefund))
+  const partCustomer = await newCustomer(context)
+  const parted = await confirmed(context, partCustomer, 'paid', 'PRO')
+  await acceptAs(context, { customerId: partCustomer, ...parted }, { amount: 5_000, credits: 5 })
   const limits = await writeBudgets(context)
-  await newCustomer(context, '00000000-0000-0000-0000-000000000000')
   const visitor = await newCustomer(context)
   await order(context, visitor)
 
@@ -237,6 +265,8 @@ export async function writeBooks(context: PaymentContext) {
     partlySpent: partlySpent.orderId,
     whollySpent: whollySpent.orderId,
     stuckRefund: stuckRefund.orderId,
+    parted: parted.orderId,
+    partCustomer,
     ...holds,
     ...limits,
   }
@@ -254,12 +284,16 @@ export async function writeAdjustments(context: PaymentContext): Promise<string>
   await reverseSpend(credits.reverse, { ...service, reversedReference: 'large', credits: 4, reference: 'back', reason })
   const adjusted = (kind: OperatorKind, amount: number, approvalAbove: number) => {
     const adjustment = { customerId, adjustmentId: crypto.randomUUID(), kind, credits: amount, reason, actor: 'kim' }
-    return adjust(database, adjustment, { perDay: 100, approvalAbove })
+    const command = kind === 'GOODWILL' ? 'adjustments grant' : 'adjustments correct'
+    return asOperator(database, { actor: 'kim', command, subject: customerId, credits: amount }, () =>
+      adjust(database, adjustment, { perDay: 100, approvalAbove }),
+    )
   }
   await adjusted('GOODWILL', 5, 10)
   await adjusted('CORRECTION', -2, 10)
   const { adjustmentId } = await adjusted('GOODWILL', 30, 10)
-  await approve(database, adjustmentId, 'lee', 100)
+  const approval = { actor: 'lee', command: 'adjustments approve', subject: customerId, ids: [adjustmentId] }
+  await asOperator(database, approval, () => approve(database, adjustmentId, 'lee', 100))
   await credits.spend({ ...service, credits: 3, reference: 'later' })
   return customerId
 }

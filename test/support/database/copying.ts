@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { formCluster } from '../../../harness/citus/citus.ts'
 import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
 import type { StandaloneCall, Values } from '../../../src/commands/command.ts'
-import { testPeppers } from '../service/service.ts'
+import { testLogOrigin, testPeppers } from '../service/service.ts'
 import { clusterOwner, createTestDatabase, silentLog, testServers } from './database.ts'
 import type { ServerConnection } from './places.ts'
 
@@ -14,6 +14,7 @@ export type CallOptions = {
   dataDir: string
   values: Values
   peppers?: ReturnType<StandaloneCall['knownPeppers']>
+  logOrigin?: string
   signal?: AbortSignal
   onProgress?: StandaloneCall['onProgress']
 }
@@ -24,7 +25,9 @@ export function bareCall({ to, dataDir, values, ...options }: CallOptions): Stan
     values,
     databaseOptions: { databaseUrl: to && databaseUrl(to), dataDir, databaseConnections: 4, log: silentLog },
     resolvePath: (typed) => typed,
+    logName: () => ({ origin: options.logOrigin ?? testLogOrigin }),
     knownPeppers: () => ('peppers' in options ? options.peppers : testPeppers),
+    print: () => undefined,
     onProgress: options.onProgress ?? (() => undefined),
     signal: options.signal ?? new AbortController().signal,
   }

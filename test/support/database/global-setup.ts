@@ -127,6 +127,9 @@ export async function globalTeardown(): Promise<void> {
     await citus?.stop()
   } finally {
     if (directory) rmSync(directory, { recursive: true, force: true })
+    server = undefined
+    citus = undefined
+    directory = undefined
   }
 }
 

@@ -1,9 +1,10 @@
 // Where a test's own statements run. On one server: there. On a cluster: in the group of a customer, in every group, or on every
 // server. The views of a group have the names of the tables, so the text is the same.
-import pg from 'pg'
+import type pg from 'pg'
 import { nameOf, queryGroupOf } from '../../../harness/citus/every-group.ts'
 import { type Layout, readLayout } from '../../../src/db/cluster/layout.ts'
 import { distributedTables } from '../../../src/db/cluster/tables.ts'
+import { Client } from '../../../src/db/connect.ts'
 import type { Database } from '../../../src/db/database.ts'
 
 export type ServerConnection = { host: string; port: number; user: string; password: string; database: string }
@@ -38,9 +39,7 @@ export function placesOf(pool: pg.Pool, { owner, serving }: Roles, isCluster: bo
   }
 
   async function beginAt({ connection, shard }: Place): Promise<Transaction> {
-    const client = new pg.Client({ ...connection, types: pool.options.types, application_name: 'by hand' })
-    // The database is dropped while it is open, when a test has failed.
-    client.on('error', () => undefined)
+    const client = new Client({ ...connection, types: pool.options.types, application_name: 'by hand' })
     await client.connect()
     const endWith = async (text: string) => {
       await client.query(text).finally(() => client.end())

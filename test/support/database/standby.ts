@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { type Cleaner, clusterOf, newDataDir } from '../../../harness/processes.ts'
 import { until } from '../../../harness/until.ts'
+import { Client } from '../../../src/db/connect.ts'
 import { findPostmaster, isAlive } from '../../../src/db/embedded/postmaster.ts'
 import { type EmbeddedServer, startEmbedded } from '../../../src/db/embedded/server.ts'
 
@@ -15,8 +16,7 @@ export type Node = Awaited<ReturnType<typeof startNode>>
 export async function startNode(dataDir: string) {
   const server = await startEmbedded({ dataDir })
   async function query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const client = new pg.Client(server.connection)
-    client.on('error', () => undefined)
+    const client = new Client(server.connection)
     await client.connect()
     try {
       // Not a commit that waits for a standby.

@@ -31,6 +31,7 @@ import { createWatchedLog, type Settings } from '../leaks.ts'
 export const testLogOrigin = 'prepaid-credits/log'
 export const testPeppers = [{ version: 1, secret: 'a pepper for the tests only' }] as const
 export const testLogKeys = logKeysOf(testPeppers, testLogOrigin)
+export const testSigner = { keys: testLogKeys, origin: testLogOrigin }
 export const secretKey = 'test_sk_of_the_tests'
 
 /** Secrets that the log of a test listener must not contain. */

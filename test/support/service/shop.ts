@@ -7,7 +7,9 @@ import { pino } from 'pino'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createCreditsClient, createSpendingClient } from '../../../client/src/index.ts'
 import { readConfig } from '../../../src/config.ts'
+import { issueToken } from '../../../src/customers/service-tokens.ts'
 import { createDatabase } from '../../../src/db/database.ts'
+import { readPepper } from '../../../src/dev/secrets.ts'
 import { startDevelopment } from '../../../src/dev/start.ts'
 import { expireOrders } from '../../../src/payments/recovery/expire.ts'
 import { assertInvariants } from '../audit/invariants.ts'
@@ -54,7 +56,9 @@ export async function startShop(more: Record<string, string> = {}) {
       const secret = (name: string) => readFileSync(join(dataDir, 'storefront', name), 'utf8')
       const buyer = createCreditsClient({ baseUrl: service.publicUrl, apiKey: secret('api-key') })
       const { customerId } = await buyer.getCreditBalance()
-      const spending = createSpendingClient({ baseUrl: service.internalUrl, token: secret('service-token') })
+      const peppers = readPepper(dataDir) ?? assert.fail('no secret')
+      const { token } = await issueToken(createDatabase(database.pool, silentLog), peppers, 'analyses')
+      const spending = createSpendingClient({ baseUrl: service.internalUrl, token })
       await spending.spendCredits({ customerId, credits, reference: crypto.randomUUID() })
     },
     /** Every order that is not paid by now. */

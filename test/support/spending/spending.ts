@@ -27,8 +27,8 @@ import {
   startTestService,
   type TestCustomer,
   type TestServiceOptions,
-  testLogKeys,
   testPeppers,
+  testSigner,
 } from '../service/service.ts'
 
 export const creditsPath = '/internal/v1/credits'
@@ -132,7 +132,7 @@ export async function startInternal(
     gateway,
     credits,
     payments,
-    logKeys: testLogKeys,
+    signer: testSigner,
     ...(metrics && { metrics }),
     authenticateService: createAuthenticateService(database, testPeppers),
     log,

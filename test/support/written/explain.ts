@@ -20,13 +20,15 @@ async function doTheRest({ payments, newCustomer }: TestService): Promise<void> 
   await credits.spend({ ...service, credits: 3, reference: 'spend' })
   const holdId = crypto.randomUUID()
   await credits.openHold({ ...service, holdId, credits: 5, reference: 'hold', expiresInSeconds: 60 })
-  await credits.extendHold({ customerId, holdId, expiresInSeconds: 120 })
+  await credits.extendHold({ ...service, holdId, expiresInSeconds: 120, mayManageHolds: false })
   await credits.capturePart({ ...service, holdId, credits: 1, reference: 'part' })
   await credits.findUse({ customerId, reference: 'part' })
-  await credits.findHold({ customerId, holdId })
+  await credits.findHold({ ...service, holdId, mayManageHolds: false })
+  const another = { ...service, serviceId: 'svc_another' }
+  await credits.captureForeignHold({ ...another, holdId, captured: 1, reference: 'foreign' })
   await credits.endHold({ ...service, holdId, ending: 'CAPTURE', captured: 2 })
   await refund(payments, { orderId, reason: 'to be explained' })
-  for (const { run } of paymentJobs(payments)) await run(new AbortController().signal)
+  for (const { run } of paymentJobs(payments, [])) await run(new AbortController().signal)
 }
 
 /** As on the connections of requests: with generic plans. */

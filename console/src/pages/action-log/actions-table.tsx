@@ -98,7 +98,7 @@ const pageOf: [command: RegExp, page: (subject: string) => string][] = [
   [/^endpoints\b/, (subject) => `/events/${subject}`],
   [/^services\b/, () => '/services'],
   [/^discrepancies\b/, (subject) => `/books/discrepancies/${subject}`],
-  [/^reconcile carry-out$/, (subject) => `/books/runs/${subject}`],
+  [/^reconcile\b/, (subject) => `/books/runs/${subject}`],
 ]
 
 /** A customer by the name, an order or a discrepancy with the name of its customer. */
@@ -121,7 +121,7 @@ function Subject({ action: { command, subject, subjectName } }: { action: Action
   )
 }
 
-const tones: Record<string, Tone> = { ok: 'good', failed: 'bad', refused: 'waiting' }
+const tones: Record<string, Tone> = { ok: 'good', failed: 'bad', refused: 'waiting', unknown: 'waiting' }
 
 function Outcome({ action: { command, outcome } }: { action: Action }) {
   const words = useWords()

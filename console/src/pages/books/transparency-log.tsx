@@ -34,11 +34,23 @@ export function TransparencyLog() {
 
 type Log = Data<'transparencyLog'>
 
-function State({ log: { checkpoint, keys, waiting, waitingIsMore } }: { log: Log }) {
+function State({ log: { checkpoint, keys, waiting, waitingIsMore, heldBack } }: { log: Log }) {
   const { transparency: words } = useWords()
   const { number } = useFormats()
   return (
     <>
+      {heldBack && (
+        <Alert color="red" title={words.heldBack}>
+          <Stack gap="xs">
+            <Text size="sm">{words.heldBackText(heldBack.origin, number(heldBack.size))}</Text>
+            <Group gap="xs">
+              <Text size="sm">{words.restored}</Text>
+              <Time at={heldBack.restoredAt} />
+              <Id value={heldBack.restoreId} />
+            </Group>
+          </Stack>
+        </Alert>
+      )}
       <SimpleGrid cols={{ base: 1, xs: 3 }}>
         <Figure label={words.size} value={number(checkpoint?.size ?? 0)} />
         <Figure
@@ -63,16 +75,18 @@ function State({ log: { checkpoint, keys, waiting, waitingIsMore } }: { log: Log
             <Text size="sm">{words.root}</Text>
             <Id value={checkpoint.root} />
           </Group>
-          <Button
-            component="a"
-            href={checkpointPath}
-            download={`checkpoint-${checkpoint.size}.txt`}
-            variant="default"
-            leftSection={<DownloadIcon />}
-            style={{ alignSelf: 'flex-start' }}
-          >
-            {words.save}
-          </Button>
+          {!heldBack && (
+            <Button
+              component="a"
+              href={checkpointPath}
+              download={`checkpoint-${checkpoint.size}.txt`}
+              variant="default"
+              leftSection={<DownloadIcon />}
+              style={{ alignSelf: 'flex-start' }}
+            >
+              {words.save}
+            </Button>
+          )}
         </Section>
       ) : (
         <Alert color="gray">{words.none}</Alert>
@@ -81,9 +95,11 @@ function State({ log: { checkpoint, keys, waiting, waitingIsMore } }: { log: Log
         {keys.map((key) => (
           <Group key={key} gap="xs">
             <Id value={key} />
-            <Badge variant="light" color="gray" tt="none">
-              {words.signs}
-            </Badge>
+            {!heldBack && (
+              <Badge variant="light" color="gray" tt="none">
+                {words.signs}
+              </Badge>
+            )}
           </Group>
         ))}
       </Section>

@@ -1,9 +1,10 @@
 // The adjustments of a customer: goodwill, corrections and reversals, newest first, and the requests that wait for a second
 // operator. Each dialog has an id of its own, so a repeat of its request adjusts nothing twice.
-import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import type { Data, EndpointName } from '../../api/client.ts'
-import { useEndpoint, useMay, usePages, useSession } from '../../api/hooks.ts'
+import type { Data } from '../../api/client.ts'
+import { useEndpoint, useMay, usePages } from '../../api/hooks.ts'
+import { affectedByAdjustment } from '../../api/refreshes.ts'
 import { Credits } from '../../format/amounts.tsx'
 import { useFormats } from '../../format/formats.ts'
 import { Time } from '../../format/time.tsx'
@@ -12,13 +13,10 @@ import { ReasonDialog } from '../../parts/reason-dialog.tsx'
 import { announce } from '../../shell/announce.ts'
 import { useKeptFocus } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
+import { PendingRequests } from './pending-requests.tsx'
 
 type Adjustment = Data<'adjustments'>['adjustments'][number]
-type Pending = Data<'adjustments'>['pending'][number]
 type Act = 'grantGoodwill' | 'correctBalance'
-type Decision = 'approveAdjustment' | 'rejectAdjustment'
-
-const refreshes: EndpointName[] = ['adjustments', 'customer', 'customers', 'statement', 'home', 'actionLog']
 
 export function Adjustments({ customerId }: { customerId: string }) {
   const { adjustments: words } = useWords().customers
@@ -58,7 +56,7 @@ export function Adjustments({ customerId }: { customerId: string }) {
           )}
         </Group>
       )}
-      {data && data.pending.length > 0 && <Requests pending={data.pending} onDone={done} />}
+      {data && data.pending.length > 0 && <PendingRequests pending={data.pending} onDone={done} />}
       <List pages={pages} />
       {act && (
         <AdjustDialog
@@ -113,73 +111,6 @@ function By({ actor, approvedBy, service, reversedReference }: Adjustment) {
   )
 }
 
-function Requests({ pending, onDone }: { pending: Pending[]; onDone(text: string): void }) {
-  const { adjustments: words, statement } = useWords().customers
-  const { columns: headers } = words
-  const { number } = useFormats()
-  const mayApprove = useMay('approve adjustments')
-  const { name: own } = useSession()
-  const [chosen, setChosen] = useState<{ decision: Decision; request: Pending } | null>(null)
-  const columns: Column<Pending>[] = [
-    { header: headers.time, place: 'line', cell: ({ requestedAt }) => <Time at={requestedAt} /> },
-    { header: headers.kind, place: 'title', cell: ({ kind }) => statement.entryKinds[kind] },
-    {
-      header: headers.credits,
-      place: 'amount',
-      align: 'right',
-      cell: ({ credits }) => <Credits value={credits} signed />,
-    },
-    { header: headers.reason, cell: ({ reason }) => reason },
-    { header: headers.by, place: 'line', cell: ({ requestedBy }) => requestedBy },
-    ...(mayApprove
-      ? [
-          {
-            header: headers.actions,
-            cell: (request: Pending) => (
-              <Group gap="xs" wrap="nowrap">
-                {(['approveAdjustment', 'rejectAdjustment'] as const)
-                  // A request is approved by another operator.
-                  .filter((decision) => decision === 'rejectAdjustment' || request.requestedBy !== own)
-                  .map((decision) => (
-                    <Button
-                      key={decision}
-                      size="compact-sm"
-                      variant="default"
-                      aria-label={words.decisionOf[decision](number(request.credits))}
-                      onClick={() => setChosen({ decision, request })}
-                    >
-                      {words[decision]}
-                    </Button>
-                  ))}
-              </Group>
-            ),
-          },
-        ]
-      : []),
-  ]
-  return (
-    <div>
-      <Title order={3} size="h5" mb={6}>
-        {words.pending}
-      </Title>
-      <DataTable caption={words.pending} columns={columns} rows={pending} keyOf={({ adjustmentId }) => adjustmentId} />
-      {chosen && (
-        <ReasonDialog
-          onClose={() => setChosen(null)}
-          title={words.decisionOf[chosen.decision](number(chosen.request.credits))}
-          text={chosen.request.reason}
-          action={words[chosen.decision]}
-          isDestructive={chosen.decision === 'rejectAdjustment'}
-          endpoint={chosen.decision}
-          inputOf={(reason) => ({ params: { adjustmentId: chosen.request.adjustmentId }, body: { reason } })}
-          refreshes={refreshes}
-          onDone={() => onDone(words.decided[chosen.decision])}
-        />
-      )}
-    </div>
-  )
-}
-
 const forms: Record<Act, RegExp> = { grantGoodwill: /^[1-9]\d{0,8}$/, correctBalance: /^[+-]?[1-9]\d{0,8}$/ }
 
 type DialogProps = {
@@ -204,7 +135,7 @@ function AdjustDialog({ name, adjustmentId, customerId, onClose, onDone }: Dialo
       isBlocked={!isAcceptable}
       focus="first"
       endpoint={name}
-      refreshes={refreshes}
+      refreshes={affectedByAdjustment}
       onDone={({ state }) => onDone(state === 'PENDING' ? words.requested : words.adjusted)}
       inputOf={(reason) => ({ params: { customerId }, body: { adjustmentId, credits: Number(text), reason } })}
     >

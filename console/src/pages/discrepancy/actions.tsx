@@ -11,12 +11,13 @@ import { useKeptFocus } from '../../shell/keep-focus.ts'
 import { useWords } from '../../words/words.tsx'
 import { SettleResult } from '../order/actions/results.tsx'
 import { SettleDialog } from '../order/actions/settle-dialog.tsx'
-import { AcceptDialog } from './accept-dialog.tsx'
+import { AcceptDialog, AcceptedResult } from './accept-dialog.tsx'
+import { WaitingRequests } from './waiting-requests.tsx'
 
 type PossibleAction = Data<'discrepancy'>['actions'][number]
-type Props = { discrepancyId: string; order: Data<'discrepancy'>['order']; actions: PossibleAction[] }
+type Props = Pick<Data<'discrepancy'>, 'discrepancy' | 'order' | 'actions'>
 
-export function Actions({ discrepancyId, order, actions }: Props) {
+export function Actions({ discrepancy: { discrepancyId, customerId, resolvedAt }, order, actions }: Props) {
   const { orders, books, discrepancy } = useWords()
   const [dialog, setDialog] = useState<PossibleAction['action'] | null>(null)
   const [result, setResult] = useState<ReactNode>(null)
@@ -60,21 +61,21 @@ export function Actions({ discrepancyId, order, actions }: Props) {
         </Group>
       )}
       {result && <Box mt="md">{result}</Box>}
+      {customerId && order && !resolvedAt && (
+        <WaitingRequests customerId={customerId} orderId={order.orderId} onDone={closed} />
+      )}
       <SettleDialog
         opened={dialog === 'settle'}
         orderId={order?.orderId ?? ''}
         onClose={close}
         onSettled={(data) => setResult(<SettleResult data={data} onClose={() => setResult(null)} />)}
       />
-      {order && (
-        <AcceptDialog
-          opened={dialog === 'accept'}
-          discrepancyId={discrepancyId}
-          order={order}
-          onClose={close}
-          onAccepted={() => closed(discrepancy.accept.done)}
-        />
-      )}
+      <AcceptDialog
+        opened={dialog === 'accept'}
+        discrepancyId={discrepancyId}
+        onClose={close}
+        onAccepted={(data) => setResult(<AcceptedResult data={data} onClose={() => setResult(null)} />)}
+      />
       <ReasonDialog
         opened={dialog === 'resolve'}
         onClose={close}

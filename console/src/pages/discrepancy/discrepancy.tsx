@@ -49,7 +49,7 @@ export function DiscrepancyPage({ params: { discrepancyId = '' } }: { params: { 
           <>
             <Headline discrepancy={data.discrepancy} order={data.order} />
             <Sides detail={data.discrepancy.detail} paymentUrl={data.paymentUrl} />
-            <Actions discrepancyId={discrepancyId} order={data.order} actions={data.actions} />
+            <Actions discrepancy={data.discrepancy} order={data.order} actions={data.actions} />
             <Timeline moments={data.history} title={own.history} caption={own.historyCaption} />
             {data.others.length > 0 && <Others others={data.others} />}
           </>

@@ -12,6 +12,7 @@ import { Age, Time } from '../../format/time.tsx'
 import { DataTable } from '../../parts/data-table.tsx'
 import { useWords } from '../../words/words.tsx'
 import { AuditResult } from '../books/audits/audit-result.tsx'
+import { changeOf, RequestSubject } from '../customer/pending-requests.tsx'
 import { meaningOfCode } from '../order/timeline/gateway-code.ts'
 import classes from './home.module.css'
 
@@ -283,11 +284,12 @@ function PendingAdjustments({ pending }: { pending: Home['pendingAdjustments'] }
         linkOf={({ customerId }) => `/customers/${customerId}?tab=adjustments`}
         columns={[
           { header: home.customer, place: 'title', cell: ({ customerId }) => <Id value={customerId} short /> },
+          { header: home.request, place: 'line', cell: (request) => <RequestSubject request={request} /> },
           {
             header: home.credits,
             align: 'right',
             place: 'amount',
-            cell: ({ credits }) => <Credits value={credits} signed />,
+            cell: (request) => <Credits value={changeOf(request)} signed />,
           },
           { header: home.requestedBy, place: 'line', cell: ({ requestedBy }) => requestedBy },
           { header: home.since, place: 'line', cell: ({ requestedAt }) => <Time at={requestedAt} /> },

@@ -32,6 +32,7 @@ export function Headline({ page }: { page: Data<'order'> }) {
         <StatusBadge status={status} failure={failure?.reason ?? null} />
         <div>
           {ended ? <EndedText ended={ended} /> : <Text>{meaningOf(page, allWords)}</Text>}
+          {order.parts && <PartsText parts={order.parts} status={status} />}
           {failure?.gatewayCode && (
             <Text size="sm" c="dimmed">
               {meaningOfCode(allWords, failure.gatewayCode)}
@@ -125,6 +126,13 @@ function EndedText({ ended }: { ended: NonNullable<Order['ended']> }) {
   )
 }
 
+function PartsText({ parts, status }: { parts: NonNullable<Order['parts']>; status: Order['status'] }) {
+  const { parts: words } = useWords().orders.order
+  const { number, won } = useFormats()
+  const text = status === 'CONFIRMED' ? words.CONFIRMED : words.before
+  return <Text>{text(won(parts.amount), number(parts.credits))}</Text>
+}
+
 export function PaymentLink({ url }: { url: string }) {
   const { order: words } = useWords().orders
   return (
@@ -136,7 +144,7 @@ export function PaymentLink({ url }: { url: string }) {
 }
 
 /** What became of the credits. Those of an order that is closed have no value. */
-function Rest({ lot: { status, used, held, unused, takenBack, value } }: { lot: Lot }) {
+function Rest({ lot: { status, used, held, unused, takenBack, value, refundedAmount } }: { lot: Lot }) {
   const { order: words } = useWords().orders
   return (
     <>
@@ -163,7 +171,7 @@ function Rest({ lot: { status, used, held, unused, takenBack, value } }: { lot: 
         <Fact label={words.value}>
           <Won value={value} />
           <Text size="xs" c="dimmed">
-            {words.valueHint}
+            {refundedAmount === null ? words.valueHint : words.valueHintOfRest}
           </Text>
         </Fact>
       )}

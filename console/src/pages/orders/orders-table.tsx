@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import type { Data } from '../../api/client.ts'
 import type { Pages } from '../../api/hooks.ts'
 import { Credits, Won } from '../../format/amounts.tsx'
+import { useFormats } from '../../format/formats.ts'
 import { Id } from '../../format/id.tsx'
 import { StatusBadge } from '../../format/status-badge.tsx'
 import { Time } from '../../format/time.tsx'
@@ -69,10 +70,12 @@ export function OrdersTable({ caption, pages, empty, withCustomer, sortOf }: Pro
   )
 }
 
-/** Why it failed, or that its outcome is not known yet. */
-function Reason({ row: { failure, openOperation } }: { row: OrderRow }) {
+/** Why it failed, that its outcome is not known yet, or what of a confirmed order was cancelled at the gateway. */
+function Reason({ row: { status, failure, openOperation, refundedAmount } }: { row: OrderRow }) {
   const { orders } = useWords()
-  const text = failure ? orders.failures[failure.reason].label : openOperation && orders.inProgress
+  const { won } = useFormats()
+  const partly = status === 'CONFIRMED' && refundedAmount !== null && orders.partlyCancelled(won(refundedAmount))
+  const text = failure ? orders.failures[failure.reason].label : openOperation ? orders.inProgress : partly
   return text ? (
     <Text span inherit size="sm">
       {text}

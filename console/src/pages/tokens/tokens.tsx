@@ -1,6 +1,7 @@
 // The tokens of the platform's services, and their budgets over all customers. A new token is shown once.
-import { Button, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { defaultScopes, readScopes, tokenScopes } from '../../../../src/core/access/token-scopes.ts'
 import type { Data, EndpointName } from '../../api/client.ts'
 import { useEndpoint, useMay } from '../../api/hooks.ts'
 import { Id } from '../../format/id.tsx'
@@ -31,6 +32,7 @@ export function TokensPage() {
   const columns: Column<Token>[] = [
     { header: headers.name, place: 'title', cell: ({ name }) => name },
     { header: headers.status, place: 'badge', cell: ({ status }) => <StatusBadge status={status} /> },
+    { header: headers.scopes, cell: ({ scopes }) => scopes.map((scope) => words.scopes[scope]).join(', ') },
     { header: headers.ends, cell: ({ lastFour }) => <code>{`…${lastFour}`}</code> },
     { header: headers.token, cell: ({ serviceId }) => <Id value={serviceId} short /> },
     { header: headers.issued, cell: ({ createdAt }) => <Time at={createdAt} /> },
@@ -134,6 +136,12 @@ function StatusDialog({ token, onClose, onDone }: StatusProps) {
 function IssueToken({ onClose, onDone }: { onClose(): void; onDone(issued: Data<'issueToken'>): void }) {
   const { issue: words } = useWords().tokens
   const [name, setName] = useState('')
+  const [chosen, setChosen] = useState<string[]>([...defaultScopes])
+  const scopes = readScopes(chosen)
+  /** `manage-holds` goes with `hold`. */
+  function choose(names: string[]): void {
+    setChosen(names.includes('hold') ? names : names.filter((each) => each !== 'manage-holds'))
+  }
   return (
     <ReasonDialog
       onClose={onClose}
@@ -141,9 +149,9 @@ function IssueToken({ onClose, onDone }: { onClose(): void; onDone(issued: Data<
       text={words.text}
       action={words.action}
       focus="first"
-      isBlocked={name.trim() === ''}
+      isBlocked={name.trim() === '' || !scopes}
       endpoint="issueToken"
-      inputOf={(reason) => ({ body: { name: name.trim(), reason } })}
+      inputOf={(reason) => ({ body: { name: name.trim(), scopes: scopes ?? [], reason } })}
       refreshes={refreshes}
       onDone={onDone}
     >
@@ -155,6 +163,19 @@ function IssueToken({ onClose, onDone }: { onClose(): void; onDone(issued: Data<
         maxLength={100}
         required
       />
+      <Checkbox.Group label={words.scopes} description={words.scopesHint} value={chosen} onChange={choose}>
+        <Stack gap={2} mt={6}>
+          {tokenScopes.map((scope) => (
+            <Checkbox
+              key={scope}
+              value={scope}
+              label={words.scopeOf[scope]}
+              disabled={scope === 'manage-holds' && !chosen.includes('hold')}
+              styles={{ label: { lineHeight: '24px' } }}
+            />
+          ))}
+        </Stack>
+      </Checkbox.Group>
     </ReasonDialog>
   )
 }

@@ -53,8 +53,11 @@ export const audits = {
     discrepancies: 'Discrepancies',
     audits: 'Audits',
     budgets: 'Budgets',
+    eventEndpoints: 'Event endpoints',
+    logCheckpoints: 'Published checkpoints',
     journalEntries: 'Journal entries',
     loggedEntries: 'Entries of the transparency log',
+    publishedCheckpoints: 'Published checkpoints',
   },
   isClean: 'Every row follows every rule.',
   isBroken:

@@ -209,9 +209,8 @@ export const books = {
     kinds: {
       PARTLY_CANCELLED_AT_GATEWAY: {
         name: 'Partially cancelled at the gateway',
-        meaning:
-          'A part of the payment was cancelled, but not by this service. The order still has all of its credits.',
-        next: 'Check in the dashboard of the gateway who cancelled it. Accept the partial cancellation with the credits to deduct, or refund the rest.',
+        meaning: 'A part of the payment was cancelled at the gateway, but not by this service.',
+        next: 'Check in the dashboard of the gateway who cancelled it. Then accept the partial cancellation: the rest keeps its value and can still be refunded.',
       },
       REFUNDED_MORE_AT_GATEWAY: {
         name: 'More refunded at the gateway',
@@ -303,6 +302,10 @@ export const transparency = {
   intro:
     'Every ledger entry is added to a log that can only grow. A checkpoint is the signed size and root of the log. A receipt proves to a customer that entries are in it. With an earlier receipt or checkpoint anyone can detect that logged entries were rewritten, with an earlier receipt also that its own entries now read differently.',
   none: 'No entry is in the log yet. The worker adds entries within seconds.',
+  heldBack: 'Nothing is signed: the log was restored from a backup',
+  heldBackText: (origin: string, size: string) =>
+    `The backup has ${size} entries. Later ones may have been signed as ${origin}, so under this name there are no new checkpoints and no receipts. Set LOG_ORIGIN to a name that was never used and restart all processes. Only if nothing was signed after the backup, set LOG_CONTINUE_AFTER_RESTORE to the id of the restore instead.`,
+  restored: 'Restore',
   size: 'Entries in the log',
   waiting: 'Not in the log yet',
   waitingHint: 'The worker adds them within seconds.',

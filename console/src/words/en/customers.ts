@@ -1,5 +1,7 @@
 // Texts of the pages of customers.
 
+const creditsOf = (count: string) => `${count} ${count === '1' ? 'credit' : 'credits'}`
+
 export const customers = {
   title: 'Customers',
   captions: {
@@ -158,6 +160,20 @@ export const customers = {
       rejectAdjustment: (credits: string) => `Reject adjustment of ${credits} credits`,
     },
     decided: { approveAdjustment: 'Adjustment approved.', rejectAdjustment: 'Adjustment rejected.' },
+    /** A request to accept a part that was cancelled at the gateway. */
+    part: {
+      kind: 'Partial cancellation',
+      text: (order: string, credits: string, won: string) =>
+        `Partial cancellation of order ${order}: take ${creditsOf(credits)} for ${won}`,
+      decisionOf: {
+        approveAdjustment: (credits: string) => `Approve partial cancellation with ${creditsOf(credits)}`,
+        rejectAdjustment: (credits: string) => `Reject partial cancellation with ${creditsOf(credits)}`,
+      },
+      decided: {
+        approveAdjustment: 'Partial cancellation approved.',
+        rejectAdjustment: 'Partial cancellation rejected.',
+      },
+    },
   },
 
   keys: {

@@ -1,5 +1,7 @@
 // Texts of the page of one discrepancy. The meaning of each type is in books.ts.
 
+const creditsOf = (count: string) => `${count} ${count === '1' ? 'credit' : 'credits'}`
+
 export const discrepancy = {
   title: 'Discrepancy',
   back: 'All discrepancies',
@@ -22,17 +24,37 @@ export const discrepancy = {
   accept: {
     action: 'Accept partial cancellation',
     title: 'Accept partial cancellation',
-    text: 'No money moves. The order becomes refunded with the amount that the gateway has already returned; the rest of the payment stays with us. The customer keeps the credits that you do not deduct. The discrepancy is resolved for good, and nothing more can be refunded for this order.',
+    text: 'No money moves: the gateway has already returned it. The order stays confirmed, and the rest of it keeps its value and can still be refunded. The discrepancy is resolved for good.',
+    quoteTitle: 'Preview',
+    returned: 'Returned by the gateway',
+    unusedNow: 'Unused credits now',
+    left: 'Unused credits left',
+    valueAfter: 'Value of the rest afterwards',
     credits: 'Credits to deduct',
-    creditsHint: (credits: string) => `0 to ${credits}, the credits of the order. 0: the customer keeps all of them.`,
-    creditsWrong: 'Enter a whole number from 0 to the credits of the order.',
-    done: 'Partial cancellation accepted.',
-    /** By the code of a refusal that has no reason. */
-    problems: {
-      BUS002: 'Nothing was done. The customer has fewer credits available, or the order has changed in the meantime.',
-      PAYMENT_CANCEL_FAILED:
-        'Nothing was done. The gateway does not show a part of this payment as cancelled: sync the order with the gateway.',
-    } as Record<string, string>,
+    creditsHint: (proposed: string, most: string) => `The amount stands for ${proposed}. At most ${most}.`,
+    creditsWrong: 'Enter a whole number of credits, or 0.',
+    tooMany: (most: string) =>
+      `At most ${most}: what all that was returned stands for and the bonus of the order, as far as they are unused and not deducted yet.`,
+    /** Of the credits that the amount stands for. */
+    fewer: (count: string, used: string, perDay: string) =>
+      `${creditsOf(count)} fewer than the amount stands for. This counts in your daily limit of adjustments: ${used} of ${perDay} used today.`,
+    more: (count: string, used: string, perDay: string) =>
+      `${creditsOf(count)} more than the amount stands for. This counts in your daily limit of adjustments: ${used} of ${perDay} used today.`,
+    needsApproval: (most: string) =>
+      `A difference of more than ${creditsOf(most)} becomes a request: nothing is deducted until another operator approves it.`,
+    sureTitle: 'Accept this partial cancellation?',
+    sureRequest: 'Request this partial cancellation?',
+    sure: (won: string, credits: string) =>
+      `For ${won} that the gateway has returned, ${creditsOf(credits)} are deducted.`,
+    sureRest: (credits: string, won: string) => `${creditsOf(credits)} are left unused. The rest is worth ${won}.`,
+    act: 'Accept now',
+    request: 'Request approval',
+    done: 'Partial cancellation accepted',
+    doneText: (won: string, credits: string) => `${won} returned by the gateway. Deducted: ${creditsOf(credits)}.`,
+    doneRest: (won: string) => `The order stays confirmed. The rest is worth ${won} and can be refunded.`,
+    requested: 'Waiting for another operator',
+    requestedText: (won: string, credits: string) =>
+      `The request is stored: deduct ${creditsOf(credits)} for ${won}. Nothing was deducted yet.`,
   },
   /** Why an action is not possible now. */
   why: {

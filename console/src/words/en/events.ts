@@ -172,8 +172,16 @@ export const tokens = {
     token: 'Token ID',
     ends: 'Ends in',
     status: 'Status',
+    scopes: 'May',
     issued: 'Issued',
     actions: 'Actions',
+  },
+  scopes: {
+    spend: 'Spend',
+    hold: 'Hold',
+    refund: 'Refund',
+    read: 'Read',
+    'manage-holds': 'Manage holds',
   },
   issue: {
     button: 'Issue token',
@@ -181,6 +189,15 @@ export const tokens = {
     text: 'The token is shown once. Tokens of the same name share the budgets of the service.',
     name: 'Service',
     nameHint: '1 to 100 characters in one line.',
+    scopes: 'What the token may do',
+    scopesHint: 'Only what the service needs. It cannot be changed later: issue another token.',
+    scopeOf: {
+      spend: 'Spend credits and reverse its own spends',
+      hold: 'Hold credits; extend, capture and release its own holds',
+      refund: 'Refund unused credits',
+      read: 'Read statements, lots, budgets and receipts',
+      'manage-holds': 'Also extend, capture and release holds of other services',
+    },
     action: 'Issue',
   },
   secret: {

@@ -67,7 +67,8 @@ export const home = {
   discrepanciesSum: (amount: string, others: string | null) =>
     others === null ? `${amount} in total` : `${amount} in total, ${others} without a known amount`,
   noDiscrepancies: 'No open discrepancies',
-  pendingAdjustments: 'Adjustments waiting for approval',
+  pendingAdjustments: 'Requests waiting for approval',
+  request: 'Request',
   customer: 'Customer',
   credits: 'Credits',
   amount: 'Amount',

@@ -25,7 +25,7 @@ export const operators = {
     'suspend keys': 'Suspend API keys and customers',
     'issue keys': 'Issue, rotate and activate API keys; activate customers; create customers with a key',
     adjust: 'Adjust balances within the limit of the role',
-    'approve adjustments': 'Approve adjustments of others',
+    'approve adjustments': 'Approve requests of others',
     refund: 'Refund orders, accept partial cancellations, see payment keys in full',
     reconcile: 'Reconcile with the gateway',
     'resolve discrepancies': 'Resolve a discrepancy',

@@ -41,6 +41,8 @@ export const orders = {
     newest: (count: string) => `Among the newest ${count} orders. Choose dates to count all orders of a period.`,
   },
   nameless: 'No name',
+  /** In the list, of a confirmed order. */
+  partlyCancelled: (won: string) => `${won} cancelled at the gateway`,
   inProgress: 'Outcome pending',
   /** Reasons together, as the badges show them. */
   failureGroups: { expired: 'All expired', declined: 'All declined' },
@@ -112,6 +114,9 @@ export const orders = {
     takenBack: 'Credits deducted',
     value: 'Value of the rest',
     valueHint: 'The amount less the price of the credits used. Bonus credits have no value.',
+    /** After a part was cancelled at the gateway. */
+    valueHintOfRest:
+      'The amount less what was returned and the price of the credits used. Bonus credits have no value.',
     /** What each status means, for support on the phone with the customer. */
     meaning: {
       PENDING: 'Waiting for payment. No credits have been granted.',
@@ -142,6 +147,13 @@ export const orders = {
       alone: 'The gateway has reported a payment that is not in our books: sync with the gateway.',
     },
     noCredits: 'No credits have been granted.',
+    /** Accepted while the order was confirmed. */
+    parts: {
+      CONFIRMED: (won: string, credits: string) =>
+        `${won} of it was cancelled at the gateway, ${creditsOf(credits)} deducted. The rest can be refunded.`,
+      before: (won: string, credits: string) =>
+        `Before: ${won} cancelled at the gateway, ${creditsOf(credits)} deducted.`,
+    },
     /** How it was cancelled or refunded. */
     ended: {
       customer: (won: string, credits: string) =>
@@ -248,13 +260,14 @@ export const orders = {
     backToCard: 'Refund to card',
     backUnknown: 'Not known',
     creditsOfOrder: 'Credits of the order',
+    takenBefore: 'Credits deducted before',
     takenBack: 'Credits to deduct',
     /** Credits that are not deducted. */
     kept: { unused: 'Credits used', full: 'Credits not deducted (already used or held)' },
     extent: 'What to refund',
     extents: { unused: 'Unused part', full: 'Full price' },
     fullHint: 'Also for credits that were used: as a gesture, or when the service was at fault.',
-    nothingUsed: 'No credit of this order was used: the full price is refunded.',
+    nothingUsed: 'No credit of this order was used: all that is left of the price is refunded.',
     partRefused: 'The unused part cannot be refunded',
     moving: 'If the customer uses credits in the meantime, only the remaining credits are deducted.',
     movingUnused: 'If the customer uses credits in the meantime, nothing is refunded and a new preview is shown.',

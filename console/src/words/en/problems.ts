@@ -72,6 +72,22 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     title: 'Part of this payment is already cancelled at the gateway.',
     hint: 'Sync the order with the gateway, then accept the cancellation on the page of the discrepancy.',
   },
+  'not partly cancelled': {
+    title: 'There is nothing to accept.',
+    hint: 'The gateway does not show a part of this payment as cancelled that is not accepted yet. Sync the order with the gateway.',
+  },
+  'gateway does not answer': {
+    title: 'The gateway does not answer.',
+    hint: 'Nothing was done: what was cancelled is not known. The home page shows the state of the gateway. Try again in a few minutes.',
+  },
+  'accepted otherwise': {
+    title: 'Already accepted with another number of credits.',
+    hint: 'Another operator was faster. The page of the order shows what was deducted.',
+  },
+  'requested already': {
+    title: 'A request with another number of credits is waiting.',
+    hint: 'Nothing was done. Another operator approves or rejects that request first.',
+  },
   changed: {
     title: 'The order or its credits have changed in the meantime.',
     hint: 'Nothing was done. Check the new state before you continue.',
@@ -82,7 +98,7 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
   },
   'adjustment limit': {
     title: 'Your daily limit for adjustments is reached.',
-    hint: 'Nothing was adjusted. Ask an operator with a higher limit, or wait until tomorrow (Korean time).',
+    hint: 'Nothing was done. Ask an operator with a higher limit, or wait until tomorrow (Korean time).',
   },
   'second person': {
     title: 'Another operator has to approve this.',
@@ -101,6 +117,10 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
   'not logged yet': {
     title: 'Ready in a few seconds.',
     hint: 'The worker adds entries to the transparency log within seconds. Try again; if it takes minutes, the page of the log shows how many entries wait.',
+  },
+  'log held back': {
+    title: 'The transparency log signs nothing.',
+    hint: 'It was restored from a backup and needs another name. The page of the log shows what to set.',
   },
   'suspended key': { title: 'The key is already suspended.', hint: 'Issue a new one instead.' },
   'other days': {

@@ -7,6 +7,7 @@ const operationNames = {
   CANCEL: 'Cancellation',
   REFUND: 'Refund',
   RETURN: 'Return of a captured payment',
+  PART: 'Accepted partial cancellation',
 }
 const operationStates = { OPEN: 'In progress', APPROVED: 'Approved', REJECTED: 'Declined', EXPIRED: 'Expired' }
 /** Of the gateway. */
@@ -61,6 +62,8 @@ export const timeline = {
     'RETURN REJECTED': 'Return of the captured payment declined by the gateway',
   },
   cancelledAtGateway: (won: string) => `${won} cancelled at the gateway`,
+  partAccepted: (won: string, credits: string) =>
+    `Partial cancellation accepted: ${won} returned by the gateway, ${creditsOf(credits)} deducted`,
   /** `credits` without a sign. */
   ledger: {
     GRANT: (credits: string, balance: string) => `${creditsOf(credits)} granted, balance ${balance}`,
@@ -115,7 +118,8 @@ export const timeline = {
   outcomes: {
     ok: 'Done',
     failed: 'Not completed',
-    'under way': 'In progress or interrupted',
+    'under way': 'In progress',
+    unknown: 'The outcome is unknown: its process was interrupted',
     SVC001: 'The outcome was not known yet',
     PAYMENT_CANCEL_FAILED: 'Refused: nothing was refunded',
     INT001: 'Service error: see the log of the service',
@@ -184,7 +188,7 @@ export const timeline = {
     codes: 'Responses',
     transactionKey: 'Transaction key',
     gatewayCode: 'Code',
-    attempts: 'Retries of the worker',
+    attempts: 'Attempts without an outcome',
     state: 'State',
     reason: 'Reason',
     entryNumber: 'Ledger entry',

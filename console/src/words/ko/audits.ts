@@ -54,8 +54,11 @@ export const audits: typeof english = {
     discrepancies: '불일치',
     audits: '장부 감사 이력',
     budgets: '예산',
+    eventEndpoints: '이벤트 수신 주소',
+    logCheckpoints: '공개된 체크포인트',
     journalEntries: '변경 기록',
     loggedEntries: '투명성 로그 항목',
+    publishedCheckpoints: '공개된 체크포인트',
   },
   isClean: '모든 행이 모든 규칙을 지켰습니다.',
   isBroken:
@@ -119,6 +122,8 @@ export const audits: typeof english = {
     'every leaf of the transparency log is one entry': '투명성 로그의 각 잎은 원장 항목 하나에 해당한다',
     'the transparency log has passed over no entry': '투명성 로그에 빠진 원장 항목이 없다',
     'every entry is in the transparency log within ten minutes': '모든 원장 항목은 10분 안에 투명성 로그에 기록된다',
+    'every checkpoint of the transparency log is signed by its keys, and so is its list of keys':
+      '투명성 로그의 모든 체크포인트와 그 키 목록은 로그의 키로 서명되어 있다',
     'every published checkpoint is of the transparency log, with cosignatures of its text':
       '공개된 모든 체크포인트는 투명성 로그의 것이며 공동 서명은 그 내용에 대한 것이다',
     'the transparency log contains the checkpoint that was kept': '투명성 로그는 보관된 체크포인트를 포함한다',
@@ -130,6 +135,9 @@ export const audits: typeof english = {
       '조정 크레딧은 조정으로만 늘어나며 잔액을 넘지 않는다',
     'an entry of an adjustment is the one that its record names': '조정의 원장 항목은 조정 기록이 가리키는 항목이다',
     'an adjustment has an entry of its kind and credits': '조정에는 같은 종류와 크레딧의 원장 항목이 있다',
+    'a cancel or a refund of a part took credits that were paid for, and that no other one had taken':
+      '취소와 부분 환불은 결제된 크레딧 가운데 다른 취소나 환불이 가져가지 않은 것만 가져간다',
+    'an action that has begun has an end or is open': '시작된 작업은 끝이 기록되었거나 진행 중이다',
     'no more is reversed than was spent': '사용한 것보다 많이 되돌리지 않는다',
     'an adjustment above the limit of one person has the approval of a second one':
       '한 사람의 한도를 넘는 조정은 다른 사람이 승인했다',
@@ -153,6 +161,19 @@ export const audits: typeof english = {
     'credits.empty has no credits, and what is left of a budget is its limit less its use':
       '크레딧 소진 이벤트의 크레딧은 0이고, 예산 이벤트의 잔여량은 한도에서 사용량을 뺀 값이다',
     'a budget is as its last journal entry has it': '예산은 마지막 변경 기록과 같다',
+    'an endpoint of events is as its last journal entry has it': '이벤트 수신 주소는 마지막 변경 기록과 같다',
+    'a published checkpoint is as its last journal entry has it': '공개된 체크포인트는 마지막 변경 기록과 같다',
+    'every goodwill and correction has an action of its own: of its operator, its customer, its credits':
+      '모든 보상과 정정에는 같은 운영자, 고객, 크레딧의 감사 로그가 하나씩 있다',
+    'the total of a day is the sum of what it is charged for': '하루 합계는 집계된 조정의 합이다',
+    'every goodwill and correction is charged to the day of its operator, and of the one who approved it':
+      '모든 보상과 정정은 운영자와 승인자의 하루 한도에 집계되어 있다',
+    'every approval of an adjustment has the action of its operator, and every such action its approval':
+      '모든 조정 승인에는 승인자의 감사 로그가 있고, 승인으로 기록된 조정은 모두 승인되어 있다',
+    'every refund has an action about its order, or was found cancelled at the gateway':
+      '모든 환불에는 해당 주문에 대한 감사 로그가 있거나 PG사에서 취소된 것이 확인되었다',
+    'a full refund takes all that is left of the credits of its order':
+      '전액 환불은 주문의 남은 크레딧을 모두 회수한다',
     'the account knows the number of its last event': '계정은 마지막 이벤트의 번호를 알고 있다',
     'no queue of events is past its end, and no end past the last event':
       '이벤트 대기열은 끝을 넘지 않고, 그 끝은 마지막 이벤트를 넘지 않는다',
@@ -172,8 +193,8 @@ export const audits: typeof english = {
       '항목의 종류는 잔액과 보류에 미치는 영향 및 그 사유와 맞는다',
     'an entry names a hold or a service only where its hash covers them':
       '항목은 해시가 보호하는 경우에만 보류나 서비스를 가리킨다',
-    'an entry that moves the credits of an order is the one that the order names':
-      '주문의 크레딧을 움직인 항목은 주문이 가리키는 바로 그 항목이다',
+    'an entry that moves the credits of an order is the one that the order names, or of an accepted part':
+      '주문의 크레딧을 움직인 항목은 주문이 가리키는 바로 그 항목이거나 반영된 부분 취소의 항목이다',
     'no reference is used twice': '같은 참조 번호는 두 번 쓰이지 않는다',
     'an entry of a hold is the one that the hold names': '보류의 항목은 보류가 가리키는 바로 그 항목이다',
     'an entry of an operation is about its order and about all that it holds, and ends it as it ended':
@@ -187,11 +208,11 @@ export const audits: typeof english = {
     'what was captured of a hold, in parts and at its end, is what its entries took':
       '보류에서 나누어 차감되거나 종료 시 차감된 크레딧은 해당 항목들의 합과 같다',
     'no hold is left active when its time is over': '만료 시각이 지난 보류는 유효 상태로 남아 있지 않다',
-    'a CONFIRMED order has one grant of its credits, and nothing was taken back':
-      '결제 완료된 주문은 크레딧이 한 번 지급되었고 회수된 것이 없다',
+    'a CONFIRMED order has one grant of its credits, and nothing was taken back but for accepted parts':
+      '결제 완료된 주문은 크레딧이 한 번 지급되었고 반영된 부분 취소 말고는 회수된 것이 없다',
     'a PENDING or FAILED order has moved no credits': '결제 대기 또는 실패 주문은 크레딧을 움직이지 않았다',
-    'a CANCELLED order has its grant and one rollback of as much':
-      '취소된 주문은 지급과 같은 크레딧이 한 번 회수되었다',
+    'a CANCELLED order has its grant and one rollback of what accepted parts have left of it':
+      '취소된 주문은 반영된 부분 취소를 빼고 남은 크레딧이 한 번 회수되었다',
     'a REFUNDED order has its grant, and a refund and a shortfall that make up for it':
       '환불된 주문은 회수된 크레딧과 부족분의 합이 지급과 같다',
     'no order is credited twice': '같은 주문에 크레딧이 두 번 지급되지 않는다',
@@ -226,7 +247,11 @@ export const audits: typeof english = {
     'a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway':
       '환불 금액은 결제 전액, 회수한 크레딧의 금액, PG사에서 취소된 금액 중 하나이다',
     'a REFUNDED order says what its refund returned': '환불된 주문은 실제로 환불한 금액을 기록하고 있다',
-    'an operation is about an order and its whole amount': '결제 작업은 하나의 주문과 그 전액에 관한 것이다',
+    'an operation is about an order and its whole amount, a cancel about what accepted parts have left of it':
+      '결제 작업은 하나의 주문과 그 전액에 관한 것이고, 취소는 반영된 부분 취소를 뺀 나머지에 관한 것이다',
+    'accepted parts return less than the price, and leave a credit for each 1,000 won that are left':
+      '반영된 부분 취소의 합은 결제 금액보다 적고, 남은 금액 1,000원마다 크레딧이 하나 이상 남는다',
+    'the credits of an accepted part were taken by its entry': '반영된 부분 취소의 크레딧은 그 원장 항목이 회수했다',
     'a refused operation left its order in a state that it could be in':
       '거절된 작업의 주문은 있을 수 있는 상태로 남아 있다',
     'money goes back by the payment key it was captured with': '환불은 승인된 결제 키로 이루어진다',

@@ -154,6 +154,18 @@ export const customers: typeof english = {
       rejectAdjustment: (credits) => `크레딧 ${credits}개 조정 반려`,
     },
     decided: { approveAdjustment: '조정을 승인했습니다.', rejectAdjustment: '조정을 반려했습니다.' },
+    part: {
+      kind: '부분 취소',
+      text: (order, credits, won) => `주문 ${order} 부분 취소: ${won}에 대해 크레딧 ${credits}개 회수`,
+      decisionOf: {
+        approveAdjustment: (credits) => `부분 취소 승인 (크레딧 ${credits}개 회수)`,
+        rejectAdjustment: (credits) => `부분 취소 반려 (크레딧 ${credits}개 회수)`,
+      },
+      decided: {
+        approveAdjustment: '부분 취소를 승인했습니다.',
+        rejectAdjustment: '부분 취소를 반려했습니다.',
+      },
+    },
   },
 
   keys: {

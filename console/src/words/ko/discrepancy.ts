@@ -23,16 +23,36 @@ export const discrepancy: typeof english = {
   accept: {
     action: '부분 취소 반영',
     title: '부분 취소 반영',
-    text: '실제 금액 이동은 없습니다. PG사에서 이미 취소된 금액으로 주문을 환불 상태로 바꾸며, 나머지 결제 금액은 그대로 남습니다. 회수하지 않은 크레딧은 고객이 계속 사용할 수 있습니다. 불일치는 해결되어 다시 발견되지 않으며, 이 주문은 더 이상 환불할 수 없습니다.',
+    text: 'PG사에서 이미 환불한 금액이므로 실제 금액 이동은 없습니다. 주문은 결제 완료 상태로 남고, 나머지 금액은 그대로 유지되어 나중에 환불할 수 있습니다. 불일치는 해결되어 다시 발견되지 않습니다.',
+    quoteTitle: '미리보기',
+    returned: 'PG사에서 환불한 금액',
+    unusedNow: '현재 미사용 크레딧',
+    left: '남는 미사용 크레딧',
+    valueAfter: '반영 후 잔여 금액',
     credits: '회수할 크레딧',
-    creditsHint: (credits) => `0부터 주문 크레딧 ${credits}개까지 입력할 수 있습니다. 0이면 회수하지 않습니다.`,
-    creditsWrong: '0부터 주문 크레딧까지의 정수를 입력해 주세요.',
-    done: '부분 취소를 반영했습니다.',
-    problems: {
-      BUS002: '변경된 내용은 없습니다. 고객이 사용할 수 있는 크레딧이 부족하거나 그사이 주문이 바뀌었습니다.',
-      PAYMENT_CANCEL_FAILED:
-        '변경된 내용은 없습니다. PG사에 이 결제의 부분 취소 내역이 없습니다. 주문을 PG사와 동기화해 주세요.',
-    },
+    creditsHint: (proposed, most) =>
+      `환불 금액에 해당하는 크레딧은 ${proposed}개이며, 최대 ${most}개까지 회수할 수 있습니다.`,
+    creditsWrong: '0 이상의 정수를 입력해 주세요.',
+    tooMany: (most) =>
+      `최대 ${most}개까지 회수할 수 있습니다. 지금까지 환불된 금액 전체에 해당하는 크레딧과 주문의 보너스 중, 아직 회수하지 않은 미사용분까지입니다.`,
+    fewer: (count, used, perDay) =>
+      `환불 금액에 해당하는 크레딧보다 ${count}개 적습니다. 차이는 오늘의 조정 한도에 포함됩니다(${perDay}개 중 ${used}개 사용).`,
+    more: (count, used, perDay) =>
+      `환불 금액에 해당하는 크레딧보다 ${count}개 많습니다. 차이는 오늘의 조정 한도에 포함됩니다(${perDay}개 중 ${used}개 사용).`,
+    needsApproval: (most) =>
+      `차이가 ${most}개를 넘으면 승인 요청으로 저장되며, 다른 운영자가 승인할 때까지 크레딧을 회수하지 않습니다.`,
+    sureTitle: '부분 취소를 반영하시겠습니까?',
+    sureRequest: '부분 취소 승인을 요청하시겠습니까?',
+    sure: (won, credits) => `PG사에서 환불한 ${won}에 대해 크레딧 ${credits}개를 회수합니다.`,
+    sureRest: (credits, won) => `미사용 크레딧 ${credits}개가 남고, 잔여 금액은 ${won}이 됩니다.`,
+    act: '지금 반영',
+    request: '승인 요청',
+    done: '부분 취소를 반영했습니다',
+    doneText: (won, credits) => `PG사에서 환불한 금액은 ${won}이며, 크레딧 ${credits}개를 회수했습니다.`,
+    doneRest: (won) => `주문은 결제 완료 상태로 유지됩니다. 잔여 금액 ${won}은 나중에 환불할 수 있습니다.`,
+    requested: '다른 운영자의 승인을 기다립니다',
+    requestedText: (won, credits) =>
+      `${won}에 대해 크레딧 ${credits}개를 회수하는 요청을 저장했습니다. 아직 회수한 크레딧은 없습니다.`,
   },
   why: {
     role: '현재 역할로는 실행할 수 없습니다.',

@@ -165,13 +165,37 @@ export const tokens: typeof englishTokens = {
   intro:
     '플랫폼 서비스가 내부 API에서 크레딧을 사용할 때 쓰는 토큰입니다. 교체하려면 같은 이름으로 새 토큰을 발급하여 서비스에 설정한 뒤 기존 토큰을 정지해 주세요.',
   none: '발급한 토큰이 없어 크레딧을 사용할 수 있는 서비스가 없습니다.',
-  columns: { name: '서비스', token: '토큰 ID', ends: '끝자리', status: '상태', issued: '발급 시각', actions: '작업' },
+  columns: {
+    name: '서비스',
+    token: '토큰 ID',
+    ends: '끝자리',
+    status: '상태',
+    scopes: '권한',
+    issued: '발급 시각',
+    actions: '작업',
+  },
+  scopes: {
+    spend: '사용',
+    hold: '보류',
+    refund: '환불',
+    read: '조회',
+    'manage-holds': '보류 관리',
+  },
   issue: {
     button: '토큰 발급',
     title: '토큰 발급',
     text: '토큰은 한 번만 표시됩니다. 이름이 같은 토큰은 서비스 예산을 함께 사용합니다.',
     name: '서비스',
     nameHint: '한 줄로 1~100자',
+    scopes: '토큰 권한',
+    scopesHint: '서비스에 필요한 권한만 선택해 주세요. 나중에 바꿀 수 없으며, 바꾸려면 새 토큰을 발급해야 합니다.',
+    scopeOf: {
+      spend: '크레딧을 사용하고, 직접 사용한 크레딧을 되돌리기',
+      hold: '크레딧을 보류하고, 직접 보류한 크레딧을 연장·차감·해제하기',
+      refund: '미사용 크레딧 환불하기',
+      read: '거래 내역, 주문별 잔여 크레딧, 예산, 영수증 조회하기',
+      'manage-holds': '다른 서비스가 보류한 크레딧도 연장·차감·해제하기',
+    },
     action: '발급',
   },
   secret: {

@@ -67,7 +67,8 @@ export const home: typeof english = {
   discrepanciesSum: (amount, others) =>
     others === null ? `합계 ${amount}` : `합계 ${amount}, 금액을 알 수 없는 항목 ${others}건`,
   noDiscrepancies: '미해결 불일치 없음',
-  pendingAdjustments: '승인 대기 중인 조정',
+  pendingAdjustments: '승인 대기 중인 요청',
+  request: '요청 내용',
   customer: '고객',
   credits: '크레딧',
   amount: '금액',

@@ -26,7 +26,7 @@ export const operators: typeof english = {
     'suspend keys': '키·고객 정지',
     'issue keys': '키 발급·교체·활성화, 고객 활성화, 키를 포함한 고객 등록',
     adjust: '역할 한도 내 크레딧 조정',
-    'approve adjustments': '다른 운영자의 조정 승인',
+    'approve adjustments': '다른 운영자의 요청 승인',
     refund: '주문 환불, 부분 취소 반영, 결제 키 전체 보기',
     reconcile: 'PG사 대사',
     'resolve discrepancies': '불일치 해결 처리',

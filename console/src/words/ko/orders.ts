@@ -39,6 +39,7 @@ export const orders: typeof english = {
       `최근 주문 ${count}건을 기준으로 집계했습니다. 기간을 선택하면 해당 기간의 주문을 모두 집계합니다.`,
   },
   nameless: '이름 없음',
+  partlyCancelled: (won) => `PG사에서 ${won} 부분 취소`,
   inProgress: '결과 확인 중',
   failureGroups: { expired: '만료 전체', declined: '결제 거절 전체' },
   failures: {
@@ -108,6 +109,8 @@ export const orders: typeof english = {
     takenBack: '회수한 크레딧',
     value: '잔여 금액',
     valueHint: '결제 금액에서 사용한 크레딧 금액을 뺀 금액입니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
+    valueHintOfRest:
+      '결제 금액에서 이미 환불된 금액과 사용한 크레딧 금액을 뺀 금액입니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
     meaning: {
       PENDING: '결제 대기 중입니다. 크레딧은 지급되지 않았습니다.',
       CONFIRMED: '결제가 완료되어 크레딧을 지급했습니다.',
@@ -132,6 +135,11 @@ export const orders: typeof english = {
       alone: 'PG사에서 알려 온 결제가 장부에 없습니다. PG사와 동기화해 주세요.',
     },
     noCredits: '크레딧은 지급되지 않았습니다.',
+    parts: {
+      CONFIRMED: (won, credits) =>
+        `이 중 ${won}이 PG사에서 취소되어 크레딧 ${credits}개를 회수했습니다. 나머지는 환불할 수 있습니다.`,
+      before: (won, credits) => `앞서 PG사에서 ${won}이 취소되어 크레딧 ${credits}개를 회수했습니다.`,
+    },
     ended: {
       customer: (won, credits) => `고객이 취소했습니다. ${won} 환불, 크레딧 ${credits}개 회수.`,
       operator: (won, credits, name) => `${name} 님이 환불했습니다. ${won} 환불, 크레딧 ${credits}개 회수.`,
@@ -232,12 +240,13 @@ export const orders: typeof english = {
     backToCard: '카드 환불 금액',
     backUnknown: '확인 불가',
     creditsOfOrder: '주문 크레딧',
+    takenBefore: '이미 회수한 크레딧',
     takenBack: '회수할 크레딧',
     kept: { unused: '사용한 크레딧', full: '회수하지 않는 크레딧 (이미 사용했거나 보류 중)' },
     extent: '환불 범위',
     extents: { unused: '미사용분 환불', full: '전액 환불' },
     fullHint: '이미 사용한 크레딧까지 환불합니다. 서비스 장애 등 예외적인 경우에 선택해 주세요.',
-    nothingUsed: '이 주문의 크레딧을 전혀 사용하지 않아 전액 환불됩니다.',
+    nothingUsed: '이 주문의 크레딧을 전혀 사용하지 않아 남은 결제 금액이 모두 환불됩니다.',
     partRefused: '미사용분만 환불할 수는 없습니다',
     moving: '그사이 고객이 크레딧을 사용하면 그 시점에 남은 만큼만 회수합니다.',
     movingUnused: '그사이 고객이 크레딧을 사용하면 환불하지 않고 새 미리보기를 보여 줍니다.',

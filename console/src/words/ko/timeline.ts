@@ -1,7 +1,13 @@
 // Texts of the timeline of an order, in Korean.
 import type { timeline as english } from '../en/timeline.ts'
 
-const operationNames = { CONFIRM: '결제 승인', CANCEL: '취소', REFUND: '환불', RETURN: '승인 금액 반환' }
+const operationNames = {
+  CONFIRM: '결제 승인',
+  CANCEL: '취소',
+  REFUND: '환불',
+  RETURN: '승인 금액 반환',
+  PART: '부분 취소 반영',
+}
 const operationStates = { OPEN: '진행 중', APPROVED: '승인', REJECTED: '거절', EXPIRED: '만료' }
 const paymentStatuses = {
   READY: '결제창 열림',
@@ -52,6 +58,7 @@ export const timeline: typeof english = {
     'RETURN REJECTED': 'PG사가 승인된 금액의 반환을 거절했습니다',
   },
   cancelledAtGateway: (won) => `PG사에서 ${won}이 취소되었습니다`,
+  partAccepted: (won, credits) => `부분 취소 반영: PG사 환불 금액 ${won}, 크레딧 ${credits}개 회수`,
   ledger: {
     GRANT: (credits, balance) => `크레딧 ${credits}개 지급, 잔액 ${balance}`,
     ROLLBACK: (credits, balance) => `취소로 크레딧 ${credits}개 회수, 잔액 ${balance}`,
@@ -101,7 +108,8 @@ export const timeline: typeof english = {
   outcomes: {
     ok: '완료',
     failed: '완료되지 않음',
-    'under way': '진행 중이거나 중단됨',
+    'under way': '진행 중',
+    unknown: '알 수 없음: 프로세스가 중단됨',
     SVC001: '결과가 확인되지 않음',
     PAYMENT_CANCEL_FAILED: '거절됨: 환불하지 않음',
     INT001: '서비스 오류: 자세한 내용은 서비스 로그에 있음',
@@ -164,7 +172,7 @@ export const timeline: typeof english = {
     codes: '응답',
     transactionKey: '거래 키',
     gatewayCode: '코드',
-    attempts: '워커 재시도 횟수',
+    attempts: '결과를 받지 못한 시도',
     state: '상태',
     reason: '사유',
     entryNumber: '원장 번호',

@@ -1,7 +1,7 @@
 // A refund of the unused part or of the full price, in two steps: a preview with the reason, then the confirmation. If
 // credits have moved in between, the dialog goes back to a new preview. An unknown outcome is not a failure: the dialog says
 // so and what happens next.
-import { Button, Group, Modal, Radio, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, Modal, Radio, Stack, Text } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import type { RefundRefusal } from '../../../../../src/payments/refusals.ts'
 import type { ApiError, Data } from '../../../api/client.ts'
@@ -9,6 +9,7 @@ import { mayHaveHappened, useAction, useEndpoint } from '../../../api/hooks.ts'
 import { affectedByOrderAction } from '../../../api/refreshes.ts'
 import { Credits, Won } from '../../../format/amounts.tsx'
 import { useFormats } from '../../../format/formats.ts'
+import { LinesTable } from '../../../parts/lines-table.tsx'
 import { Problem } from '../../../parts/problem.tsx'
 import { useOpenings } from '../../../parts/reason-dialog.tsx'
 import { isAcceptableReason, ReasonField } from '../../../parts/reason-field.tsx'
@@ -32,14 +33,17 @@ type Plan = {
   quoted?: { amount: number; credits: number }
 }
 
-function planOf(
-  { unused, backToTheCard, creditsOfTheOrder, creditsTakenBack, shortfall }: Quote,
-  extent: Extent,
-): Plan {
+function planOf({ unused, backToTheCard, creditsTakenBack, shortfall }: Quote, extent: Extent): Plan {
   if (!unused || extent === 'full')
     return { extent: 'full', back: backToTheCard, taken: creditsTakenBack, kept: shortfall }
   const { amount, credits } = unused
-  return { extent, back: amount, taken: credits, kept: creditsOfTheOrder - credits, quoted: { amount, credits } }
+  return {
+    extent,
+    back: amount,
+    taken: credits,
+    kept: creditsTakenBack + shortfall - credits,
+    quoted: { amount, credits },
+  }
 }
 
 /** Refusals because credits have moved since the quote. */
@@ -213,8 +217,9 @@ type ChoiceProps = { quote: Quote; extent: Extent; onExtent(extent: Extent): voi
 function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
   const { orders, problems } = useWords()
   const { refund } = orders
-  const hints = { unused: orders.order.valueHint, full: refund.fullHint }
-  const { unused, unusedRefusal } = quote
+  const { unused, unusedRefusal, paid, backToTheCard } = quote
+  const { valueHint, valueHintOfRest } = orders.order
+  const hints = { unused: backToTheCard === paid ? valueHint : valueHintOfRest, full: refund.fullHint }
   if (!unused) {
     const { title, hint } = (problems.reasons as Record<string, ProblemText>)[unusedRefusal ?? ''] ?? problems.other
     return (
@@ -238,8 +243,9 @@ function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
 function QuoteTable({ quote, plan }: { quote: Quote; plan: Plan }) {
   const words = useWords()
   const { refund } = words.orders
-  const { paid, backToTheCard, gatewayCode, creditsOfTheOrder } = quote
+  const { paid, backToTheCard, gatewayCode, creditsOfTheOrder, creditsTakenBack, shortfall } = quote
   const returned = paid - (backToTheCard ?? paid)
+  const takenBefore = creditsOfTheOrder - creditsTakenBack - shortfall
   const back =
     plan.back === null ? (
       <>
@@ -258,26 +264,11 @@ function QuoteTable({ quote, plan }: { quote: Quote; plan: Plan }) {
     ...(returned > 0 ? [{ label: refund.alreadyReturned, value: <Won value={returned} /> }] : []),
     { label: refund.backToCard, value: back },
     { label: refund.creditsOfOrder, value: <Credits value={creditsOfTheOrder} /> },
+    ...(takenBefore > 0 ? [{ label: refund.takenBefore, value: <Credits value={takenBefore} /> }] : []),
     { label: refund.takenBack, value: <Credits value={plan.taken} /> },
     ...(plan.kept > 0 ? [{ label: refund.kept[plan.extent], value: <Credits value={plan.kept} /> }] : []),
   ]
-  return (
-    <Table aria-label={refund.quoteTitle} captionSide="top">
-      <Table.Caption ta="left">{refund.quoteTitle}</Table.Caption>
-      <Table.Tbody>
-        {lines.map(({ label, value }) => (
-          <Table.Tr key={label}>
-            <Table.Th scope="row" fw={400}>
-              {label}
-            </Table.Th>
-            <Table.Td ta="right" fw={600}>
-              {value}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  )
+  return <LinesTable title={refund.quoteTitle} lines={lines} />
 }
 
 type ConfirmProps = {

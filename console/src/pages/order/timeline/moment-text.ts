@@ -36,7 +36,7 @@ export function nameOf(actor: string): string {
 
 const toneOfEnd: Record<string, Tone> = { APPROVED: 'good', REJECTED: 'bad', EXPIRED: 'over' }
 
-/** The code of a refund that was made at the gateway and not by this service. */
+/** The code of a refund, or of a part, that was made at the gateway and not by this service. */
 const cancelledAtGateway: typeof Code = 'CANCELLED_AT_GATEWAY'
 
 /** Of an operation; the service's own reasons are translated. */
@@ -83,10 +83,12 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
 
   OPERATION_ENDED: ({ detail, words, words: { timeline }, formats }) => {
     const code = textOf(detail.gatewayCode)
+    const [won, credits] = [formats.won(numberOf(detail.amount)), formats.number(numberOf(detail.creditsHeld))]
+    const atGateway = detail.kind === 'PART' ? timeline.partAccepted(won, credits) : timeline.cancelledAtGateway(won)
     return {
       text:
         code === cancelledAtGateway
-          ? timeline.cancelledAtGateway(formats.won(numberOf(detail.amount)))
+          ? atGateway
           : labelOf(timeline.ended, `${textOf(detail.kind)} ${textOf(detail.state)}`),
       notes: notesOf(code && meaningOfCode(words, code), reasonOf(timeline, detail)),
       tone: toneOfEnd[textOf(detail.state)] ?? 'calm',

@@ -1,0 +1,252 @@
+// What the audit reads to compare adjustments and refunds with the actions of operators. They are keyed by customer, and on a
+// cluster on other servers than the actions: each side is read by statements of its own.
+import { leastUuid } from '../../core/ids.ts'
+import { type Database, statement } from '../../db/database.ts'
+import { inputs } from '../../db/inputs.ts'
+import { cancelledAtGateway } from '../../gateway/gateway.ts'
+import { cancelledElsewhere } from '../kinds.ts'
+
+// The migration wrote the hash of nothing, which no trigger writes, in its own transaction; a copy of the books has a later
+// applied_at. So neither an entry that is added later moves the beginning, nor one that is added to books that had none.
+const findBeginStatement = statement(
+  'payments.findBeginOfActions',
+  `select coalesce(min(j.written_at), '-infinity')::text as "since"
+  from record_journal j
+  join schema_migrations m on m.version = 54 and j.written_at < m.applied_at + interval '1 day'
+  where j.table_name = 'schema_migrations' and j.row_key = '54' and j.content_hash = sha256('')`,
+)
+
+/** From when on every refund and adjustment has its action; migrations/0054_journal_of_endpoints.sql. */
+export async function findBeginOfActions(database: Database): Promise<string> {
+  const [row] = await database.run<{ since: string }>(findBeginStatement)
+  return row?.since ?? '-infinity'
+}
+
+export type RowPlace = { customerId: string; id: string }
+export const firstRow: RowPlace = { customerId: leastUuid, id: leastUuid }
+
+export type AdjustmentKey = { customerId: string; adjustmentId: string }
+
+/** By an operator. The times are texts, because they have microseconds. */
+export type AdjustmentToCheck = AdjustmentKey & {
+  entryNumber: number
+  kind: string
+  credits: number
+  actor: string
+  approvedBy: string | null
+  createdAt: string
+  requestedAt: string
+}
+
+const listAdjustmentsStatement = statement(
+  'payments.listAdjustmentsToCheck',
+  `select d.customer_id as "customerId", d.adjustment_id as "adjustmentId", d.entry_number as "entryNumber", d.kind,
+    d.credits, d.actor, d.approved_by as "approvedBy", d.created_at::text as "createdAt",
+    coalesce((select r.requested_at from adjustment_requests r
+              where r.customer_id = d.customer_id and r.adjustment_id = d.adjustment_id), d.created_at)::text as "requestedAt"
+  from adjustments d
+  where (d.customer_id, d.adjustment_id) > ($1::uuid, $2::uuid) and d.kind <> 'REVERSAL' and d.created_at > $3::timestamptz
+  order by d.customer_id, d.adjustment_id
+  limit $4`,
+  'groups',
+)
+
+export function listAdjustmentsToCheck(
+  group: Database,
+  { customerId, id }: RowPlace,
+  since: string,
+  limit: number,
+): Promise<AdjustmentToCheck[]> {
+  return group.run<AdjustmentToCheck>(listAdjustmentsStatement, [customerId, id, since, limit])
+}
+
+const adjustmentInputs = inputs<AdjustmentToCheck>({
+  customerId: 'uuid',
+  adjustmentId: 'uuid',
+  kind: 'text',
+  credits: 'bigint',
+  actor: 'text',
+  approvedBy: 'text',
+  createdAt: 'timestamptz',
+  requestedAt: 'timestamptz',
+})
+
+/** The action b can have done something at that time: after SVC001 or an interruption it may still have been committed. */
+const notRefusedBefore = (time: string) => `not exists (
+          select from operator_actions e
+          where e.action_id = b.action_id and e.step = 'ENDED' and e.happened_at < ${time}
+            and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)')`
+
+// The actor of an action is a name, with what the console or a command adds to it. The day around a time allows for a clock
+// that was set back, and for an adjustment at midnight. An action of the console has the id of the adjustment, too, and covers no
+// other one.
+const findUnrecordedStatement = statement(
+  'payments.findUnrecordedAdjustments',
+  `select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
+    array(
+      select b.action_id::text from operator_actions b
+      where b.subject = i.customer_id::text and b.step = 'BEGUN'
+        and b.command = case i.kind when 'GOODWILL' then 'adjustments grant' else 'adjustments correct' end
+        and b.happened_at between i.requested_at - interval '1 day' and i.requested_at + interval '1 day'
+        and ${notRefusedBefore('i.requested_at')}
+        and ltrim(b.arguments[array_position(b.arguments, '--credits') + 1], '+') = i.credits::text
+        and coalesce(lower(b.arguments[array_position(b.arguments, '--adjustmentId') + 1]) = i.adjustment_id::text, true)
+        and (lower(b.actor) = asked.actor or starts_with(lower(b.actor), asked.actor || ' as ')
+             or starts_with(lower(b.actor), asked.actor || ' in the console from '))
+      order by b.happened_at, b.action_id) as "actions",
+    exists (
+      select from adjustment_days d
+      where d.actor = i.actor and d.day between asked.day - 1 and asked.day + 1 and asked.charge = any (d.charges))
+    and (i.approved_by is null or exists (
+      select from adjustment_days d
+      where d.actor = i.approved_by and d.day between asked.done - 1 and asked.done + 1
+        and asked.charge = any (d.charges))) as "isCharged",
+    case when i.approved_by is null then not exists (
+      select from operator_actions b
+      join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome = 'ok'
+      where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
+        and lower(b.arguments[1]) = i.adjustment_id::text)
+    else exists (
+      select from operator_actions b
+      where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
+        and lower(b.arguments[1]) = i.adjustment_id::text
+        and (lower(b.actor) = asked.approver or starts_with(lower(b.actor), asked.approver || ' as ')
+             or starts_with(lower(b.actor), asked.approver || ' in the console from '))) end as "isApproved"
+  from unnest(${adjustmentInputs.arrays}) as i (${adjustmentInputs.columns})
+  cross join lateral (
+    select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.created_at at time zone 'Asia/Seoul')::date as done,
+      lower(i.actor) as actor, lower(i.approved_by) as approver,
+      concat_ws('/', i.customer_id, i.adjustment_id, i.kind, i.credits) as charge
+  ) asked
+  order by i.requested_at, i.adjustment_id`,
+)
+
+/** `actions`: those that can have been the cause, the oldest first. */
+export type Evidence = AdjustmentKey & { actions: string[]; isCharged: boolean; isApproved: boolean }
+
+/** In the order in which the adjustments were requested. */
+export function findEvidence(database: Database, adjustments: AdjustmentToCheck[]): Promise<Evidence[]> {
+  return database.run<Evidence>(findUnrecordedStatement, adjustmentInputs.valuesOf(adjustments))
+}
+
+export type DayPlace = { actor: string; day: string }
+export const firstDay: DayPlace = { actor: '', day: '-infinity' }
+export type WrongDay = DayPlace & { credits: number; charged: number }
+
+// Charges of before are incomplete: a day has them from a later version on, and instances of an older one may run beside the first
+// of this one. What is no charge counts as none.
+const listWrongDaysStatement = statement(
+  'payments.listWrongDays',
+  `with page as (
+    select * from adjustment_days where (actor, day) > ($1::text, $2::date) order by actor, day limit $4
+  )
+  select (select count(*) from page) as "read",
+    (select jsonb_build_object('actor', actor, 'day', day) from page order by actor desc, day desc limit 1) as "last",
+    (select coalesce(jsonb_agg(jsonb_build_object('actor', actor, 'day', day, 'credits', credits, 'charged', charged)), '[]')
+     from page
+     cross join lateral (
+       select coalesce(sum(abs(matched[1]::bigint)), 0) as charged
+       from unnest(charges) as c (charge)
+       cross join lateral regexp_match(charge, '^[^/]+/[^/]+/[A-Z]+/(-?[0-9]{1,15})$') as matched) each
+     where charged <> credits and day > ($3::timestamptz at time zone 'Asia/Seoul')::date + 1) as "wrong"`,
+)
+
+export type DayPage = { read: number; last: DayPlace | null; wrong: WrongDay[] }
+
+/** The days of operators whose total is not the sum of what they are charged for. */
+export async function listWrongDays(
+  database: Database,
+  { actor, day }: DayPlace,
+  since: string,
+  limit: number,
+): Promise<DayPage> {
+  const [page] = await database.run<DayPage>(listWrongDaysStatement, [actor, day, since, limit])
+  return page ?? { read: 0, last: null, wrong: [] }
+}
+
+export type RefundToCheck = {
+  customerId: string
+  operationId: string
+  orderId: string
+  kind: 'REFUND' | 'PART'
+  openedAt: string
+}
+
+// One that was found cancelled at the gateway was not begun by an operator. Its reason shows that: a refund with it is never sent,
+// and no role changes a reason. The gateway's code alone could be written by the serving role for a refund that was sent.
+const listRefundsStatement = statement(
+  'payments.listRefundsToCheck',
+  `with page as (
+    select * from payment_operations
+    where (customer_id, operation_id) > ($1::uuid, $2::uuid)
+    order by customer_id, operation_id
+    limit $4
+  )
+  select (select count(*) from page) as "read",
+    (select jsonb_build_object('customerId', customer_id, 'id', operation_id)
+     from page order by customer_id desc, operation_id desc limit 1) as "last",
+    (select coalesce(jsonb_agg(jsonb_build_object(
+       'customerId', customer_id, 'operationId', operation_id, 'orderId', order_id, 'kind', kind,
+       'openedAt', opened_at)), '[]')
+     from page
+     where kind = 'PART' or kind = 'REFUND' and coalesce(closed_at, now()) > $3::timestamptz
+       and not (coalesce(reason = $6, false) and (state <> 'APPROVED' or coalesce(gateway_code = $5, false)))) as "refunds"`,
+  'groups',
+)
+
+export type RefundPage = { read: number; last: RowPlace | null; refunds: RefundToCheck[] }
+
+export async function listRefundsToCheck(
+  group: Database,
+  { customerId, id }: RowPlace,
+  since: string,
+  limit: number,
+): Promise<RefundPage> {
+  const [page] = await group.run<RefundPage>(listRefundsStatement, [
+    customerId,
+    id,
+    since,
+    limit,
+    cancelledAtGateway,
+    cancelledElsewhere,
+  ])
+  return page ?? { read: 0, last: null, refunds: [] }
+}
+
+const refundInputs = inputs<RefundToCheck>({
+  customerId: 'uuid',
+  operationId: 'uuid',
+  orderId: 'text',
+  kind: 'text',
+  openedAt: 'timestamptz',
+})
+
+const quotedBeforeOpening = `b.happened_at between i.opened_at - interval '1 day' and i.opened_at + interval '1 minute'`
+
+// An action opens its refund after it began: the minute is for the clocks of two servers. A part that was cancelled at the gateway
+// is accepted as the end of its discrepancy, whose id it has, and may wait for a second person for days. The version before
+// refunded the order by such an end.
+const findUnorderedStatement = statement(
+  'payments.findRefundsWithoutAction',
+  `select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId"
+  from unnest(${refundInputs.arrays}) as i (${refundInputs.columns})
+  where not case i.kind
+    when 'PART' then exists (
+      select from operator_actions b
+      where b.subject = i.operation_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept')
+    else exists (
+      select from operator_actions b
+      where b.subject = i.order_id and b.step = 'BEGUN' and b.command = 'orders refund'
+        and ${quotedBeforeOpening}
+        and ${notRefusedBefore('i.opened_at')})
+    or exists (
+      select from discrepancies d
+      join operator_actions b on b.subject = d.discrepancy_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept'
+      where d.customer_id = i.customer_id and d.order_id = i.order_id and ${quotedBeforeOpening}) end`,
+)
+
+export type UnorderedRefund = Pick<RefundToCheck, 'customerId' | 'operationId' | 'orderId'>
+
+export function findRefundsWithoutAction(database: Database, refunds: RefundToCheck[]): Promise<UnorderedRefund[]> {
+  return database.run<UnorderedRefund>(findUnorderedStatement, refundInputs.valuesOf(refunds))
+}
