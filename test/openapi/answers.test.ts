@@ -9,6 +9,7 @@ import { setBudget } from '../../src/credits/budgets/budgets.sql.ts'
 import { updateKeyStatus, updateSuspension } from '../../src/customers/customers.sql.ts'
 import { updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
+import { cancelledElsewhere } from '../../src/payments/kinds.ts'
 import { logKeysOf } from '../../src/transparency/note.ts'
 import { closeAll } from '../support/closing.ts'
 import { type OperationRequest, operationRequests, watchAnswers } from '../support/documents/documented-answers.ts'
@@ -134,6 +135,7 @@ test('the answers of the refund endpoints are in the document', async () => {
   await release(customerId, holdId)
   const quote = { amount: 15_000, credits: 16 }
   await expect('refundUnused', 'VAL003', refund(customerId, orderId, quote))
+  await expect('refundUnused', 'VAL003', refund(customerId, orderId, quote, cancelledElsewhere))
   await spend(customerId, 5)
   await expect('quoteRefund', 'SUCCESS', refundQuote(customerId, orderId))
   isCancelRefused = true
