@@ -20,7 +20,7 @@ import { findHolds, openHolds } from '../../src/credits/holds/holds.sql.ts'
 import { findUses } from '../../src/credits/references.sql.ts'
 import { spendAll } from '../../src/credits/spend.sql.ts'
 import { createCustomer } from '../../src/customers/customers.sql.ts'
-import { type Connection, confirmCommitsText, createHosts, hostsOf, placeOf } from '../../src/db/connect.ts'
+import { Client, type Connection, confirmCommitsText, createHosts, hostsOf, placeOf } from '../../src/db/connect.ts'
 import { createDatabase, createPool, type Database, statement } from '../../src/db/database.ts'
 import { prepare } from '../../src/db/prepare.ts'
 import { waitForPrimary } from '../../src/db/primary.ts'
@@ -64,10 +64,31 @@ async function waitingCommit(previous?: number): Promise<number> {
   return pid ?? 0
 }
 
+/** A moment after new sessions show the setting: the checkpointer has to read it, too. */
+async function untilCommitsWait(): Promise<void> {
+  const probe = new Client(node.connection)
+  await probe.connect()
+  await probe.query('set synchronous_commit = on')
+  const pid = (await probe.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid
+  let isOver = false
+  const commits = (async () => {
+    while (!isOver) await probe.query(confirmCommitsText)
+  })().catch(() => undefined)
+  try {
+    await until('commits wait', async () => (await node.query(waitingText)).length > 0)
+  } finally {
+    isOver = true
+    await node.query('select pg_terminate_backend($1)', [pid])
+    await until('none waits', async () => (await node.query(waitingText)).length === 0)
+    await commits
+  }
+}
+
 /** Commits wait for a standby that is not there, until the end of `work`. */
 async function withoutStandby(work: () => Promise<void>): Promise<void> {
   await node.configure('synchronous_standby_names', 'absent')
   try {
+    await untilCommitsWait()
     await work()
   } finally {
     await node.configure('synchronous_standby_names', '')
