@@ -73,8 +73,10 @@ async function sendForAnswer(
     const answer = await attempt(settings.fetch, request, Math.min(attemptMs, leftMs), signal)
     if (answer.code === 'SUCCESS') return answer
     const pauseMs = pauseBefore(attempts + 1, answer.retryAfterMs, limits, Math.random())
-    // Waiting until the deadline would only delay the same error. Timers can be early by a millisecond.
-    const hasTime = performance.now() + pauseMs + 1 < endsAt
+    // Waiting until the deadline would only delay the same error. A timer can be early, and an attempt that had until the
+    // deadline is the last one.
+    const wasLast = answer.code === 'TIMED_OUT' && leftMs <= attemptMs
+    const hasTime = !wasLast && performance.now() + pauseMs < endsAt
     if (!mayRepeat(answer) || attempts >= limits.maxAttempts || !hasTime) throw failed(answer, attempts)
     earlier.push(answer)
     await pause(pauseMs, signal)

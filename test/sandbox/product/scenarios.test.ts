@@ -98,7 +98,7 @@ async function startConnected(webhooks?: { status: number; lateMs: number }) {
   const shop = await startNaiveShop(secretKey, webhooks)
   const { url } = await start({ name: crypto.randomUUID() })
   shop.connectTo(url)
-  const args = [...addressesOf(shop.url), '--sandbox', url, '--wait', '1']
+  const args = [...addressesOf(shop.url), '--sandbox', url, '--wait', '3']
   return { shop, args, webhookUrl: `${shop.url}/webhook` }
 }
 
@@ -225,7 +225,7 @@ describe('the command', { concurrency: true }, () => {
         '--only',
         Object.keys(found).join(','),
         '--wait',
-        '1',
+        '3',
       ],
       connect,
     )
@@ -237,7 +237,7 @@ describe('the command', { concurrency: true }, () => {
     // The shop is asked by commands, and has no webhook to learn from.
     const lost = await run(
       ['--order', `curl -s -X POST ${shop.url}/order`, '--only', 'reset-after,webhook-twice,cancel-answer-lost'].concat(
-        ['--status', `test -n "$PAYMENT_KEY" && curl -s "${shop.url}/status/$ORDER_ID"`, '--wait', '1'],
+        ['--status', `test -n "$PAYMENT_KEY" && curl -s "${shop.url}/status/$ORDER_ID"`, '--wait', '3'],
       ),
       connect,
     )
@@ -313,8 +313,8 @@ describe('the command', { concurrency: true }, () => {
       [['--order', elsewhere], /^successUrl leads to shop\.example: another machine needs --remote\.$/],
       [[...order, '--return', `${nowhere}/success`], /^Nothing listens at http:\S+: is the shop running\?$/],
       [[...order, '--sandbox', nowhere], /^No sandbox answers at http:\S+: ECONNREFUSED$/],
-      [[...addressesOf(shop.url), '--wait', '1'], /^The shop sent nothing to the sandbox\. Set its base URL/],
-      [[...addressesOf(shop.url), ...forged, '--wait', '1'], /^The shop sent nothing to the sandbox\./],
+      [[...addressesOf(shop.url), '--wait', '3'], /^The shop sent nothing to the sandbox\. Set its base URL/],
+      [[...addressesOf(shop.url), ...forged, '--wait', '3'], /^The shop sent nothing to the sandbox\./],
     ]
     for (const [args, message] of wrong) {
       const { code, stderr } = await run(args)
