@@ -2,13 +2,14 @@
 // correct evidence passes them, and each reports the fault it is for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Check, Evidence } from '../../chaos/checks/evidence.ts'
+import type { BookedOrder, Check, Evidence } from '../../chaos/checks/evidence.ts'
 import { checkFailovers } from '../../chaos/checks/failovers.ts'
 import { checkKeys } from '../../chaos/checks/keys.ts'
 import { checkAdjustments } from '../../chaos/checks/money/adjustments.ts'
 import { checkBalances } from '../../chaos/checks/money/balances.ts'
 import type { BookedAdjustment, BookedHold, BookedUse, UsageEntry, UsedStep } from '../../chaos/checks/money/booked.ts'
 import { checkBudgets } from '../../chaos/checks/money/budgets.ts'
+import { checkGateway } from '../../chaos/checks/money/gateway.ts'
 import { checkHolds } from '../../chaos/checks/money/holds.ts'
 import { checkReversals } from '../../chaos/checks/money/reversals.ts'
 import { checkSpends } from '../../chaos/checks/money/spends.ts'
@@ -134,6 +135,16 @@ const taken: UsageEntry = {
 }
 const counted = { budgetId: 'budget-1', value: '', periodStart: at(1_050), used: 9 }
 
+const bought = {
+  customer: 0,
+  orderId: 'order-1',
+  amount: 20_000,
+  credits: 20,
+  status: 'CONFIRMED',
+  partsAmount: 0,
+  partsCredits: 0,
+} as BookedOrder
+
 type Parts = {
   spends: Evidence['callsOf']['spend']
   reversals: Evidence['callsOf']['reverse']
@@ -184,7 +195,7 @@ function evidenceOf({ spends = [], reversals = [], balances, more = {} }: Partia
       ],
       budgets: [budget],
     } as unknown as Evidence['shop'],
-    orders: new Map([['order-1', { customer: 0, orderId: 'order-1', credits: 20, status: 'CONFIRMED' } as never]]),
+    orders: new Map([['order-1', bought]]),
     uses: new Map([
       [`${customerId}/use-1`, use],
       [`${customerId}/use-2`, reversed],
@@ -511,6 +522,29 @@ test('F-1 reports a failover in which no write was answered for longer than the 
   assert.deepEqual(violationsOf([20_000, 45_000]), [])
   assert.deepEqual(violationsOf([20_000, 59_000]), ['frozen: no write was answered for 39 s'])
   assert.deepEqual(violationsOf([]), ['frozen: no write was answered for 59 s'])
+})
+
+test('F-6 and I-20 know an accepted part: it needs no discrepancy, and its credits are gone', async () => {
+  const moved = { orderId: 'order-1', paymentKey: 'pay', transactionKey: 'tx-1', at: '' }
+  const movements = [
+    { ...moved, kind: 'capture', amount: 20_000 } as const,
+    { ...moved, kind: 'cancel', amount: 3_150, transactionKey: 'tx-2' } as const,
+  ]
+  const found = async (order: Partial<BookedOrder>, available: number) => {
+    const orders = new Map([['order-1', { ...bought, ...order }]])
+    const reversals = [{ kind: 'partial cancel', orderId: 'order-1', invokedAtMs: 10_000 } as Evidence['reversals'][0]]
+    const more = { orders, available: [available], movements, reversals, discrepancies: [] }
+    const checks = checkGateway(evidenceOf({ balances: [balanceOf(available)], more }))
+    const reported = await violations({ balances: [balanceOf(available)], more })
+    return [
+      ...reported,
+      ...checks.filter((each) => each.id === 'F-6' && each.violations.length > 0).map(({ id }) => id),
+    ]
+  }
+  assert.deepEqual(await found({ partsAmount: 3_150, partsCredits: 3 }, 17), [])
+  assert.deepEqual(await found({ partsAmount: 3_150, partsCredits: 3 }, 20), ['I-20'])
+  assert.deepEqual(await found({}, 20), ['F-6'])
+  assert.deepEqual(await found({ partsAmount: 3_000 }, 20), ['F-6'])
 })
 
 test('a long campaign without one of the kinds of failover proves nothing', () => {

@@ -68,7 +68,7 @@ function unexplainedReads(evidence: Evidence, outgoings: Outgoings): string[] {
 const keptOf: Record<BookedOrder['status'], (order: BookedOrder) => number> = {
   PENDING: () => 0,
   FAILED: () => 0,
-  CONFIRMED: ({ credits }) => credits,
+  CONFIRMED: ({ credits, partsCredits }) => credits - partsCredits,
   CANCELLED: () => 0,
   // What was already spent.
   REFUNDED: ({ refundShortfall, partsCredits }) => (refundShortfall ?? 0) - partsCredits,

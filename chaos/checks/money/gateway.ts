@@ -24,7 +24,11 @@ export function checkGateway(evidence: Evidence): Check[] {
       title: 'no credits were granted for a payment that the gateway had shown as returned',
       violations: grantedAfterReturn(evidence),
     },
-    { id: 'F-6', title: 'every partial cancel at the gateway has an open discrepancy', violations: unseen(evidence) },
+    {
+      id: 'F-6',
+      title: 'every partial cancel at the gateway was accepted or has an open discrepancy',
+      violations: unseen(evidence),
+    },
   ]
 }
 
@@ -116,12 +120,15 @@ function grantedAfterReturn({ movements, orders }: Evidence): string[] {
   })
 }
 
-/** Confirmed orders whose price the gateway has not kept in full, without an open discrepancy. */
+/** Confirmed orders of which the gateway has returned another amount than was accepted, without an open discrepancy. */
 function unseen(evidence: Evidence): string[] {
   const seen = new Set(evidence.discrepancies.map(({ orderId, subject }) => orderId ?? subject))
   const byOrder = Map.groupBy(evidence.movements, ({ orderId }) => orderId)
   return [...evidence.orders.values()]
-    .filter(({ status, orderId }) => status === 'CONFIRMED' && sum(byOrder.get(orderId) ?? [], 'cancel') > 0)
-    .filter(({ orderId }) => !seen.has(orderId))
-    .map(({ orderId }) => `${orderId} was cancelled in part, and no discrepancy is open`)
+    .map(({ status, orderId, partsAmount }) => ({
+      orderId,
+      differs: status === 'CONFIRMED' && sum(byOrder.get(orderId) ?? [], 'cancel') !== partsAmount,
+    }))
+    .filter(({ differs, orderId }) => differs && !seen.has(orderId))
+    .map(({ orderId }) => `${orderId} was cancelled in part, which was not accepted, and no discrepancy is open`)
 }
