@@ -195,6 +195,9 @@ export async function refundUnusedPartOf(context: RefundContext, order: KnownOrd
   count('refund of the unused part')
 }
 
+/** Who accepts partial cancels. */
+export const accepter = 'campaign'
+
 /** A person accepts a partial cancel, and takes some credits back or none. */
 async function acceptOnePart(context: Context): Promise<void> {
   const { platform, shop, random, reversals, count, wrong } = context
@@ -212,7 +215,7 @@ async function acceptOnePart(context: Context): Promise<void> {
     const [doubt] = await findDoubtsOfOrder(database, { customerId, orderId })
     // There may be none yet: its notification was lost, or is late.
     const discrepancyId = doubt?.discrepancyId ?? randomUUID()
-    const acceptance = { customerId, orderId, discrepancyId, credits, reason: 'agreed', actor: 'campaign' }
+    const acceptance = { customerId, orderId, discrepancyId, credits, reason: 'agreed', actor: accepter }
     await asOperator(database, { command: 'discrepancies accept', subject: discrepancyId }, () =>
       acceptPart(platform.context, acceptance, { perDay: 1_000_000, approvalAbove: 1_000 }),
     )

@@ -547,6 +547,19 @@ test('F-6 and I-20 know an accepted part: it needs no discrepancy, and its credi
   assert.deepEqual(await found({ partsAmount: 3_000 }, 20), ['F-6'])
 })
 
+test('A-5 knows what is charged for an accepted part: once, to who accepts parts, of a customer with one', async () => {
+  const charge = `${customerId}/part-1/PART/1`
+  const reversals = [{ kind: 'partial cancel', orderId: 'order-1', invokedAtMs: 10_000 } as Evidence['reversals'][0]]
+  const found = (actor: string, charges: string[], more: Partial<Evidence> = {}) => {
+    const adjustmentDays = [{ actor, day: '2026-11-16', credits: charges.length, charges }]
+    return violations({ more: { adjustmentDays, reversals, ...more } })
+  }
+  assert.deepEqual(await found('campaign', [charge]), [])
+  assert.deepEqual(await found('kim', [charge]), ['A-5'])
+  assert.deepEqual(await found('campaign', [charge, charge]), ['A-5'])
+  assert.deepEqual(await found('campaign', [charge], { reversals: [] }), ['A-5'])
+})
+
 test('a long campaign without one of the kinds of failover proves nothing', () => {
   const strike = async () => undefined
   const table: Fault[] = [{ name: 'cluster struck', every: [1, 1], leastPerMinute: 0, kinds: ['frozen'], strike }]

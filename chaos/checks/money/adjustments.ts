@@ -2,6 +2,7 @@
 // approved it; no more in a day than an operator may; and one is refused for a reason that is true. One whose answer was
 // lost may have been charged to the operator's day and not made.
 import { type AdjustmentCall, adjustmentLimits } from '../../load/account-actions.ts'
+import { accepter } from '../../load/outside-actions.ts'
 import type { Check, Evidence } from '../evidence.ts'
 import { type BookedAdjustment, wasDuring } from './booked.ts'
 
@@ -100,7 +101,7 @@ function unrequested({ adjustments, adjustmentCalls, shop }: Evidence): string[]
   })
 }
 
-function wronglyCharged({ adjustmentDays, adjustmentCalls, shop }: Evidence): string[] {
+function wronglyCharged({ adjustmentDays, adjustmentCalls, reversals, orders, shop }: Evidence): string[] {
   const keyOf = ({ customer, adjustment }: AdjustmentCall) =>
     `${shop.customers[customer]?.customerId}/${adjustment.adjustmentId}`
   const mayCharge = adjustmentCalls.filter(({ by }) => by !== 'reject')
@@ -109,10 +110,21 @@ function wronglyCharged({ adjustmentDays, adjustmentCalls, shop }: Evidence): st
   const requested = new Set(
     mayCharge.map((call) => `${keyOf(call)}/${call.adjustment.kind}/${call.adjustment.credits}`),
   )
+  // Who accepts a part is charged for what it takes more or less than it stands for, also when the acceptance was lost then.
+  const withPart = new Set(
+    reversals
+      .filter(({ kind }) => kind === 'partial cancel')
+      .map(({ orderId }) => shop.customers[orders.get(orderId)?.customer ?? -1]?.customerId),
+  )
+  const isOfPart = (actor: string, charge: string) => {
+    const [customerId, , kind] = charge.split('/')
+    return kind === 'PART' && actor === accepter && withPart.has(customerId)
+  }
   return adjustmentDays.flatMap(({ actor, day, credits, charges }) => {
     const sum = charges.reduce((total, charge) => total + Math.abs(Number(charge.split('/').at(-1))), 0)
     const isOwn = (charge: string) => actors.has(`${actor}/${charge.split('/').slice(0, 2).join('/')}`)
-    const isRight = sum === credits && charges.every((charge) => requested.has(charge) && isOwn(charge))
+    const isKnown = (charge: string) => (requested.has(charge) && isOwn(charge)) || isOfPart(actor, charge)
+    const isRight = sum === credits && new Set(charges).size === charges.length && charges.every(isKnown)
     return isRight ? [] : [`${actor} on ${day}: ${credits} for ${charges.join(', ')}`]
   })
 }
