@@ -1,4 +1,4 @@
-// The results of a run as Markdown, made from its JSON alone: `docs/performance.md` has exactly these lines.
+// The results of a run as Markdown, made from its JSON alone: `docs/performance.md` shows some of these lines.
 import { counted, milliseconds, percent, ratio, table, whole } from '../report/table.ts'
 import { describeMachine } from '../stage/machine.ts'
 import type { Results } from './results.ts'
