@@ -467,7 +467,7 @@ begin
       and (o.credits - part.credits) * 1000 >= o.amount - part.amount
       and not exists (
         select from payment_operations p
-        where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN')
+        where p.customer_id = o.customer_id and p.state = 'OPEN' and (p.order_id = o.order_id or p.kind <> 'CONFIRM'))
       and not exists (
         select from adjustment_requests r
         where r.customer_id = o.customer_id and r.discrepancy_id = new.operation_id and r.state = 'PENDING')
@@ -475,14 +475,9 @@ begin
         select from ledger_entries e
         where e.customer_id = o.customer_id and e.hold_id = new.operation_id and e.kind = 'REFUND' and e.order_id = o.order_id
           and e.delta = -new.credits_held)
-        and a.balance - a.adjusted - (
-          select coalesce(sum(p.credits_held), 0) from payment_operations p
-          where p.customer_id = o.customer_id and p.state = 'OPEN') >= (
-          select coalesce(sum(case n.status when 'CONFIRMED' then n.credits else n.refund_shortfall end - newer.credits
-            - coalesce(open.credits_held, 0)), 0)
+        and a.balance - a.adjusted >= (
+          select coalesce(sum(case n.status when 'CONFIRMED' then n.credits else n.refund_shortfall end - newer.credits), 0)
           from orders n
-          left join payment_operations open
-            on open.customer_id = n.customer_id and open.order_id = n.order_id and open.state = 'OPEN'
           cross join lateral accepted_parts(n.customer_id, n.order_id) newer
           where n.customer_id = o.customer_id and n.grant_entry > o.grant_entry and n.status <> 'CANCELLED'))
     from orders o
@@ -927,10 +922,15 @@ begin
       select (
           select coalesce(max(e.entry_number), 0) from ledger_entries e
           where e.customer_id = customer and e.created_at <= p.opened_at) as at_entry,
-        case p.kind when 'PART' then p.amount / 1000 else o.credits - part.credits end - p.credits_held as credits
+        case p.kind when 'PART' then (earlier.amount + p.amount) / 1000 - earlier.amount / 1000
+          else o.credits - part.credits end - p.credits_held as credits
       from payment_operations p
       join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
       cross join lateral accepted_parts(o.customer_id, o.order_id) part
+      cross join lateral (
+        select coalesce(sum(e.amount), 0)::bigint as amount from payment_operations e
+        where e.customer_id = p.customer_id and e.order_id = p.order_id and e.kind = 'PART'
+          and (e.opened_at, e.operation_id) < (p.opened_at, p.operation_id)) earlier
       where p.customer_id = customer and p.state <> 'REJECTED'
         and (p.kind = 'PART' or p.kind = 'REFUND' and p.amount = o.amount - part.amount)
     ),

@@ -6313,6 +6313,44 @@ select order_id as "orderId", amount, credits_held as "credits"
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
+-- payments.findPartEvidence
+select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId",
+    accepting.found and exists (
+      select from discrepancies d
+      where d.discrepancy_id = i.operation_id and d.customer_id = i.customer_id and d.order_id = i.order_id) as "isAccepted",
+    i.difference = 0 or accepting.charged and (i.approved_by is null or exists (
+      select from adjustment_days d cross join lateral unnest(d.charges) as c (charge)
+      where d.actor = i.approved_by and d.day between asked.done - 1 and asked.done + 1
+        and starts_with(c.charge, concat_ws('/', i.customer_id, i.operation_id, 'PART', ''))
+        and (regexp_match(c.charge, '/PART/([0-9]{1,15})$'))[1]::bigint >= i.difference)) as "isCharged",
+    i.request_id is null or exists (
+      select from operator_actions b
+      where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
+        and lower(b.arguments[1]) = i.request_id::text and (lower(b.actor) = asked.approver or starts_with(lower(b.actor), asked.approver || ' as ')
+             or starts_with(lower(b.actor), asked.approver || ' in the console from '))) as "isApproved"
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::uuid[], $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[]) as i (customer_id, operation_id, order_id, credits, difference, request_id, requested_by, approved_by, requested_at, accepted_at)
+  cross join lateral (
+    select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.accepted_at at time zone 'Asia/Seoul')::date as done,
+      lower(i.requested_by) as actor, lower(i.approved_by) as approver
+  ) asked
+  cross join lateral (
+    select count(*) > 0 as found, coalesce(bool_or(exists (
+      select from adjustment_days d cross join lateral unnest(d.charges) as c (charge)
+      where (lower(b.actor) = lower(d.actor) or starts_with(lower(b.actor), lower(d.actor) || ' as ')
+             or starts_with(lower(b.actor), lower(d.actor) || ' in the console from ')) and d.day between asked.day - 1 and asked.day + 1
+        and starts_with(c.charge, concat_ws('/', i.customer_id, i.operation_id, 'PART', ''))
+        and (regexp_match(c.charge, '/PART/([0-9]{1,15})$'))[1]::bigint >= i.difference)), false) as charged
+    from operator_actions b
+    where b.subject = i.operation_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept'
+      and (asked.actor is null or (lower(b.actor) = asked.actor or starts_with(lower(b.actor), asked.actor || ' as ')
+             or starts_with(lower(b.actor), asked.actor || ' in the console from ')))
+      and b.happened_at < i.requested_at + interval '1 minute'
+      and coalesce(b.arguments[array_position(b.arguments, '--credits') + 1] = i.credits::text, true)
+      and not exists (
+          select from operator_actions e
+          where e.action_id = b.action_id and e.step = 'ENDED' and e.happened_at < i.requested_at
+            and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)')) accepting;
+
 -- payments.findPlaceOfFigures
 select f.reached, f.details_reached as "detailsReached", date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
     select min(a.xact_start) from pg_stat_activity a
@@ -6322,12 +6360,8 @@ select f.reached, f.details_reached as "detailsReached", date_trunc('millisecond
 
 -- payments.findRefundsWithoutAction
 select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId"
-  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[]) as i (customer_id, operation_id, order_id, kind, opened_at)
-  where not case i.kind
-    when 'PART' then exists (
-      select from operator_actions b
-      where b.subject = i.operation_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept')
-    else exists (
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::boolean[], $5::timestamptz[]) as i (customer_id, operation_id, order_id, accepted, opened_at)
+  where not exists (
       select from operator_actions b
       where b.subject = i.order_id and b.step = 'BEGUN' and b.command = 'orders refund'
         and b.happened_at between i.opened_at - interval '1 day' and i.opened_at + interval '1 minute'
@@ -6335,10 +6369,10 @@ select i.customer_id as "customerId", i.operation_id as "operationId", i.order_i
           select from operator_actions e
           where e.action_id = b.action_id and e.step = 'ENDED' and e.happened_at < i.opened_at
             and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)'))
-    or exists (
+    and not (i.accepted and exists (
       select from discrepancies d
       join operator_actions b on b.subject = d.discrepancy_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept'
-      where d.customer_id = i.customer_id and d.order_id = i.order_id and b.happened_at between i.opened_at - interval '1 day' and i.opened_at + interval '1 minute') end;
+      where d.customer_id = i.customer_id and d.order_id = i.order_id and b.happened_at between i.opened_at - interval '1 day' and i.opened_at + interval '1 minute'));
 
 -- payments.findResolvedDiscrepancy
 select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and coalesce(case when current_setting('synchronous_standby_names') <> ''
@@ -6755,6 +6789,25 @@ select discrepancy_id as "discrepancyId", kind, subject, customer_id as "custome
   order by found_at
   limit $1;
 
+-- payments.listPartsToCheck
+select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId", p.credits_held as "credits",
+    p.amount, earlier.amount as "amountBefore", earlier.credits as "creditsBefore",
+    o.amount as "paid", o.credits as "creditsOfTheOrder",
+    r.adjustment_id as "requestId", r.requested_by as "requestedBy", r.decided_by as "approvedBy",
+    coalesce(r.requested_at, p.opened_at)::text as "requestedAt", p.opened_at as "acceptedAt"
+  from payment_operations p
+  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = p.customer_id and part.order_id = p.order_id and part.kind = 'PART'
+        and (part.opened_at, part.operation_id) < (p.opened_at, p.operation_id)) earlier
+  left join adjustment_requests r
+    on r.customer_id = p.customer_id and r.discrepancy_id = p.operation_id and r.kind = 'PART' and r.state = 'APPROVED'
+  where p.kind = 'PART' and (p.customer_id, p.operation_id) > ($1::uuid, $2::uuid)
+  order by p.customer_id, p.operation_id
+  limit $3;
+
 -- payments.listQueueHeads
 select q.customer_id as "customerId", q.next_event as "eventNumber"
   from event_endpoints e
@@ -6777,10 +6830,10 @@ with page as (
     (select jsonb_build_object('customerId', customer_id, 'id', operation_id)
      from page order by customer_id desc, operation_id desc limit 1) as "last",
     (select coalesce(jsonb_agg(jsonb_build_object(
-       'customerId', customer_id, 'operationId', operation_id, 'orderId', order_id, 'kind', kind,
+       'customerId', customer_id, 'operationId', operation_id, 'orderId', order_id, 'accepted', accepted,
        'openedAt', opened_at)), '[]')
      from page
-     where kind = 'PART' or kind = 'REFUND' and coalesce(closed_at, now()) > $3::timestamptz
+     where kind = 'REFUND' and coalesce(closed_at, now()) > $3::timestamptz
        and not (coalesce(reason = $6, false) and (state <> 'APPROVED' or coalesce(gateway_code = $5, false)))) as "refunds";
 
 -- payments.listWrongDays

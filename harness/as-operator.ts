@@ -3,7 +3,11 @@ import type { Database } from '../src/db/database.ts'
 import { type Action, argumentOf, recordAction } from '../src/operators/action-log.ts'
 
 /** `credits` of an adjustment, in the form in which a command and the console record them. */
-type OperatorAction = Pick<Action, 'command' | 'subject'> & { actor?: string; ids?: string[]; credits?: number }
+type OperatorAction = Pick<Action, 'command' | 'subject'> & {
+  actor?: string
+  ids?: string[]
+  credits?: number | undefined
+}
 
 export function asOperator<Result extends object>(
   database: Database,

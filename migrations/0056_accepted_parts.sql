@@ -67,7 +67,8 @@ end
 $$;
 
 -- The credits of a part were unspent ones of its order: what is left of the balance is not less than what the newer orders have.
--- Checked at the end of the statement that accepts it, under the locks of order and account.
+-- While a cancel or refund of the customer is under way, it is not known what is left of the others. Checked at the end of the
+-- statement that accepts it, under the locks of order and account.
 create function require_accepted_part() returns trigger language plpgsql as $$
 begin
   perform from orders o where o.customer_id = new.customer_id and o.order_id = new.order_id for no key update;
@@ -79,7 +80,7 @@ begin
       and (o.credits - part.credits) * 1000 >= o.amount - part.amount
       and not exists (
         select from payment_operations p
-        where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN')
+        where p.customer_id = o.customer_id and p.state = 'OPEN' and (p.order_id = o.order_id or p.kind <> 'CONFIRM'))
       and not exists (
         select from adjustment_requests r
         where r.customer_id = o.customer_id and r.discrepancy_id = new.operation_id and r.state = 'PENDING')
@@ -87,14 +88,9 @@ begin
         select from ledger_entries e
         where e.customer_id = o.customer_id and e.hold_id = new.operation_id and e.kind = 'REFUND' and e.order_id = o.order_id
           and e.delta = -new.credits_held)
-        and a.balance - a.adjusted - (
-          select coalesce(sum(p.credits_held), 0) from payment_operations p
-          where p.customer_id = o.customer_id and p.state = 'OPEN') >= (
-          select coalesce(sum(case n.status when 'CONFIRMED' then n.credits else n.refund_shortfall end - newer.credits
-            - coalesce(open.credits_held, 0)), 0)
+        and a.balance - a.adjusted >= (
+          select coalesce(sum(case n.status when 'CONFIRMED' then n.credits else n.refund_shortfall end - newer.credits), 0)
           from orders n
-          left join payment_operations open
-            on open.customer_id = n.customer_id and open.order_id = n.order_id and open.state = 'OPEN'
           cross join lateral accepted_parts(n.customer_id, n.order_id) newer
           where n.customer_id = o.customer_id and n.grant_entry > o.grant_entry and n.status <> 'CANCELLED'))
     from orders o
@@ -178,7 +174,8 @@ $$;
 drop function used_credits_to_reverse(uuid);
 
 -- What can still be reversed of the uses that began up to an entry. A full refund pays back its shortfall, the credits that were
--- used or on hold when it began, and a part pays back those that its won stand for and that were not taken. What was paid back is
+-- used or on hold when it began, and a part pays back those that its won stand for, together with the won of earlier parts
+-- that were less than a credit, and that were not taken. What was paid back is
 -- not given back as credits too, whatever was used later. Null when nothing was paid back since the use. Refunds under way count as
 -- done. Volatile, as above.
 create function used_credits_to_reverse(customer uuid, reversed bigint default 0) returns bigint language plpgsql volatile as $$
@@ -194,10 +191,15 @@ begin
       select (
           select coalesce(max(e.entry_number), 0) from ledger_entries e
           where e.customer_id = customer and e.created_at <= p.opened_at) as at_entry,
-        case p.kind when 'PART' then p.amount / 1000 else o.credits - part.credits end - p.credits_held as credits
+        case p.kind when 'PART' then (earlier.amount + p.amount) / 1000 - earlier.amount / 1000
+          else o.credits - part.credits end - p.credits_held as credits
       from payment_operations p
       join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
       cross join lateral accepted_parts(o.customer_id, o.order_id) part
+      cross join lateral (
+        select coalesce(sum(e.amount), 0)::bigint as amount from payment_operations e
+        where e.customer_id = p.customer_id and e.order_id = p.order_id and e.kind = 'PART'
+          and (e.opened_at, e.operation_id) < (p.opened_at, p.operation_id)) earlier
       where p.customer_id = customer and p.state <> 'REJECTED'
         and (p.kind = 'PART' or p.kind = 'REFUND' and p.amount = o.amount - part.amount)
     ),

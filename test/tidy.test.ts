@@ -54,6 +54,8 @@ const entryFiles: Record<string, string[]> = {
     'src/credits/credits.ts',
     'src/credits/lots/lots.sql.ts',
     'src/credits/lots/price.ts',
+    // The audit computes what an accepted part has left of its order.
+    'src/credits/lots/liability.sql.ts',
     // Accepting a part may need a second person, as an adjustment does.
     'src/credits/adjustments/adjust.sql.ts',
     'src/credits/adjustments/adjust.ts',
@@ -140,13 +142,13 @@ const sqlFragments = [
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions)$/,
   /^(accountNow|grantedLots|newestLots|fromOrders|lotsOfAccounts|lotsOfPage|lotColumns)$/,
   /^(computed|relationText|undoneText|viewsLock|executables|head|body|usersLock|attributes|inSight|confirmOfAnotherOrder|failedConfirmColumn|quoted[A-Z][A-Za-z]*)$/,
-  /^(isUnused|moveByCause|requestColumns|confirmed|isBeforeOpening)$/,
+  /^(isUnused|moveByCause|requestColumns|confirmed|isBeforeOpening|isChargeOfPart)$/,
   /^(servicesWithBudget|hasServiceBudget|checkRestrictions|renewal|previewRestrictions)$/,
   /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage|checkServiceBudgets|isOwnHold|scopesColumn)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
   new RegExp(
-    `^(partsOf|lockAccountsOf|recordAdjustments|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf|notRefusedBefore)\\(${literals}(, ${literals})?\\)$`,
+    `^(partsOf|lockAccountsOf|recordAdjustments|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf|notRefusedBefore|isActor)\\(${literals}(, ${literals})?\\)$`,
   ),
 ]
 const fragmentsOfTheAudit =

@@ -7,6 +7,7 @@ import { asOperator } from '../../harness/as-operator.ts'
 import { createRandom } from '../../harness/random.ts'
 import { Refusal } from '../../src/core/errors.ts'
 import { findDoubtsOfOrder } from '../../src/payments/recovery/discrepancies.sql.ts'
+import { review } from '../../src/payments/recovery/review.ts'
 import { acceptPart } from '../../src/payments/refunds/accept.ts'
 import { quoteUnused } from '../../src/payments/refunds/quote.ts'
 import { refund, refundOrder } from '../../src/payments/refunds/refund.ts'
@@ -210,13 +211,15 @@ async function acceptOnePart(context: Context): Promise<void> {
   if (!customerId) return
   const credits = random.chance(0.5) ? undefined : random.integer(0, 3)
   try {
-    const { orderId } = part
     const { database } = platform.context
-    const [doubt] = await findDoubtsOfOrder(database, { customerId, orderId })
-    // There may be none yet: its notification was lost, or is late.
-    const discrepancyId = doubt?.discrepancyId ?? randomUUID()
-    const acceptance = { customerId, orderId, discrepancyId, credits, reason: 'agreed', actor: accepter }
-    await asOperator(database, { command: 'discrepancies accept', subject: discrepancyId }, () =>
+    const key = { customerId, orderId: part.orderId }
+    // Its notification may be lost, or late.
+    await review(platform.context, key)
+    const [doubt] = await findDoubtsOfOrder(database, key)
+    if (!doubt) return
+    const { discrepancyId } = doubt
+    const acceptance = { ...key, discrepancyId, credits, reason: 'agreed', actor: accepter }
+    await asOperator(database, { command: 'discrepancies accept', subject: discrepancyId, credits }, () =>
       acceptPart(platform.context, acceptance, { perDay: 1_000_000, approvalAbove: 1_000 }),
     )
     count('accepted partial cancel')

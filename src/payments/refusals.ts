@@ -145,7 +145,11 @@ export const acceptRefusals = {
   gatewayAway: () =>
     refuseAccept('SVC001', 'gateway does not answer', 'The gateway does not say what was cancelled. Retry later.'),
   open: () =>
-    refuseAccept('SVC001', 'open', 'Something else on the order is open at the gateway. Try again in a moment.'),
+    refuseAccept(
+      'SVC001',
+      'open',
+      'A payment, cancel or refund of the customer is open at the gateway. Try again in a moment.',
+    ),
   moreThanLeft: (most: number) =>
     refuseField(
       'credits',

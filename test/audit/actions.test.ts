@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Adjustment, chargeDay, insertAdjustment } from '../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, approve } from '../../src/credits/adjustments/adjust.ts'
+import { findLot } from '../../src/credits/lots/lots.sql.ts'
 import { cancelledAtGateway } from '../../src/gateway/gateway.ts'
 import { beginAction } from '../../src/operators/action-log.sql.ts'
 import { endLost, recordAction } from '../../src/operators/action-log.ts'
@@ -11,8 +12,12 @@ import { audit } from '../../src/payments/audit/audit.ts'
 import { actionRules } from '../../src/payments/audit/check-actions.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
 import { cancelledElsewhere } from '../../src/payments/kinds.ts'
+import { findDoubtsOfOrder, resolveDiscrepancies } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
+import { insertPart } from '../../src/payments/refunds/accept.sql.ts'
+import { approvePending } from '../../src/payments/refunds/approve.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
+import { acceptPartOf } from '../support/service/parts.ts'
 import { lastOperation, settleAll } from '../support/service/recovery.ts'
 import { startTestService, type TestService } from '../support/service/service.ts'
 
@@ -476,6 +481,119 @@ test('an action whose outcome was not known covers the refund that began in it, 
     )
     assert.deepEqual(await brokenNow(), [])
   }
+})
+
+/** An order of 110 credits, of which a part of 5,000 won was cancelled at the gateway. */
+async function partlyCancelled() {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder('PRO')
+  await service.sandbox.cancel(paymentKey, 5_000)
+  const key = { customerId: customer.customerId, orderId }
+  await review(service.payments, key)
+  const [doubt] = await findDoubtsOfOrder(service.payments.database, key)
+  return { ...key, paymentKey, discrepancyId: doubt?.discrepancyId ?? assert.fail('no discrepancy') }
+}
+
+type PartlyCancelled = Awaited<ReturnType<typeof partlyCancelled>>
+
+/** As the serving role can: without an action or a charge. */
+async function forgePart(order: PartlyCancelled, credits: number): Promise<void> {
+  const { customerId, orderId, paymentKey, discrepancyId } = order
+  const { database } = service.payments
+  const lot = await findLot(database, customerId, orderId)
+  const place = { transactionKey: null, atEntry: lot?.lastEntry ?? 0, acceptedBefore: 0, approval: null }
+  const part = { customerId, orderId, paymentKey, discrepancyId, amount: 5_000, credits, reason: 'agreed', ...place }
+  assert.ok(await insertPart(database, part))
+  await resolveDiscrepancies(database, [discrepancyId], 'agreed')
+}
+
+const coverPart = ({ discrepancyId }: PartlyCancelled, credits: number, actor = 'kim') =>
+  service.database.query(
+    `insert into operator_actions (action_id, step, happened_at, actor, command, arguments, subject)
+     select gen_random_uuid(), 'BEGUN', opened_at, $2, 'discrepancies accept', array['--credits', $3], $1
+     from payment_operations where operation_id::text = $1`,
+    [discrepancyId, actor, `${credits}`],
+  )
+
+test('a part that the serving role books is reported: no action of an operator, and no charge of what it leaves', async () => {
+  const order = await partlyCancelled()
+  await forgePart(order, 2)
+  assert.deepEqual(await brokenNow(), [actionRules.part.rule, actionRules.partCharge.rule].toSorted())
+  // An action for other credits does not cover it, nor does one that was refused before.
+  await act('discrepancies accept', 'kim', order.discrepancyId, ['--credits', '5'], async () => ({}))
+  await coverPart(order, 5)
+  assert.ok((await brokenNow()).includes(actionRules.part.rule))
+  await coverPart(order, 2)
+  assert.deepEqual(await brokenNow(), [actionRules.partCharge.rule])
+  const charge = (credits: number, actor: string) =>
+    chargeDay(
+      service.payments.database,
+      { customerId: order.customerId, adjustmentId: order.discrepancyId, kind: 'PART', credits, actor },
+      limits.perDay,
+    )
+  await charge(2, 'kim')
+  await charge(3, 'lee')
+  assert.deepEqual(await brokenNow(), [actionRules.partCharge.rule])
+  await charge(3, 'kim')
+  assert.deepEqual(await brokenNow(), [])
+})
+
+test('an acceptance that was refused covers no part that the serving role books afterwards', async () => {
+  const order = await partlyCancelled()
+  const key = { customerId: order.customerId, orderId: order.orderId }
+  await assert.rejects(acceptPartOf(service.payments, key, { credits: 16, limits }), { code: 'VAL003' })
+  await forgePart(order, 5)
+  assert.deepEqual(await brokenNow(), [actionRules.part.rule])
+  await coverPart(order, 5)
+  assert.deepEqual(await brokenNow(), [])
+})
+
+test('a part that ends the discrepancy of another order is reported', async () => {
+  const [order, other] = [await partlyCancelled(), await partlyCancelled()]
+  await acceptPartOf(service.payments, order, { ...order, limits })
+  const orderOf = (orderId: string, customerId: string) =>
+    `update discrepancies set order_id = '${orderId}', customer_id = '${customerId}'
+     where discrepancy_id = '${order.discrepancyId}'`
+  assert.ok(
+    (
+      await brokenBetween([orderOf(other.orderId, other.customerId)], [orderOf(order.orderId, order.customerId)])
+    ).includes(actionRules.part.rule),
+  )
+})
+
+test('a part that was approved by a second person has the actions and the charges of both', async () => {
+  const order = await partlyCancelled()
+  const { customerId, orderId, discrepancyId } = order
+  const asked = await acceptPartOf(service.payments, order, {
+    discrepancyId,
+    credits: 0,
+    limits: { ...limits, approvalAbove: 4 },
+  })
+  const requestId = asked.requestId ?? assert.fail('no request')
+  await act('adjustments approve', 'lee', customerId, [requestId], () =>
+    approvePending(service.payments, requestId, 'lee', 1_000),
+  )
+  assert.deepEqual(await brokenNow(), [])
+  const decidedBy = (name: string) =>
+    `update adjustment_requests set decided_by = '${name}' where adjustment_id = '${requestId}'`
+  assert.deepEqual(
+    await brokenBetween([decidedBy('park')], [decidedBy('lee')]),
+    [actionRules.partApproval.rule, actionRules.partCharge.rule].toSorted(),
+  )
+  const requestedBy = (name: string) =>
+    `update adjustment_requests set requested_by = '${name}' where adjustment_id = '${requestId}'`
+  assert.deepEqual(
+    await brokenBetween([requestedBy('park')], [requestedBy('kim')]),
+    [actionRules.part.rule, actionRules.partCharge.rule].toSorted(),
+  )
+  // What was accepted for one part covers no refund of the rest.
+  const paymentKey = order.paymentKey
+  const forged = { customerId, operationId: crypto.randomUUID(), kind: 'REFUND', paymentKey, leaseMs: 0 } as const
+  assert.ok(await service.payments.batches.claimCancel({ ...forged, reason: 'agreed' }))
+  await settleAll(service)
+  assert.deepEqual(await brokenNow(), [actionRules.refund.rule])
+  await coverRefund(orderId)
+  assert.deepEqual(await brokenNow(), [])
 })
 
 test('refunds and adjustments from before the version that checks them are left out', async () => {

@@ -277,7 +277,7 @@ for (const { what, hasKey } of [
     const { customerId } = customer
     const { orderId, paymentKey } = order
     await service.sandbox.cancel(paymentKey, 10_000)
-    await acceptPartOf(service.payments, { customerId, orderId }, { credits: 11 })
+    await acceptPartOf(service.payments, { customerId, orderId })
     const transactionKey = await transactionKeyOf(orderId)
     if (!hasKey) await forgetKey(orderId)
     await openedThen(orderId, noon)
@@ -301,7 +301,7 @@ for (const { what, hasKey } of [
     const { customerId } = customer
     const { orderId, paymentKey } = order
     await service.sandbox.cancel(paymentKey, 10_000)
-    await acceptPartOf(service.payments, { customerId, orderId }, { credits: 11 })
+    await acceptPartOf(service.payments, { customerId, orderId })
     const transactionKey = await transactionKeyOf(orderId)
     if (!hasKey) await forgetKey(orderId)
     await openedThen(orderId, noon)

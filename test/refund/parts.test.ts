@@ -163,7 +163,7 @@ test('a further part is a discrepancy of its own, which is accepted without what
   const second = await discrepancyIdOf(order)
   // The 500 won of the first part count: together the parts stand for 7 credits.
   const quote = await quotePart(service.payments, order.key)
-  assert.deepEqual([quote.amount, quote.proposed, quote.most], [4_500, 4, 6])
+  assert.deepEqual([quote.amount, quote.proposed, quote.most], [4_500, 5, 6])
   // A repeat of the first acceptance does not resolve the second discrepancy.
   await accept(order, { discrepancyId: first })
   assert.equal((await discrepanciesOf(order)).at(-1), 'PARTLY_CANCELLED_AT_GATEWAY: open')
@@ -175,6 +175,49 @@ test('a further part is a discrepancy of its own, which is accepted without what
     'PART APPROVED',
     'PART APPROVED',
   ])
+})
+
+test('the won that parts leave below a credit count with the next part, also for a reversal', async () => {
+  const order = await buy()
+  const { paymentKey } = order
+  for (let part = 1; part <= 4; part += 1) {
+    await service.sandbox.cancel(paymentKey, 1_500)
+    assert.equal((await accept(order)).creditsTaken, part % 2 === 0 ? 2 : 1)
+  }
+  assert.deepEqual(await lotOf(order), [0, 15, 6, 14_000])
+  const used = await buy()
+  const reference = randomUUID()
+  dataOf(await service.internal.spend(used.customerId, 21, reference))
+  for (const won of [1_500, 1_500]) {
+    await service.sandbox.cancel(used.paymentKey, won)
+    assert.equal((await accept(used)).creditsTaken, 0)
+  }
+  // The parts have paid back three credits of the spend.
+  assertRefused(await service.internal.reverse(used.customerId, reference, { credits: 19 }), 'VAL003')
+  dataOf(await service.internal.reverse(used.customerId, reference, { credits: 18 }))
+})
+
+test('nothing is accepted while a cancel or refund of another order of the customer is under way', async () => {
+  const older = await buy()
+  const newer = await older.confirmedOrder()
+  await service.sandbox.cancel(older.paymentKey, 5_000)
+  const quote = dataOf(await service.internal.refundQuote(older.customerId, newer.orderId))
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+  assertRefused(await service.internal.refund(older.customerId, newer.orderId, quote), 'SVC001')
+  await service.sandbox.clearFaults()
+  await assert.rejects(accept(older), /open at the gateway/)
+  await assert.rejects(
+    service.database.query(
+      `insert into payment_operations
+        (customer_id, operation_id, order_id, kind, state, payment_key, amount, reason, credits_held, closed_at, closed_by,
+         holder_id, lease_until, accepted)
+      values ($1, $2, $3, 'PART', 'APPROVED', $4, 5000, 'forged', 0, now(), $2, $2, now(), true)`,
+      [older.customerId, randomUUID(), older.orderId, older.paymentKey],
+    ),
+    isRestrictViolation,
+  )
+  await settleAll(service)
+  assert.equal((await accept(older)).creditsTaken, 5)
 })
 
 test('a cancel after an accepted part returns what is left of the price, for all credits that are left', async () => {
@@ -266,8 +309,9 @@ for (const kind of ['other-amount-after', 'other-order-after'] as const) {
   test(`when the gateway returns another payment (${kind}), its part is not accepted`, async () => {
     const order = await buy()
     await service.sandbox.cancel(order.paymentKey, 1_000)
+    const discrepancyId = await discrepancyIdOf(order)
     await service.sandbox.setFaults([{ on: 'lookup', kind, times: 1 }])
-    await assert.rejects(accept(order), /does not show a part/)
+    await assert.rejects(accept(order, { discrepancyId }), /does not show a part/)
     await service.sandbox.clearFaults()
     assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM APPROVED'])
     assert.equal((await accept(order)).amount, 1_000)

@@ -1,10 +1,12 @@
 // What the audit reads to compare adjustments and refunds with the actions of operators. They are keyed by customer, and on a
 // cluster on other servers than the actions: each side is read by statements of its own.
 import { leastUuid } from '../../core/ids.ts'
+import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { cancelledAtGateway } from '../../gateway/gateway.ts'
 import { cancelledElsewhere } from '../kinds.ts'
+import type { PartOfOrder } from '../refunds/rule.ts'
 
 // The migration wrote the hash of nothing, which no trigger writes, in its own transaction; a copy of the books has a later
 // applied_at. So neither an entry that is added later moves the beginning, nor one that is added to books that had none.
@@ -77,7 +79,11 @@ const notRefusedBefore = (time: string) => `not exists (
           where e.action_id = b.action_id and e.step = 'ENDED' and e.happened_at < ${time}
             and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)')`
 
-// The actor of an action is a name, with what the console or a command adds to it. The day around a time allows for a clock
+/** The actor of an action is a name, with what the console or a command adds to it. */
+const isActor = (name: string) => `(lower(b.actor) = ${name} or starts_with(lower(b.actor), ${name} || ' as ')
+             or starts_with(lower(b.actor), ${name} || ' in the console from '))`
+
+// The day around a time allows for a clock
 // that was set back, and for an adjustment at midnight. An action of the console has the id of the adjustment, too, and covers no
 // other one.
 const findUnrecordedStatement = statement(
@@ -91,8 +97,7 @@ const findUnrecordedStatement = statement(
         and ${notRefusedBefore('i.requested_at')}
         and ltrim(b.arguments[array_position(b.arguments, '--credits') + 1], '+') = i.credits::text
         and coalesce(lower(b.arguments[array_position(b.arguments, '--adjustmentId') + 1]) = i.adjustment_id::text, true)
-        and (lower(b.actor) = asked.actor or starts_with(lower(b.actor), asked.actor || ' as ')
-             or starts_with(lower(b.actor), asked.actor || ' in the console from '))
+        and ${isActor('asked.actor')}
       order by b.happened_at, b.action_id) as "actions",
     exists (
       select from adjustment_days d
@@ -110,8 +115,7 @@ const findUnrecordedStatement = statement(
       select from operator_actions b
       where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
         and lower(b.arguments[1]) = i.adjustment_id::text
-        and (lower(b.actor) = asked.approver or starts_with(lower(b.actor), asked.approver || ' as ')
-             or starts_with(lower(b.actor), asked.approver || ' in the console from '))) end as "isApproved"
+        and ${isActor('asked.approver')}) end as "isApproved"
   from unnest(${adjustmentInputs.arrays}) as i (${adjustmentInputs.columns})
   cross join lateral (
     select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.created_at at time zone 'Asia/Seoul')::date as done,
@@ -168,7 +172,8 @@ export type RefundToCheck = {
   customerId: string
   operationId: string
   orderId: string
-  kind: 'REFUND' | 'PART'
+  /** By the version before, for a part that was cancelled at the gateway. */
+  accepted: boolean
   openedAt: string
 }
 
@@ -186,10 +191,10 @@ const listRefundsStatement = statement(
     (select jsonb_build_object('customerId', customer_id, 'id', operation_id)
      from page order by customer_id desc, operation_id desc limit 1) as "last",
     (select coalesce(jsonb_agg(jsonb_build_object(
-       'customerId', customer_id, 'operationId', operation_id, 'orderId', order_id, 'kind', kind,
+       'customerId', customer_id, 'operationId', operation_id, 'orderId', order_id, 'accepted', accepted,
        'openedAt', opened_at)), '[]')
      from page
-     where kind = 'PART' or kind = 'REFUND' and coalesce(closed_at, now()) > $3::timestamptz
+     where kind = 'REFUND' and coalesce(closed_at, now()) > $3::timestamptz
        and not (coalesce(reason = $6, false) and (state <> 'APPROVED' or coalesce(gateway_code = $5, false)))) as "refunds"`,
   'groups',
 )
@@ -217,36 +222,130 @@ const refundInputs = inputs<RefundToCheck>({
   customerId: 'uuid',
   operationId: 'uuid',
   orderId: 'text',
-  kind: 'text',
+  accepted: 'boolean',
   openedAt: 'timestamptz',
 })
 
 const quotedBeforeOpening = `b.happened_at between i.opened_at - interval '1 day' and i.opened_at + interval '1 minute'`
 
-// An action opens its refund after it began: the minute is for the clocks of two servers. A part that was cancelled at the gateway
-// is accepted as the end of its discrepancy, whose id it has, and may wait for a second person for days. The version before
-// refunded the order by such an end.
+// An action opens its refund after it began: the minute is for the clocks of two servers. The version before refunded an order of
+// which a part was cancelled at the gateway as the end of its discrepancy.
 const findUnorderedStatement = statement(
   'payments.findRefundsWithoutAction',
   `select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId"
   from unnest(${refundInputs.arrays}) as i (${refundInputs.columns})
-  where not case i.kind
-    when 'PART' then exists (
-      select from operator_actions b
-      where b.subject = i.operation_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept')
-    else exists (
+  where not exists (
       select from operator_actions b
       where b.subject = i.order_id and b.step = 'BEGUN' and b.command = 'orders refund'
         and ${quotedBeforeOpening}
         and ${notRefusedBefore('i.opened_at')})
-    or exists (
+    and not (i.accepted and exists (
       select from discrepancies d
       join operator_actions b on b.subject = d.discrepancy_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept'
-      where d.customer_id = i.customer_id and d.order_id = i.order_id and ${quotedBeforeOpening}) end`,
+      where d.customer_id = i.customer_id and d.order_id = i.order_id and ${quotedBeforeOpening}))`,
 )
 
 export type UnorderedRefund = Pick<RefundToCheck, 'customerId' | 'operationId' | 'orderId'>
 
 export function findRefundsWithoutAction(database: Database, refunds: RefundToCheck[]): Promise<UnorderedRefund[]> {
   return database.run<UnorderedRefund>(findUnorderedStatement, refundInputs.valuesOf(refunds))
+}
+
+/** A part that was cancelled at the gateway and accepted, with the request that was approved by it. */
+export type PartToCheck = PartOfOrder & {
+  customerId: string
+  operationId: string
+  orderId: string
+  credits: number
+  requestId: string | null
+  requestedBy: string | null
+  approvedBy: string | null
+  requestedAt: string
+  acceptedAt: Date
+}
+
+const listPartsStatement = statement(
+  'payments.listPartsToCheck',
+  `select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId", p.credits_held as "credits",
+    p.amount, earlier.amount as "amountBefore", earlier.credits as "creditsBefore",
+    o.amount as "paid", o.credits as "creditsOfTheOrder",
+    r.adjustment_id as "requestId", r.requested_by as "requestedBy", r.decided_by as "approvedBy",
+    coalesce(r.requested_at, p.opened_at)::text as "requestedAt", p.opened_at as "acceptedAt"
+  from payment_operations p
+  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+  cross join lateral ${partsOf('p', '(part.opened_at, part.operation_id) < (p.opened_at, p.operation_id)')} earlier
+  left join adjustment_requests r
+    on r.customer_id = p.customer_id and r.discrepancy_id = p.operation_id and r.kind = 'PART' and r.state = 'APPROVED'
+  where p.kind = 'PART' and (p.customer_id, p.operation_id) > ($1::uuid, $2::uuid)
+  order by p.customer_id, p.operation_id
+  limit $3`,
+  'groups',
+)
+
+export function listPartsToCheck(group: Database, { customerId, id }: RowPlace, limit: number): Promise<PartToCheck[]> {
+  return group.run<PartToCheck>(listPartsStatement, [customerId, id, limit])
+}
+
+/** `difference`: what it took less or more than its won stand for. */
+export type JudgedPart = PartToCheck & { difference: number }
+
+const partInputs = inputs<JudgedPart>({
+  customerId: 'uuid',
+  operationId: 'uuid',
+  orderId: 'text',
+  credits: 'bigint',
+  difference: 'bigint',
+  requestId: 'uuid',
+  requestedBy: 'text',
+  approvedBy: 'text',
+  requestedAt: 'timestamptz',
+  acceptedAt: 'timestamptz',
+})
+
+/** Of at least the difference. */
+const isChargeOfPart = `starts_with(c.charge, concat_ws('/', i.customer_id, i.operation_id, 'PART', ''))
+        and (regexp_match(c.charge, '/PART/([0-9]{1,15})$'))[1]::bigint >= i.difference`
+
+// The operation has the id of the discrepancy that it ends. The action of the one who accepted it names the credits, unless they
+// are those that its won stand for. The minute is for the clocks of two servers, the day for a clock that was set back.
+const findPartEvidenceStatement = statement(
+  'payments.findPartEvidence',
+  `select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId",
+    accepting.found and exists (
+      select from discrepancies d
+      where d.discrepancy_id = i.operation_id and d.customer_id = i.customer_id and d.order_id = i.order_id) as "isAccepted",
+    i.difference = 0 or accepting.charged and (i.approved_by is null or exists (
+      select from adjustment_days d cross join lateral unnest(d.charges) as c (charge)
+      where d.actor = i.approved_by and d.day between asked.done - 1 and asked.done + 1
+        and ${isChargeOfPart})) as "isCharged",
+    i.request_id is null or exists (
+      select from operator_actions b
+      where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
+        and lower(b.arguments[1]) = i.request_id::text and ${isActor('asked.approver')}) as "isApproved"
+  from unnest(${partInputs.arrays}) as i (${partInputs.columns})
+  cross join lateral (
+    select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.accepted_at at time zone 'Asia/Seoul')::date as done,
+      lower(i.requested_by) as actor, lower(i.approved_by) as approver
+  ) asked
+  cross join lateral (
+    select count(*) > 0 as found, coalesce(bool_or(exists (
+      select from adjustment_days d cross join lateral unnest(d.charges) as c (charge)
+      where ${isActor('lower(d.actor)')} and d.day between asked.day - 1 and asked.day + 1
+        and ${isChargeOfPart})), false) as charged
+    from operator_actions b
+    where b.subject = i.operation_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept'
+      and (asked.actor is null or ${isActor('asked.actor')})
+      and b.happened_at < i.requested_at + interval '1 minute'
+      and coalesce(b.arguments[array_position(b.arguments, '--credits') + 1] = i.credits::text, true)
+      and ${notRefusedBefore('i.requested_at')}) accepting`,
+)
+
+export type PartEvidence = Pick<PartToCheck, 'customerId' | 'operationId' | 'orderId'> & {
+  isAccepted: boolean
+  isCharged: boolean
+  isApproved: boolean
+}
+
+export function findPartEvidence(database: Database, parts: JudgedPart[]): Promise<PartEvidence[]> {
+  return database.run<PartEvidence>(findPartEvidenceStatement, partInputs.valuesOf(parts))
 }

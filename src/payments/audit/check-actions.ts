@@ -1,21 +1,27 @@
-// The audit of what operators do: every goodwill, correction and refund has its action, which is written before anything is
+// The audit of what operators do: every goodwill, correction, refund and accepted part has its action, which is written before anything is
 // changed and is journalled. What the serving role writes by itself has none, or leaves a forged one in the log of actions. An
 // action covers one adjustment.
 import { assert } from '../../core/assert.ts'
+import { listOutstandingLots } from '../../credits/lots/liability.sql.ts'
 import { groupsOf } from '../../db/cluster/groups.ts'
 import type { Database } from '../../db/database.ts'
+import { creditsOfPart } from '../refunds/rule.ts'
 import {
   type AdjustmentKey,
   type AdjustmentToCheck,
   type DayPlace,
   findBeginOfActions,
   findEvidence,
+  findPartEvidence,
   findRefundsWithoutAction,
   firstDay,
   firstRow,
+  type JudgedPart,
   listAdjustmentsToCheck,
+  listPartsToCheck,
   listRefundsToCheck,
   listWrongDays,
+  type PartToCheck,
   type RowPlace,
 } from './check-actions.sql.ts'
 
@@ -30,6 +36,11 @@ export const actionRules = {
   charge: rule('every goodwill and correction is charged to the day of its operator, and of the one who approved it'),
   approval: rule('every approval of an adjustment has the action of its operator, and every such action its approval'),
   total: rule('the total of a day is the sum of what it is charged for'),
+  part: rule('every accepted part ends a discrepancy of its order by the action of an operator, with its credits'),
+  partCharge: rule(
+    'what an accepted part takes more or less than its won stand for is charged to its operator, and to the one who approved it',
+  ),
+  partApproval: rule('every approval of an accepted part has the action of its operator'),
   refund: rule('every refund has an action about its order, or was found cancelled at the gateway'),
 } satisfies Record<string, ActionRule>
 
@@ -52,6 +63,7 @@ export async function checkActions(database: Database, options: ActionCheckOptio
   for (const group of groupsOf(database)) {
     await checkAdjustments(database, group, since, options)
     await checkRefunds(database, group, since, options)
+    await checkParts(database, group, options)
   }
   await checkDays(database, since, options)
 }
@@ -135,4 +147,37 @@ async function checkRefunds(
     await onPage()
     after = read === most ? last : null
   }
+}
+
+async function checkParts(
+  database: Database,
+  group: Database,
+  { found, onPage, pageRows }: ActionCheckOptions,
+): Promise<void> {
+  const most = Math.min(pageRows, mostAdjustments)
+  for (let after: RowPlace | null = firstRow; after; ) {
+    const page: PartToCheck[] = await listPartsToCheck(group, after, most)
+    const judged: JudgedPart[] = []
+    for (const part of page) judged.push({ ...part, difference: await differenceOf(database, part) })
+    for (const evidence of judged.length > 0 ? await findPartEvidence(database, judged) : []) {
+      const { isAccepted, isCharged, isApproved, ...subject } = evidence
+      if (!isAccepted) found(actionRules.part, {}, subject)
+      if (!isCharged) found(actionRules.partCharge, {}, subject)
+      if (!isApproved) found(actionRules.partApproval, {}, subject)
+    }
+    await onPage()
+    const last = page.length === most ? page.at(-1) : undefined
+    after = last ? { customerId: last.customerId, id: last.operationId } : null
+  }
+}
+
+/** What it took more or less than was proposed; payments/refunds/accept.ts. */
+async function differenceOf(database: Database, part: PartToCheck): Promise<number> {
+  const { customerId, orderId, credits, acceptedAt } = part
+  const { most, standsFor } = creditsOfPart(part)
+  if (credits >= standsFor) return credits - standsFor
+  // A spend in the same millisecond hides what was left, and nothing is reported that is right.
+  const lots = await listOutstandingLots(database, [customerId], new Date(acceptedAt.getTime() + 1))
+  const unspent = lots.find((lot) => lot.orderId === orderId)?.unspent ?? 0
+  return Math.max(0, Math.min(standsFor, most, credits + unspent) - credits)
 }

@@ -1,8 +1,8 @@
 // A person accepts that part of a payment was cancelled at the gateway, in its dashboard. The order stays CONFIRMED: what went
 // back is booked, the credits that the person names are taken, and the rest keeps its value and can be refunded. From then on the
 // gateway and our books agree, and the discrepancy is resolved for good. No call moves money here. The won stand for a credit
-// each 1,000; what a person takes less or more is given or taken like an adjustment, within the limits of adjustments: above the
-// limit of one person a second one approves it.
+// each 1,000, together with what earlier parts have left below that. What a person takes less or more is given or taken like an
+// adjustment, within the limits of adjustments: above the limit of one person a second one approves it.
 import { randomUUID } from 'node:crypto'
 import { assert } from '../../core/assert.ts'
 import {
@@ -18,7 +18,6 @@ import {
   requireApprovable,
 } from '../../credits/adjustments/adjust.ts'
 import { findLot } from '../../credits/lots/lots.sql.ts'
-import { pricePerCredit } from '../../credits/lots/price.ts'
 import type { PaymentContext } from '../context.ts'
 import { findOrderForReview } from '../operations/read.sql.ts'
 import type { OrderKey } from '../orders.sql.ts'
@@ -26,6 +25,7 @@ import { resolveDiscrepancies } from '../recovery/discrepancies.sql.ts'
 import { isFor, returnedAmountOf } from '../recovery/review.ts'
 import { acceptRefusals, orderNotFound, refundBlockOf, refundRefusals } from '../refusals.ts'
 import { findPart, insertPart, type PartToAccept } from './accept.sql.ts'
+import { creditsOfPart } from './rule.ts'
 
 export type PartQuote = {
   orderId: string
@@ -65,6 +65,8 @@ async function quoteNow(context: PaymentContext, key: OrderKey): Promise<{ quote
     findLot(context.database, key.customerId, key.orderId),
   ])
   assert(lot, 'a confirmed order without its lot')
+  // What is left of this order is not known while another one's is under way.
+  if (lot.othersUnderWay) throw acceptRefusals.open()
   if (payment.kind === 'unknown') throw acceptRefusals.gatewayAway()
   if (payment.kind === 'absent' || payment.money !== 'partly returned' || !isFor(order, payment)) {
     throw acceptRefusals.notPartlyCancelled()
@@ -72,13 +74,13 @@ async function quoteNow(context: PaymentContext, key: OrderKey): Promise<{ quote
   const { orderId, amount: paid, credits, partsAmount: acceptedBefore, partsCredits } = order
   const amount = returnedAmountOf(payment) - acceptedBefore
   if (amount <= 0) throw acceptRefusals.notPartlyCancelled()
-  const creditsOf = (won: number) => Math.floor(won / pricePerCredit)
-  const bonus = credits - creditsOf(paid)
-  const mostOf = (unused: number) => Math.min(unused, creditsOf(acceptedBefore + amount) + bonus - partsCredits)
+  const part = { amount, amountBefore: acceptedBefore, creditsBefore: partsCredits, paid, creditsOfTheOrder: credits }
+  const { standsFor, most: mostUnused } = creditsOfPart(part)
+  const mostOf = (unused: number) => Math.min(unused, mostUnused)
   const most = mostOf(lot.unused)
-  const proposed = Math.min(most, creditsOf(amount))
+  const proposed = Math.min(most, standsFor)
   // What a hold leaves must not decide what the won stand for.
-  if (proposed < Math.min(mostOf(lot.unused + lot.held), creditsOf(amount))) {
+  if (proposed < Math.min(mostOf(lot.unused + lot.held), standsFor)) {
     throw acceptRefusals.creditsHeld(lot.held)
   }
   const numbers = { creditsOfTheOrder: credits, creditsUsed: lot.used, amount, proposed, most, unused: lot.unused }

@@ -1,5 +1,7 @@
-// The platform's rule for a refund of the unused part: what would be returned for an order now, and the credits it takes.
+// The platform's rules in numbers: what a refund of the unused part returns now, and the credits that it takes; and which credits
+// the won of a part stand for that was cancelled at the gateway.
 import type { LotOfOrder } from '../../credits/lots/lots.sql.ts'
+import { pricePerCredit } from '../../credits/lots/price.ts'
 import type { PaymentSettings } from '../context.ts'
 import { refundRefusals } from '../refusals.ts'
 
@@ -26,4 +28,25 @@ export function unusedPartOf(
   }
   if (lot.available < credits) throw refundRefusals.creditsHeld(credits, lot.available)
   return part
+}
+
+export type PartOfOrder = {
+  /** KRW that the gateway returned. */
+  amount: number
+  /** Of the parts before. */
+  amountBefore: number
+  creditsBefore: number
+  /** KRW of the order. */
+  paid: number
+  creditsOfTheOrder: number
+}
+
+/** What is unused may be less. */
+export function creditsOfPart({ amount, amountBefore, creditsBefore, paid, creditsOfTheOrder }: PartOfOrder) {
+  const creditsOf = (won: number) => Math.floor(won / pricePerCredit)
+  const bonus = creditsOfTheOrder - creditsOf(paid)
+  return {
+    standsFor: creditsOf(amountBefore + amount) - creditsOf(amountBefore),
+    most: creditsOf(amountBefore + amount) + bonus - creditsBefore,
+  }
 }

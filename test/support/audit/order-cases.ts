@@ -1,4 +1,5 @@
 // Books that break one rule of the audit about orders and operations each.
+import { actionRules } from '../../../src/payments/audit/check-actions.ts'
 import {
   addEntry,
   answered,
@@ -26,6 +27,7 @@ const wholeAmount =
   'an operation is about an order and its whole amount, a cancel about what accepted parts have left of it'
 const partsOfPrice = 'accepted parts return less than the price, and leave a credit for each 1,000 won that are left'
 const partTaken = 'the credits of an accepted part were taken by its entry'
+const partCharged = `A-1 ${actionRules.partCharge.rule}`
 const granted = `I-4 ${confirmedOnce}`
 const grantTime = 'I-10 confirmed_at is the time of the grant'
 
@@ -232,6 +234,7 @@ export const brokenOrders: BrokenRule[] = [
     rule: partsOfPrice,
     when: 'a part returned the whole price',
     damage: operationOf('parted', 'PART', 'amount = 100000'),
+    also: [partCharged],
   },
   {
     invariant: 'I-12',
@@ -241,14 +244,14 @@ export const brokenOrders: BrokenRule[] = [
       update payment_operations set credits_held = 16 where order_id = '${parted}' and kind = 'PART';
       update ledger_entries set delta = -16, held_delta = -16 where order_id = '${parted}' and kind = 'REFUND';
       update ledger_entries set held_delta = 16 where order_id = '${parted}' and kind = 'HOLD'; ${rewriteLedgers}`,
-    also: [guardsDown],
+    also: [guardsDown, partCharged],
   },
   {
     invariant: 'I-12',
     rule: partTaken,
     when: 'it names more credits than its entry took',
     damage: operationOf('parted', 'PART', 'credits_held = 6'),
-    also: [entryOfOperation],
+    also: [entryOfOperation, partCharged],
   },
   {
     invariant: 'I-12',

@@ -10,7 +10,7 @@ const listPlayed = [
      array[order_id] as arguments
    from payment_operations where kind = 'REFUND'`,
   `select operation_id::text as subject, opened_at::text as at, 'a test' as actor, 'discrepancies accept' as command,
-     array[operation_id] as arguments
+     array['--credits', credits_held::text] as arguments
    from payment_operations where kind = 'PART'`,
   `select d.customer_id::text as subject, coalesce(r.requested_at, d.created_at)::text as at, d.actor,
      case d.kind when 'GOODWILL' then 'adjustments grant' else 'adjustments correct' end as command,
@@ -18,7 +18,10 @@ const listPlayed = [
    from adjustments d left join adjustment_requests r using (customer_id, adjustment_id) where d.kind <> 'REVERSAL'`,
   `select customer_id::text as subject, created_at::text as at, approved_by as actor, 'adjustments approve' as command,
      array[adjustment_id::text] as arguments
-   from adjustments where approved_by is not null`,
+   from adjustments where approved_by is not null
+   union all
+   select customer_id::text, decided_at::text, decided_by, 'adjustments approve', array[adjustment_id::text]
+   from adjustment_requests where kind = 'PART' and state = 'APPROVED'`,
 ]
 
 /** Also where the test has recorded an action itself: one too many hides nothing that a test looks for. */

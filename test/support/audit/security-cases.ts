@@ -72,7 +72,7 @@ export const securityCases: Record<string, SecurityCase[]> = {
     operationOf('cancelled', 'CANCEL', `reason = 'another'`),
     'delete from cancel_keys',
   ),
-  'a goodwill, a correction or a refund that was added with everything that belongs to it': [
+  'a goodwill, a correction, a refund or an accepted part that was added with everything that belongs to it': [
     by('test/audit/actions.test.ts', 'goodwill that the serving role writes is reported'),
     by('test/audit/actions.test.ts', 'an action covers one adjustment with its credits, and no other one'),
     by('test/audit/actions.test.ts', 'an action that was refused before covers no adjustment'),
@@ -80,9 +80,8 @@ export const securityCases: Record<string, SecurityCase[]> = {
     by('test/audit/actions.test.ts', 'an action that was refused before covers no refund'),
     by('test/audit/actions.test.ts', 'refunds and adjustments from before the version that checks them are left out'),
   ],
-  'a goodwill, a correction or a refund in the place of one that an operator has begun and that was not made': [
-    by('test/audit/not-found.test.ts', 'goodwill in the place of a request that was rejected'),
-  ],
+  'a goodwill, a correction, a refund or an accepted part in the place of one that an operator has begun and that was not made':
+    [by('test/audit/not-found.test.ts', 'goodwill in the place of a request that was rejected')],
   'a reversal or a cancel that was added with everything that belongs to it': [
     by('test/audit/not-found.test.ts', 'a reversal that the serving role writes'),
     by('test/audit/not-found.test.ts', 'a cancel that the serving role begins'),

@@ -23,8 +23,13 @@ import { confirm } from '../../../src/payments/confirm.ts'
 import { createPaymentContext, type PaymentContext } from '../../../src/payments/context.ts'
 import { type PackageType, packageOf, paymentMethod } from '../../../src/payments/packages.ts'
 import { purchase } from '../../../src/payments/purchase.ts'
+import {
+  findDoubtsOfOrder,
+  resolveDiscrepancies,
+  saveDiscrepancy,
+} from '../../../src/payments/recovery/discrepancies.sql.ts'
 import { expireOrders } from '../../../src/payments/recovery/expire.ts'
-import { review } from '../../../src/payments/recovery/review.ts'
+import { partlyCancelled, review } from '../../../src/payments/recovery/review.ts'
 import { insertPart } from '../../../src/payments/refunds/accept.sql.ts'
 import { refund } from '../../../src/payments/refunds/refund.ts'
 import { testPeppers, testSettings } from '../service/service.ts'
@@ -141,12 +146,17 @@ async function acceptAs(
   { customerId, ...payment }: { customerId: string; orderId: string; paymentKey: string },
   taken: { amount: number; credits: number },
 ) {
-  const discrepancyId = crypto.randomUUID()
-  const lot = await findLot(database, customerId, payment.orderId)
-  assert.ok(lot)
+  const { orderId } = payment
+  const key = { customerId, orderId }
+  await saveDiscrepancy(database, { kind: partlyCancelled, subject: orderId, order: key, detail: {} })
+  const [doubt] = await findDoubtsOfOrder(database, key)
+  const lot = await findLot(database, customerId, orderId)
+  assert.ok(lot && doubt)
+  const { discrepancyId } = doubt
   const place = { transactionKey: null, atEntry: lot.lastEntry, acceptedBefore: 0, approval: null }
   await asOperator(database, { command: 'discrepancies accept', subject: discrepancyId }, async () => {
     assert.ok(await insertPart(database, { customerId, ...payment, discrepancyId, ...taken, reason, ...place }))
+    await resolveDiscrepancies(database, [discrepancyId], reason)
     return {}
   })
 }

@@ -4,6 +4,8 @@ import { asOperator } from '../../../harness/as-operator.ts'
 import type { AdjustmentLimits } from '../../../src/credits/adjustments/adjust.ts'
 import type { PaymentContext } from '../../../src/payments/context.ts'
 import type { OrderKey } from '../../../src/payments/orders.sql.ts'
+import { findDoubtsOfOrder } from '../../../src/payments/recovery/discrepancies.sql.ts'
+import { review } from '../../../src/payments/recovery/review.ts'
 import { type AcceptAnswer, acceptPart } from '../../../src/payments/refunds/accept.ts'
 
 export const wideLimits: AdjustmentLimits = { perDay: 1_000_000, approvalAbove: 1_000_000 }
@@ -16,14 +18,22 @@ export type TestAcceptance = {
   limits?: AdjustmentLimits
 }
 
-export function acceptPartOf(
+/** Of the discrepancy that a review finds; of none where there is nothing to accept. */
+export async function acceptPartOf(
   payments: PaymentContext,
   key: OrderKey,
-  { credits, reason = 'agreed', discrepancyId = randomUUID(), actor = 'kim', limits = wideLimits }: TestAcceptance = {},
+  { credits, reason = 'agreed', discrepancyId, actor = 'kim', limits = wideLimits }: TestAcceptance = {},
 ): Promise<AcceptAnswer> {
-  const { customerId, orderId } = key
-  const acceptance = { customerId, orderId, discrepancyId, credits, reason, actor }
-  return asOperator(payments.database, { command: 'discrepancies accept', subject: discrepancyId }, () =>
+  const { database } = payments
+  const subject = discrepancyId ?? (await findDiscrepancyOf(payments, key)) ?? randomUUID()
+  const acceptance = { ...key, discrepancyId: subject, credits, reason, actor }
+  return asOperator(database, { command: 'discrepancies accept', subject, actor, credits }, () =>
     acceptPart(payments, acceptance, limits),
   )
+}
+
+async function findDiscrepancyOf(payments: PaymentContext, key: OrderKey): Promise<string | undefined> {
+  await review(payments, key)
+  const [doubt] = await findDoubtsOfOrder(payments.database, key)
+  return doubt?.discrepancyId
 }

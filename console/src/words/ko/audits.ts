@@ -170,6 +170,12 @@ export const audits: typeof english = {
       '모든 보상과 정정은 운영자와 승인자의 하루 한도에 집계되어 있다',
     'every approval of an adjustment has the action of its operator, and every such action its approval':
       '모든 조정 승인에는 승인자의 감사 로그가 있고, 승인으로 기록된 조정은 모두 승인되어 있다',
+    'every accepted part ends a discrepancy of its order by the action of an operator, with its credits':
+      '반영된 모든 부분 취소에는 해당 주문의 불일치와, 같은 크레딧의 감사 로그가 있다',
+    'what an accepted part takes more or less than its won stand for is charged to its operator, and to the one who approved it':
+      '반영된 부분 취소의 금액보다 더 또는 덜 회수한 크레딧은 운영자와 승인자의 하루 한도에 집계되어 있다',
+    'every approval of an accepted part has the action of its operator':
+      '반영된 부분 취소의 모든 승인에는 승인자의 감사 로그가 있다',
     'every refund has an action about its order, or was found cancelled at the gateway':
       '모든 환불에는 해당 주문에 대한 감사 로그가 있거나 PG사에서 취소된 것이 확인되었다',
     'a full refund takes all that is left of the credits of its order':
