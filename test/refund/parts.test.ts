@@ -10,6 +10,7 @@ import { findLot } from '../../src/credits/lots/lots.sql.ts'
 import { isRestrictViolation } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { reconcile } from '../../src/payments/books/reconcile.ts'
+import type { PaymentContext } from '../../src/payments/context.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { quotePart } from '../../src/payments/refunds/accept.ts'
 import { approvePending } from '../../src/payments/refunds/approve.ts'
@@ -338,17 +339,28 @@ test('an acceptance whose commit was not answered is repeated, and booked once',
   assert.deepEqual(await lotOf(order), [0, 16, 5, 15_000])
 })
 
-test('an acceptance and an approval that were booked by another request after they were looked for get its answer', async () => {
+/** The books in which something happens before a statement. */
+function contextBefore(name: string, happen: () => Promise<unknown>): PaymentContext {
   const { payments } = service
   const { database } = payments
-  /** The books in which something happens before the order is read to be quoted. */
-  const after = (happen: () => Promise<unknown>) => {
-    const run: typeof database.run = async (statement, values) => {
-      if (statement.name === 'payments.findReviewSubject') await happen()
-      return database.run(statement, values)
-    }
-    return { ...payments, database: { ...database, run } }
+  const run: typeof database.run = async (statement, values) => {
+    if (statement.name === name) await happen()
+    return database.run(statement, values)
   }
+  return { ...payments, database: { ...database, run } }
+}
+
+test('won that another acceptance has booked meanwhile are not booked again, also where no credits are taken', async () => {
+  const order = await buy()
+  await service.sandbox.cancel(order.paymentKey, 5_000)
+  const context = contextBefore('payments.acceptPart', () => accept(order, { credits: 0 }))
+  await assert.rejects(acceptPartOf(context, order.key, { credits: 0 }), { metadata: { reason: 'changed' } })
+  assert.deepEqual(await lotOf(order), [0, 21, 0, 15_000])
+})
+
+test('an acceptance and an approval that were booked by another request after they were looked for get its answer', async () => {
+  const { database } = service.payments
+  const after = (happen: () => Promise<unknown>) => contextBefore('payments.findReviewSubject', happen)
   const [accepted, approved] = [await buy('PRO'), await buy('PRO')]
   for (const order of [accepted, approved]) await service.sandbox.cancel(order.paymentKey, 50_000)
   const acceptance = { discrepancyId: await discrepancyIdOf(accepted) }
@@ -364,7 +376,7 @@ test('an acceptance and an approval that were booked by another request after th
     limits: { perDay: 60, approvalAbove: 20 },
   }
   const { requestId } = await accept(approved, { ...request, actor: randomUUID() })
-  const approve = (context = payments) => approvePending(context, requestId ?? '', approver, 60)
+  const approve = (context = service.payments) => approvePending(context, requestId ?? '', approver, 60)
   const approver = randomUUID()
   assert.deepEqual(await approve(after(() => approve())), await approve())
   assert.equal(await findUsedToday(database, approver), 40)
