@@ -193,7 +193,7 @@ test('a cancel after an accepted part returns what is left of the price, for all
   assertRefused(await used.cancel(used.paymentKey), 'PAYMENT_CANCEL_FAILED')
 })
 
-test('a full refund after an accepted part returns the rest; what was used is not reversed as credits too', async () => {
+test('a full refund after an accepted part returns the rest; what the part took is not used, and what was used is not reversed', async () => {
   const order = await buy()
   const { customerId, orderId, paymentKey } = order
   await service.sandbox.cancel(paymentKey, 5_000)
@@ -203,6 +203,7 @@ test('a full refund after an accepted part returns the rest; what was used is no
   const answer = await refund(service.payments, { orderId, reason: 'goodwill' })
   assert.deepEqual([answer.refundedAmount, answer.creditsTakenBack, answer.shortfall], [15_000, 10, 6])
   assert.deepEqual(await refund(service.payments, { orderId, reason: 'again' }), answer)
+  assert.deepEqual(await lotOf(order), [6, 0, 15, 0])
   assert.equal(await balanceAtGateway(order), 0)
   assertRefused(await service.internal.reverse(customerId, reference), 'VAL003')
 })
