@@ -321,6 +321,23 @@ for (const { what, hasKey } of [
   })
 }
 
+test('an accepted part without a transaction key accounts for a cancel of days before', async () => {
+  const order = await confirmedThen()
+  const { orderId } = order
+  await service.sandbox.cancel(order.paymentKey, 10_000)
+  await acceptPartOf(service.payments, { customerId: customer.customerId, orderId })
+  const part = captureOf(order, {
+    direction: 'CANCEL',
+    amount: 10_000,
+    transactionKey: await transactionKeyOf(orderId),
+  })
+  await forgetKey(orderId)
+  await openedThen(orderId, new Date(noon.getTime() + 2 * dayMs))
+  listsByDay(captureOf(order), part)
+  const { bookedCancelled, lines } = await run()
+  assert.deepEqual([bookedCancelled, lines], [10_000, []])
+})
+
 test('two parts on different days that add up to a refund are not booked by it: of one span they would be', async () => {
   const order = await confirmedThen()
   const { orderId } = order
