@@ -446,6 +446,14 @@ test('a movement inserted into our copy of the list hides no grant, is not count
   assert.deepEqual(await openKinds(service, 'tx_planted'), [])
 })
 
+test('a movement inserted into our copy on another day than that of its grant hides no grant', async () => {
+  const forged = await forgedGrant('pay_forged')
+  await plant(captureOf(forged, { transactionKey: 'tx_forged', movedAt: nextDay.from }))
+  lists()
+  assert.equal((await run()).missingCaptured, 20_000)
+  assert.deepEqual(await openKinds(service, forged.orderId), ['NOT_CAPTURED_AT_GATEWAY'])
+})
+
 const alterations: [what: string, members: Partial<Movement>][] = [
   ['amount', { amount: 1_000 }],
   ['order', { orderId: 'shop-2-0001' }],
