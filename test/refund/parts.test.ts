@@ -252,6 +252,17 @@ test('nothing is accepted that the gateway does not show, nor more credits than 
   await assert.rejects(accept(order), /does not show a part/)
 })
 
+test('nothing is accepted while holds leave fewer credits unused than the won stand for', async () => {
+  const order = await buy()
+  const { customerId } = order
+  await service.sandbox.cancel(order.paymentKey, 5_000)
+  dataOf(await service.internal.hold(customerId, 16), 201)
+  const { holdId } = dataOf(await service.internal.hold(customerId, 1), 201)
+  await assert.rejects(accept(order), { metadata: { reason: 'credits held' } })
+  dataOf(await service.internal.release(customerId, holdId))
+  assert.equal((await accept(order)).creditsTaken, 5)
+})
+
 test('credits of adjustments are not taken for a part', async () => {
   const order = await buy()
   const { customerId } = order
