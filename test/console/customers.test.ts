@@ -304,3 +304,17 @@ test('an operator approves adjustments up to the limit of the own role', async (
   const approved = await other.get('approveAdjustment', { params: { adjustmentId }, body })
   assert.deepEqual([approved.state, approved.available], ['DONE', 600])
 })
+
+test('an adjustment whose id came in capitals is made and charged once, with the id as it is stored', async () => {
+  const operator = await api.newOperator('support')
+  const { customerId } = await service.newCustomer()
+  const params = { customerId }
+  const adjustmentId = crypto.randomUUID()
+  for (const id of [adjustmentId.toUpperCase(), adjustmentId]) {
+    await operator.get('grantGoodwill', { params, body: { ...body, adjustmentId: id, credits: 7 } })
+  }
+  const days = await service.database.query('select credits, charges from adjustment_days where actor = $1', [
+    operator.name,
+  ])
+  assert.deepEqual(days, [{ credits: 7, charges: [`${customerId}/${adjustmentId}/GOODWILL/7`] }])
+})

@@ -17,6 +17,7 @@ import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { wrapConnections } from '../support/database/connections.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { acceptPartOf } from '../support/service/parts.ts'
 import { losingAnswerOf } from '../support/service/recovery.ts'
 import { assertSuccess, type TestCustomer } from '../support/service/service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
@@ -355,6 +356,24 @@ test('days are Korean days, and the credits outstanding at the end of each follo
   } finally {
     await books.drop()
   }
+})
+
+test('an accepted part is returned money of its day, and lowers the revenue of its customer', async () => {
+  const { database } = service.payments
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
+  const returned = async () => (await homeOf(database)).days.reduce((sum, day) => sum + day.returned, 0)
+  const before = await returned()
+  await service.sandbox.cancel(paymentKey, 5_000)
+  await acceptPartOf(service.payments, { customerId, orderId })
+  assert.equal(await returned(), before + 5_000)
+  await addAllUp(database)
+  assert.equal(await returned(), before + 5_000)
+  const figures = await service.database.query('select revenue, orders from customer_figures where customer_id = $1', [
+    customerId,
+  ])
+  assert.deepEqual(figures, [{ revenue: 15_000, orders: 1 }])
 })
 
 /** Today and the month, and the periods before them up to the same hour: counted by the rows. */

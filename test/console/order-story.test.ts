@@ -229,7 +229,7 @@ test('an expired order and a refused one show it in their timeline, and each has
   )
 })
 
-test('the operator of a refund is the one whose action was running when it began, not a service and not one that was killed before', () => {
+test('the operator of a refund is the one whose action was running when it began, not a service, and not one that was killed or had ended before', () => {
   const second = (count: number) => `2026-11-15T21:45:0${count}.000Z`
   const action = { actor: 'kim', command: 'orders refund', at: second(2), endedAt: second(4) }
   const killed = { ...action, actor: 'lee', at: second(1), endedAt: null }
@@ -238,6 +238,7 @@ test('the operator of a refund is the one whose action was running when it began
   const refund = { kind: 'REFUND', gatewayCode: null, openedAt: second(3) } as const
   assert.equal(refunderOf(refund, [killed, action, later]), 'kim')
   assert.equal(refunderOf(refund, [killed, service]), null)
+  assert.equal(refunderOf(refund, [{ ...action, at: second(1), endedAt: second(2) }]), null)
   const adopted = { ...refund, gatewayCode: cancelledAtGateway }
   assert.equal(refunderOf(adopted, [killed, action]), null)
   assert.equal(refunderOf(adopted, [killed, { ...action, command: 'discrepancies accept' }]), 'kim')

@@ -165,12 +165,6 @@ test('orders are filtered by reason of failure, package and open operation, and 
   const all = await viewer.get('orders', { query: { failure: 'order-expired' } })
   assert.ok(all.orders.some(({ orderId }) => orderId === failed['order-expired']))
   assert.ok(all.orders.every(({ status, failure }) => status === 'FAILED' && failure?.reason === 'order-expired'))
-  const byAmount = await pagesOf({ customerId, sort: 'highest', limit: '2' })
-  const expected = [...(await list({})).orders].sort((one, other) => other.amount - one.amount)
-  assert.deepEqual(
-    byAmount.flat().map(({ orderId }) => orderId),
-    expected.map(({ orderId }) => orderId),
-  )
   const linesOf = async (query: string) =>
     (await (await finance.save(`/orders.csv?customerId=${customerId}${query}`)).text()).trim().split('\r\n').slice(1)
   assert.equal((await linesOf('')).length, 6)
@@ -178,6 +172,17 @@ test('orders are filtered by reason of failure, package and open operation, and 
   assert.deepEqual(others, [])
   assert.match(line, /^ord_.*,STANDARD,20000,21,결제 실패,잔액 부족·한도 초과,REJECT_CARD_PAYMENT,,,,$/)
   await settleAll(service)
+})
+
+test('sorted by amount, orders come page by page, each once, also those of the same amount', async () => {
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  await customer.purchase('PRO')
+  await insertOrders(customerId, 4)
+  const idsOf = (orders: Data<'orders'>['orders']) => orders.map(({ orderId }) => orderId)
+  const newest = (await pagesOf({ customerId })).flat()
+  const highest = await pagesOf({ customerId, sort: 'highest', limit: '2' })
+  assert.deepEqual(idsOf(highest.flat()), idsOf(newest.toSorted((one, other) => other.amount - one.amount)))
 })
 
 test('the sum of orders has what was ordered, and of it what was paid and not refunded', async () => {

@@ -2,8 +2,10 @@
 // to a role that may not refund. Every response is searched, whatever the names of its fields.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { listNewKeyCancels } from '../../src/console/books/new-key-cancels.sql.ts'
 import { contract } from '../../src/console/contract.ts'
 import type { EndpointName } from '../../src/console/endpoints.ts'
+import { newestCursor } from '../../src/console/paging.ts'
 import { shownTo } from '../../src/console/payment-keys.ts'
 import { permissions, type Role } from '../../src/operators/permissions.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
@@ -249,6 +251,25 @@ test('cancels with new keys are read page by page, newest first', async () => {
     all.cancels.map(({ orderId }) => orderId),
   )
   assert.deepEqual(listed.slice(0, 3), orders.map(({ orderId }) => orderId).reverse())
+})
+
+test('no cancel is left out where the page that reads so many ends and the next one begins', async () => {
+  const customer = await service.newCustomer()
+  for (const { paymentKey } of [await customer.confirmedOrder(), await customer.confirmedOrder()]) {
+    assertSuccess(await customer.cancel(paymentKey, 'one of two'), 200)
+  }
+  const { database } = service.payments
+  const [atMicroseconds = '', operationId = ''] = newestCursor.split('~')
+  const newest = { atMicroseconds, operationId }
+  const all = await listNewKeyCancels(database, { after: newest, last: undefined }, 100)
+  const [end] = all
+  assert.ok(end)
+  const last = { ...end, atMicroseconds: `${end.atMicroseconds}` }
+  const pages = [
+    await listNewKeyCancels(database, { after: newest, last }, 100),
+    await listNewKeyCancels(database, { after: last, last: undefined }, 100),
+  ]
+  assert.deepEqual(pages.flat(), all)
 })
 
 test('an admin issues and activates keys; support creates customers without a key; support and finance suspend keys', async () => {

@@ -6,6 +6,7 @@ import { forSeeds } from '../../harness/random.ts'
 import { newOrderId } from '../../src/core/ids.ts'
 import { createBridgeLines } from '../../src/payments/books/bridge.ts'
 import { type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
+import { sumOpenDiscrepancies } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { amountOf } from '../../src/payments/recovery/discrepancy-amount.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { orderInState } from '../support/service/orders.ts'
@@ -242,4 +243,23 @@ test('the amount of a discrepancy is not known when the gateway has the payment 
   const amountWith = (currency?: string) =>
     amountOf({ kind: 'PAYMENT_DIFFERS', subject: 'pay_1', detail: { gateway: paid(currency) } })
   assert.deepEqual([undefined, 'KRW', 'USD'].map(amountWith), [3_000, 3_000, null])
+})
+
+test('the sum of the open discrepancies is known for 1,000 of them, and is none for more', async () => {
+  const { database } = service.payments
+  const saved = async (count: number) => {
+    await service.database.query(
+      `insert into discrepancies (subject, kind, detail)
+       select 'pay_' || gen_random_uuid(), 'UNKNOWN_ORDER', '{"balance":3}' from generate_series(1, $1)`,
+      [count],
+    )
+    return sumOpenDiscrepancies(database)
+  }
+  const [{ count } = assert.fail('no count')] = await service.database.query<{ count: number }>(
+    'select count(*)::int as count from discrepancies where resolved_at is null',
+  )
+  const { amount, withoutAmount } = await sumOpenDiscrepancies(database)
+  const more = 1_000 - count
+  assert.deepEqual(await saved(more), { amount: (amount ?? 0) + 3 * more, withoutAmount })
+  assert.deepEqual(await saved(1), { amount: null, withoutAmount: 0 })
 })

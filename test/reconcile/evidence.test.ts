@@ -321,6 +321,23 @@ for (const { what, hasKey } of [
   })
 }
 
+test('an accepted part without a transaction key accounts for a cancel of days before', async () => {
+  const order = await confirmedThen()
+  const { orderId } = order
+  await service.sandbox.cancel(order.paymentKey, 10_000)
+  await acceptPartOf(service.payments, { customerId: customer.customerId, orderId })
+  const part = captureOf(order, {
+    direction: 'CANCEL',
+    amount: 10_000,
+    transactionKey: await transactionKeyOf(orderId),
+  })
+  await forgetKey(orderId)
+  await openedThen(orderId, new Date(noon.getTime() + 2 * dayMs))
+  listsByDay(captureOf(order), part)
+  const { bookedCancelled, lines } = await run()
+  assert.deepEqual([bookedCancelled, lines], [10_000, []])
+})
+
 test('two parts on different days that add up to a refund are not booked by it: of one span they would be', async () => {
   const order = await confirmedThen()
   const { orderId } = order
@@ -427,6 +444,14 @@ test('a movement inserted into our copy of the list hides no grant, is not count
   await service.database.query(`delete from gateway_movements where transaction_key = 'tx_planted'`)
   assert.equal((await run()).notListed, 0)
   assert.deepEqual(await openKinds(service, 'tx_planted'), [])
+})
+
+test('a movement inserted into our copy on another day than that of its grant hides no grant', async () => {
+  const forged = await forgedGrant('pay_forged')
+  await plant(captureOf(forged, { transactionKey: 'tx_forged', movedAt: nextDay.from }))
+  lists()
+  assert.equal((await run()).missingCaptured, 20_000)
+  assert.deepEqual(await openKinds(service, forged.orderId), ['NOT_CAPTURED_AT_GATEWAY'])
 })
 
 const alterations: [what: string, members: Partial<Movement>][] = [

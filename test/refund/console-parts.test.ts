@@ -71,6 +71,8 @@ test('a few credits more or fewer are accepted at once and count in the daily li
   assert.match(tooMany.body.message ?? '', /At most 20 credits/)
   assert.equal(await usedToday(), 10)
   await operator.get('acceptDiscrepancy', { params: more.params, body: { ...body, credits: 20 } })
+  const { limits } = await operator.get('adjustments', { params: { customerId: more.customerId } })
+  assert.equal(limits.usedToday, 20)
   assert.deepEqual(await lotOf(more.orderId), ['CONFIRMED', 10_000, 90, 20, 90_000])
 })
 

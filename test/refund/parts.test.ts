@@ -10,6 +10,7 @@ import { findLot } from '../../src/credits/lots/lots.sql.ts'
 import { isRestrictViolation } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { reconcile } from '../../src/payments/books/reconcile.ts'
+import type { PaymentContext } from '../../src/payments/context.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { quotePart } from '../../src/payments/refunds/accept.ts'
 import { approvePending } from '../../src/payments/refunds/approve.ts'
@@ -235,7 +236,7 @@ test('a cancel after an accepted part returns what is left of the price, for all
   assertRefused(await used.cancel(used.paymentKey), 'PAYMENT_CANCEL_FAILED')
 })
 
-test('a full refund after an accepted part returns the rest; what was used is not reversed as credits too', async () => {
+test('a full refund after an accepted part returns the rest; what the part took is not used, and what was used is not reversed', async () => {
   const order = await buy()
   const { customerId, orderId, paymentKey } = order
   await service.sandbox.cancel(paymentKey, 5_000)
@@ -245,6 +246,7 @@ test('a full refund after an accepted part returns the rest; what was used is no
   const answer = await refund(service.payments, { orderId, reason: 'goodwill' })
   assert.deepEqual([answer.refundedAmount, answer.creditsTakenBack, answer.shortfall], [15_000, 10, 6])
   assert.deepEqual(await refund(service.payments, { orderId, reason: 'again' }), answer)
+  assert.deepEqual(await lotOf(order), [6, 0, 15, 0])
   assert.equal(await balanceAtGateway(order), 0)
   assertRefused(await service.internal.reverse(customerId, reference), 'VAL003')
 })
@@ -291,6 +293,17 @@ test('nothing is accepted that the gateway does not show, nor more credits than 
   assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM APPROVED'])
   assert.equal((await accept(order)).creditsTaken, 2)
   await assert.rejects(accept(order), /does not show a part/)
+})
+
+test('nothing is accepted while holds leave fewer credits unused than the won stand for', async () => {
+  const order = await buy()
+  const { customerId } = order
+  await service.sandbox.cancel(order.paymentKey, 5_000)
+  dataOf(await service.internal.hold(customerId, 16), 201)
+  const { holdId } = dataOf(await service.internal.hold(customerId, 1), 201)
+  await assert.rejects(accept(order), { metadata: { reason: 'credits held' } })
+  dataOf(await service.internal.release(customerId, holdId))
+  assert.equal((await accept(order)).creditsTaken, 5)
 })
 
 test('credits of adjustments are not taken for a part', async () => {
@@ -382,17 +395,28 @@ test('an acceptance whose commit was not answered is repeated, and booked once',
   assert.deepEqual(await lotOf(order), [0, 16, 5, 15_000])
 })
 
-test('an acceptance and an approval that were booked by another request after they were looked for get its answer', async () => {
+/** The books in which something happens before a statement. */
+function contextBefore(name: string, happen: () => Promise<unknown>): PaymentContext {
   const { payments } = service
   const { database } = payments
-  /** The books in which something happens before the order is read to be quoted. */
-  const after = (happen: () => Promise<unknown>) => {
-    const run: typeof database.run = async (statement, values) => {
-      if (statement.name === 'payments.findReviewSubject') await happen()
-      return database.run(statement, values)
-    }
-    return { ...payments, database: { ...database, run } }
+  const run: typeof database.run = async (statement, values) => {
+    if (statement.name === name) await happen()
+    return database.run(statement, values)
   }
+  return { ...payments, database: { ...database, run } }
+}
+
+test('won that another acceptance has booked meanwhile are not booked again, also where no credits are taken', async () => {
+  const order = await buy()
+  await service.sandbox.cancel(order.paymentKey, 5_000)
+  const context = contextBefore('payments.acceptPart', () => accept(order, { credits: 0 }))
+  await assert.rejects(acceptPartOf(context, order.key, { credits: 0 }), { metadata: { reason: 'changed' } })
+  assert.deepEqual(await lotOf(order), [0, 21, 0, 15_000])
+})
+
+test('an acceptance and an approval that were booked by another request after they were looked for get its answer', async () => {
+  const { database } = service.payments
+  const after = (happen: () => Promise<unknown>) => contextBefore('payments.findReviewSubject', happen)
   const [accepted, approved] = [await buy('PRO'), await buy('PRO')]
   for (const order of [accepted, approved]) await service.sandbox.cancel(order.paymentKey, 50_000)
   const acceptance = { discrepancyId: await discrepancyIdOf(accepted) }
@@ -408,7 +432,7 @@ test('an acceptance and an approval that were booked by another request after th
     limits: { perDay: 60, approvalAbove: 20 },
   }
   const { requestId } = await accept(approved, { ...request, actor: randomUUID() })
-  const approve = (context = payments) => approvePending(context, requestId ?? '', approver, 60)
+  const approve = (context = service.payments) => approvePending(context, requestId ?? '', approver, 60)
   const approver = randomUUID()
   assert.deepEqual(await approve(after(() => approve())), await approve())
   assert.equal(await findUsedToday(database, approver), 40)

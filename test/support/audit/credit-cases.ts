@@ -305,6 +305,14 @@ const brokenEntries: BrokenRule[] = [
   },
   {
     invariant: 'I-8',
+    rule: namesEntry.slice('I-8 '.length),
+    when: 'the entry of an accepted part is about another order',
+    damage: ({ parted }) => `update ledger_entries set order_id = 'ord_of_nobody'
+      where order_id = '${parted}' and kind = 'REFUND'; ${rewriteHashes}`,
+    also: [entryOfOperation, 'I-12 the credits of an accepted part were taken by its entry'],
+  },
+  {
+    invariant: 'I-8',
     rule: 'no reference is used twice',
     when: 'one is',
     damage: (books) =>
