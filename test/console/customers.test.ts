@@ -289,6 +289,18 @@ test('a rotation whose answer was lost is not done twice, and two at once leave 
   assert.deepEqual([keys.length, keys.filter(({ status }) => status === 'ACTIVE').length], [3, 1])
 })
 
+test('a budget is removed under its own customer only', async () => {
+  const [owner, other] = [await service.newCustomer(), await service.newCustomer()]
+  const budget = { ...body, scope: 'CUSTOMER', period: 'DAY', credits: 5 } as const
+  const { budgetId } = await admin.get('setBudget', { params: { customerId: owner.customerId }, body: budget })
+  const under = (customerId: string) => ({ params: { customerId, budgetId }, body })
+  const budgets = async () => (await viewer.get('budgets', { params: { customerId: owner.customerId } })).budgets.length
+  assertRefused(await admin.request('removeBudget', under(other.customerId)), 'NOT000')
+  assert.equal(await budgets(), 1)
+  await admin.get('removeBudget', under(owner.customerId))
+  assert.equal(await budgets(), 0)
+})
+
 test('an operator approves adjustments up to the limit of the own role', async () => {
   const [finance, other] = [await api.newOperator('finance'), await api.newOperator('admin')]
   const { customerId } = await service.newCustomer()

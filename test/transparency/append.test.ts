@@ -475,3 +475,14 @@ test('the backlog counts what is not in the log, however many entries came since
     await appendAll(job)
   }
 })
+
+test('of a customer who lacks an entry in the ledger nothing is appended from there on, and all of others is', async () => {
+  const [lacking, whole] = [await newCustomer(context), await newCustomer(context)]
+  for (const customerId of [lacking, whole]) {
+    await confirmed(context, customerId)
+    for (let spent = 0; spent < 2; spent += 1) await spend(context, customerId, 1)
+  }
+  await own.queryUnguarded('delete from ledger_entries where customer_id = $1 and entry_number = 2', [lacking])
+  await appendAll()
+  assert.deepEqual([await loggedEntries(lacking), await loggedEntries(whole)], [0, 3])
+})

@@ -13,6 +13,7 @@ import { createDatabase, type Database } from '../../src/db/database.ts'
 import { createAppendToLog } from '../../src/transparency/append.ts'
 import { readCheckpoint } from '../../src/transparency/log.sql.ts'
 import { logKeysOf, readCheckpointNote } from '../../src/transparency/note.ts'
+import { beginPublication } from '../../src/transparency/publication/checkpoints.sql.ts'
 import { createPublish } from '../../src/transparency/publication/publish.ts'
 import { newestNote } from '../../src/transparency/publication/published.ts'
 import { receiptOfStatement, receiptText, requireLogged } from '../../src/transparency/receipts/receipts.ts'
@@ -148,6 +149,21 @@ test('the names of the replaced database count too, and that of the settings, al
   const job = createAppendToLog(withoutLog.database, signer, { freshMs: 0 })
   assert.deepEqual(await job(), { more: false })
   assert.equal(await readCheckpoint(withoutLog.database), null)
+})
+
+test('a name that the log had before it was renamed counts too: its published checkpoints have it', async (t) => {
+  const renamed = await createTestDatabase()
+  defer(t, () => renamed.drop())
+  const context = bookkeeper(renamed.pool)
+  const inRenamed = createDatabase(renamed.pool, silentLog)
+  await confirmed(context, await newCustomer(context))
+  const { note } = await append(inRenamed, signerOf('example.com/before'))
+  assert.equal(await beginPublication(inRenamed, { note, keys: '' }, 0), true)
+  await append(inRenamed, signerOf('example.com/since'))
+  const { database } = await restoreInto(await emptyDatabase(t), await backUp(renamed, 'renamed.backup'))
+  for (const name of ['example.com/before', 'example.com/since']) {
+    assert.ok(await findHoldingRestore(database, signerOf(name)), name)
+  }
 })
 
 test('the same backup restored twice signs no second history under the name that the first copy has got', async (t) => {

@@ -117,6 +117,14 @@ test('each key has the limit for itself, a named user has its own, and a spend w
   }
 })
 
+test('of several budgets that a spend exceeds the refusal names the one with the least left', async () => {
+  const { customerId } = await service.customerWith(100)
+  await setLimit(customerId, { credits: 20, period: 'DAY' })
+  const budgetId = await setLimit(customerId, { scope: 'KEY', credits: 10 })
+  await setLimit(customerId, { credits: 30 })
+  assertOver(await spend(customerId, 40, { keyId: 'a' }), { budgetId, value: 'a', left: 10 })
+})
+
 test('the budget of a service over all customers counts all its tokens and all customers, and no other service', async (t) => {
   const [one, other] = [await service.customerWith(20), await service.customerWith(20)]
   const name = 'limited service'
