@@ -396,6 +396,13 @@ for (const [environment, fault] of oneFault) {
   test(`the fault is reported as: ${fault}`, () => assert.deepEqual(faultsOf(environment), [fault]))
 }
 
+test('limits of adjustments that name a role twice, an unknown one, or no credits are refused', () => {
+  for (const text of ['admin=7,admin=9', 'owner=7', 'admin=', 'admin=-1', 'admin=7,']) {
+    const expected = 'ADJUSTMENT_LIMITS: expected credits per role and day, such as support=20,finance=500,admin=2000'
+    assert.deepEqual(faultsOf({ ADJUSTMENT_LIMITS: text }), [expected], text)
+  }
+})
+
 test('a lease as long as the gateway limits is long enough', () => {
   assert.equal(readConfig({ OPERATION_LEASE_MS: '35000' }).operationLeaseMs, 35_000)
 })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
+import { bookCommands } from '../../src/commands/nouns/book-commands.ts'
 import { findRequest, findUsedToday } from '../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listOutstandingLots } from '../../src/credits/lots/liability.sql.ts'
@@ -467,6 +468,29 @@ test('taking less than the won stand for needs a second person above the limit, 
   assert.deepEqual(await discrepanciesOf(order), ['PARTLY_CANCELLED_AT_GATEWAY: agreed'])
   assert.equal((await findRequest(database, requestId))?.state, 'APPROVED')
   await assert.rejects(reject(database, requestId, approver), /already APPROVED/)
+})
+
+test('the command asks whether to store a request when it takes more than the limit beside the won, whether more or less', async () => {
+  const order = await buy('PRO')
+  await service.sandbox.cancel(order.paymentKey, 50_000)
+  const accepting = bookCommands.find(({ name }) => name === 'discrepancies accept')
+  const call = {
+    database: service.payments.database,
+    payments: async () => service.payments,
+    adjustments: { limits: { viewer: 0, support: 0, finance: 0, admin: 60 }, approvalAbove: 5 },
+    positionals: [await discrepancyIdOf(order)],
+  }
+  const { most, proposed } = await quotePart(service.payments, order.key)
+  assert.ok(most > proposed + 5)
+  for (const [credits, question] of [
+    [proposed - 6, /^Store this as a request\?/],
+    [proposed - 5, /^Accept this/],
+    [proposed + 5, /^Accept this/],
+    [proposed + 6, /^Store this as a request\?/],
+  ] as const) {
+    const asked = await accepting?.confirm?.({ ...call, values: { credits: `${credits}` } } as never)
+    assert.match(asked?.question ?? '', question, `${credits}`)
+  }
 })
 
 test('a request is refused when more was cancelled meanwhile; after it was rejected another can be made', async () => {

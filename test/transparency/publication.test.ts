@@ -254,6 +254,20 @@ test('a publication that its process did not complete is completed by another on
   assert.equal((await published()).length, before + 4)
 })
 
+test('a checkpoint whose publication is under way is in no file yet', async () => {
+  await using stack = new AsyncDisposableStack()
+  const file = join(tmpdir(), `checkpoint-${randomUUID()}`)
+  stack.defer(() => fs.rmSync(file, { force: true }))
+  const size = await grow()
+  const dying = createPublish({ ...contextOf(), openAccount: () => Promise.reject(new Error('the process ended')) })
+  await assert.rejects(run(dying), /the process ended/)
+  await run(createPublish(contextOf({ file })))
+  const isEarly = fs.existsSync(file)
+  await run(createPublish(contextOf({ file }), 0))
+  assert.equal(isEarly, false)
+  assert.equal(fs.readFileSync(file, 'utf8').split('\n')[1], String(size))
+})
+
 /** The connection is lost for good at one statement. */
 function failingAt(name: string): Database {
   return {

@@ -123,6 +123,16 @@ test('a cached key is not used for longer than a second without an answer from t
   assert.equal(await codeOf(() => world.checkKey('a')), 'SUCCESS')
 })
 
+test('with more suspended keys than one list can have, every key is looked up', async () => {
+  const world = createWorld(['a'])
+  for (let number = 0; number < 10_000; number += 1) world.suspended.add(`another ${number}`)
+  for (let use = 1; use <= 3; use += 1) {
+    await world.checkKey('a')
+    await settled()
+    assert.equal(world.lookups, use)
+  }
+})
+
 test('the result of a lookup that began before a suspension and ends after it is not used for longer than a second', async () => {
   const world = createWorld(['a', 'b'])
   await world.checkKey('b')

@@ -71,6 +71,11 @@ test('actions are found by operator, action and Korean day, wherever the operato
     'kim as root orders refund',
     `${kim} orders refund`,
   ])
+  assert.deepEqual(await list({ command: 'orders refund', from: '2026-03-01', to: '2026-03-03', limit: '1' }), [
+    'kim as root orders refund',
+    'kimberly in the console from 127.0.0.1 orders refund',
+    `${kim} orders refund`,
+  ])
   assert.deepEqual(await list({ actor: 'somebody', from: '2026-03-03' }), ['somebody from 10.0.0.1 console sign-in'])
   assert.deepEqual(await list({ to: '2026-02-28' }), [])
   assertRefused(await viewer.request('actionLog', { query: { from: '2026-02-30' } }), 'VAL003')
