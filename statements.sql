@@ -6118,7 +6118,7 @@ select customer_id as "customerId", order_id as "orderId"
   where discrepancy_id = $1 and order_id is not null;
 
 -- payments.findDoubtsOfOrder
-select discrepancy_id as "discrepancyId", detail ->> 'paymentKey' as "paymentKey"
+select discrepancy_id as "discrepancyId", kind, detail ->> 'paymentKey' as "paymentKey"
   from discrepancies
   where customer_id = $1 and order_id = $2 and resolved_at is null
   order by found_at;

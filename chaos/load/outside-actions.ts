@@ -7,7 +7,7 @@ import { asOperator } from '../../harness/as-operator.ts'
 import { createRandom } from '../../harness/random.ts'
 import { Refusal } from '../../src/core/errors.ts'
 import { findDoubtsOfOrder } from '../../src/payments/recovery/discrepancies.sql.ts'
-import { review } from '../../src/payments/recovery/review.ts'
+import { partlyCancelled, review } from '../../src/payments/recovery/review.ts'
 import { acceptPart } from '../../src/payments/refunds/accept.ts'
 import { quoteUnused } from '../../src/payments/refunds/quote.ts'
 import { refund, refundOrder } from '../../src/payments/refunds/refund.ts'
@@ -215,7 +215,7 @@ async function acceptOnePart(context: Context): Promise<void> {
     const key = { customerId, orderId: part.orderId }
     // Its notification may be lost, or late.
     await review(platform.context, key)
-    const [doubt] = await findDoubtsOfOrder(database, key)
+    const doubt = (await findDoubtsOfOrder(database, key)).find(({ kind }) => kind === partlyCancelled)
     if (!doubt) return
     const { discrepancyId } = doubt
     const acceptance = { ...key, discrepancyId, credits, reason: 'agreed', actor: accepter }

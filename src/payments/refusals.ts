@@ -128,7 +128,7 @@ export const refundRefusals = {
 }
 
 export type AcceptRefusal =
-  | ('not partly cancelled' | 'gateway does not answer' | 'open')
+  | ('not partly cancelled' | 'not a part' | 'gateway does not answer' | 'open')
   | ('accepted otherwise' | 'requested already' | 'credits held' | 'changed')
 
 const refuseAccept = (code: 'SVC001' | 'VAL003' | 'PAYMENT_CANCEL_FAILED', refusal: AcceptRefusal, message: string) =>
@@ -141,6 +141,12 @@ export const acceptRefusals = {
       'PAYMENT_CANCEL_FAILED',
       'not partly cancelled',
       'The gateway does not show a part of this payment as cancelled that is not accepted yet.',
+    ),
+  notAPart: () =>
+    refuseAccept(
+      'VAL003',
+      'not a part',
+      'The discrepancy is resolved, or is not about a part that was cancelled at the gateway. Nothing was done.',
     ),
   gatewayAway: () =>
     refuseAccept('SVC001', 'gateway does not answer', 'The gateway does not say what was cancelled. Retry later.'),

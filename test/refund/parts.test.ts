@@ -12,6 +12,11 @@ import { isRestrictViolation } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { reconcile } from '../../src/payments/books/reconcile.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
+import {
+  findDoubtsOfOrder,
+  resolveDiscrepancies,
+  saveDiscrepancy,
+} from '../../src/payments/recovery/discrepancies.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { quotePart } from '../../src/payments/refunds/accept.ts'
 import { approvePending } from '../../src/payments/refunds/approve.ts'
@@ -88,7 +93,10 @@ test('after an accepted part of 5000 won the 105 credits that are left are worth
   const { customerId, orderId } = order
   await service.sandbox.cancel(order.paymentKey, 5_000)
   const discrepancyId = await discrepancyIdOf(order)
-  const { amount, proposed, most, unused, valueAfter } = await quotePart(service.payments, order.key)
+  const { amount, proposed, most, unused, valueAfter } = await quotePart(service.payments, {
+    ...order.key,
+    discrepancyId,
+  })
   assert.deepEqual([amount, proposed, most, unused, valueAfter], [5_000, 5, 15, 110, 95_000])
   const answer = await accept(order, { discrepancyId })
   const booked = { orderId, discrepancyId, state: 'DONE', requestId: null, amount: 5_000, creditsTaken: 5 }
@@ -164,7 +172,7 @@ test('a further part is a discrepancy of its own, which is accepted without what
   await service.sandbox.cancel(order.paymentKey, 4_500)
   const second = await discrepancyIdOf(order)
   // The 500 won of the first part count: together the parts stand for 7 credits.
-  const quote = await quotePart(service.payments, order.key)
+  const quote = await quotePart(service.payments, { ...order.key, discrepancyId: second })
   assert.deepEqual([quote.amount, quote.proposed, quote.most], [4_500, 5, 6])
   // A repeat of the first acceptance does not resolve the second discrepancy.
   await accept(order, { discrepancyId: first })
@@ -307,6 +315,27 @@ test('nothing is accepted while holds leave fewer credits unused than the won st
   assert.equal((await accept(order)).creditsTaken, 5)
 })
 
+test('only an open discrepancy about the part is ended by accepting it: a second payment of the order stays in the list', async () => {
+  const order = await buy('PRO')
+  const { orderId, customerId } = order
+  await service.sandbox.cancel(order.paymentKey, 10_000)
+  const discrepancyId = await discrepancyIdOf(order)
+  const { database } = service.payments
+  await saveDiscrepancy(database, { kind: 'SECOND_PAYMENT', subject: randomUUID(), order: order.key, detail: {} })
+  const second = (await findDoubtsOfOrder(database, order.key)).find(({ kind }) => kind === 'SECOND_PAYMENT')
+  const notAPart = { code: 'VAL003', metadata: { reason: 'not a part' } }
+  await assert.rejects(accept(order, { discrepancyId: second?.discrepancyId ?? '' }), notAPart)
+  await assert.rejects(accept(order, { discrepancyId: randomUUID() }), notAPart)
+  await resolveDiscrepancies(database, [discrepancyId], 'looked at')
+  await assert.rejects(accept(order, { discrepancyId }), notAPart)
+  assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED'])
+  assert.equal((await accept(order)).creditsTaken, 10)
+  assert.deepEqual(
+    (await findDoubtsOfOrder(database, { customerId, orderId })).map(({ kind }) => kind),
+    ['SECOND_PAYMENT'],
+  )
+})
+
 test('credits of adjustments are not taken for a part', async () => {
   const order = await buy()
   const { customerId } = order
@@ -410,8 +439,15 @@ function contextBefore(name: string, happen: () => Promise<unknown>): PaymentCon
 test('won that another acceptance has booked meanwhile are not booked again, also where no credits are taken', async () => {
   const order = await buy()
   await service.sandbox.cancel(order.paymentKey, 5_000)
-  const context = contextBefore('payments.acceptPart', () => accept(order, { credits: 0 }))
-  await assert.rejects(acceptPartOf(context, order.key, { credits: 0 }), { metadata: { reason: 'changed' } })
+  const discrepancyId = await discrepancyIdOf(order)
+  const context = contextBefore('payments.acceptPart', async () => {
+    // It is found again, as another one.
+    await resolveDiscrepancies(service.payments.database, [discrepancyId], 'looked at')
+    await accept(order, { credits: 0 })
+  })
+  await assert.rejects(acceptPartOf(context, order.key, { credits: 0, discrepancyId }), {
+    metadata: { reason: 'changed' },
+  })
   assert.deepEqual(await lotOf(order), [0, 21, 0, 15_000])
 })
 
@@ -473,14 +509,15 @@ test('taking less than the won stand for needs a second person above the limit, 
 test('the command asks whether to store a request when it takes more than the limit beside the won, whether more or less', async () => {
   const order = await buy('PRO')
   await service.sandbox.cancel(order.paymentKey, 50_000)
+  const discrepancyId = await discrepancyIdOf(order)
   const accepting = bookCommands.find(({ name }) => name === 'discrepancies accept')
   const call = {
     database: service.payments.database,
     payments: async () => service.payments,
     adjustments: { limits: { viewer: 0, support: 0, finance: 0, admin: 60 }, approvalAbove: 5 },
-    positionals: [await discrepancyIdOf(order)],
+    positionals: [discrepancyId],
   }
-  const { most, proposed } = await quotePart(service.payments, order.key)
+  const { most, proposed } = await quotePart(service.payments, { ...order.key, discrepancyId })
   assert.ok(most > proposed + 5)
   for (const [credits, question] of [
     [proposed - 6, /^Store this as a request\?/],

@@ -163,6 +163,7 @@ const outdatedReasons: (string | null)[] = [
   'credits held',
   'changed',
   'not partly cancelled',
+  'not a part',
   'accepted otherwise',
   'requested already',
   'suspended key',

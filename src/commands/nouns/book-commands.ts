@@ -33,9 +33,10 @@ const checkDiscrepancyId = ({ positionals: [id = ''] }: CommandInput) =>
 
 async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> {
   const { database, payments, adjustments, positionals, values } = call
-  const key = await findDiscrepancyOrder(database, positionals[0] ?? '')
+  const discrepancyId = (positionals[0] ?? '').toLowerCase()
+  const key = await findDiscrepancyOrder(database, discrepancyId)
   if (!key) return undefined
-  const quote = await quotePart(await payments(), key)
+  const quote = await quotePart(await payments(), { ...key, discrepancyId })
   const { orderId, paid, amount, creditsOfTheOrder, creditsUsed, proposed, most, unused, valueAfter } = quote
   const credits = creditsOf(values, quote)
   const numbers = { orderId, paid, cancelledAtGateway: amount, creditsOfTheOrder, creditsUsed, proposed, most }

@@ -76,7 +76,8 @@ export function discrepancyHandlers({
     },
 
     async partQuote({ operator, params }) {
-      const quote = await quotePart(payments, await existingOrder(params.discrepancyId))
+      const discrepancyId = params.discrepancyId.toLowerCase()
+      const quote = await quotePart(payments, { ...(await existingOrder(discrepancyId)), discrepancyId })
       const usedToday = await findUsedToday(database, operator.name)
       return { ...quote, limits: { ...limitsOf(settings, operator.role), usedToday } }
     },

@@ -119,11 +119,11 @@ export async function findDiscrepancyOrder(database: Database, discrepancyId: st
 }
 
 /** An open discrepancy of an order, and the payment that it is about. */
-export type Doubt = { discrepancyId: string; paymentKey: string | null }
+export type Doubt = { discrepancyId: string; kind: string; paymentKey: string | null }
 
 const findDoubtsStatement = statement(
   'payments.findDoubtsOfOrder',
-  `select discrepancy_id as "discrepancyId", detail ->> 'paymentKey' as "paymentKey"
+  `select discrepancy_id as "discrepancyId", kind, detail ->> 'paymentKey' as "paymentKey"
   from discrepancies
   where customer_id = $1 and order_id = $2 and resolved_at is null
   order by found_at`,

@@ -21,8 +21,8 @@ import { findLot } from '../../credits/lots/lots.sql.ts'
 import type { PaymentContext } from '../context.ts'
 import { findOrderForReview } from '../operations/read.sql.ts'
 import type { OrderKey } from '../orders.sql.ts'
-import { resolveDiscrepancies } from '../recovery/discrepancies.sql.ts'
-import { isFor, returnedAmountOf } from '../recovery/review.ts'
+import { findDoubtsOfOrder, resolveDiscrepancies } from '../recovery/discrepancies.sql.ts'
+import { isFor, partlyCancelled, returnedAmountOf } from '../recovery/review.ts'
 import { acceptRefusals, orderNotFound, refundBlockOf, refundRefusals } from '../refusals.ts'
 import { findPart, insertPart, type PartToAccept } from './accept.sql.ts'
 import { creditsOfPart } from './rule.ts'
@@ -49,20 +49,21 @@ export type PartQuote = {
 type Place = Pick<PartToAccept, 'paymentKey' | 'transactionKey' | 'atEntry' | 'acceptedBefore'>
 
 /** What an acceptance would do now. Throws where there is nothing to accept. */
-export async function quotePart(context: PaymentContext, key: OrderKey): Promise<PartQuote> {
+export async function quotePart(context: PaymentContext, key: PartKey): Promise<PartQuote> {
   return (await quoteNow(context, key)).quote
 }
 
-async function quoteNow(context: PaymentContext, key: OrderKey): Promise<{ quote: PartQuote; place: Place }> {
+async function quoteNow(context: PaymentContext, key: PartKey): Promise<{ quote: PartQuote; place: Place }> {
   const found = await findOrderForReview(context.database, key)
   if (!found) throw orderNotFound(key.orderId)
   const { order, openOperation, paymentKey } = found
   const block = refundBlockOf(order.status, openOperation)
   if (block?.refusal === 'open') throw acceptRefusals.open()
   if (block || !paymentKey) throw refundRefusals.notConfirmed(order.status)
-  const [payment, lot] = await Promise.all([
+  const [payment, lot, doubts] = await Promise.all([
     context.gateway.fetchPayment(paymentKey),
     findLot(context.database, key.customerId, key.orderId),
+    findDoubtsOfOrder(context.database, key),
   ])
   assert(lot, 'a confirmed order without its lot')
   // What is left of this order is not known while another one's is under way.
@@ -74,6 +75,11 @@ async function quoteNow(context: PaymentContext, key: OrderKey): Promise<{ quote
   const { orderId, amount: paid, credits, partsAmount: acceptedBefore, partsCredits } = order
   const amount = returnedAmountOf(payment) - acceptedBefore
   if (amount <= 0) throw acceptRefusals.notPartlyCancelled()
+  // Another discrepancy of the order would be resolved by it, and nobody would look at it again.
+  const isOpen = doubts.some(
+    ({ discrepancyId, kind }) => discrepancyId === key.discrepancyId && kind === partlyCancelled,
+  )
+  if (!isOpen) throw acceptRefusals.notAPart()
   const part = { amount, amountBefore: acceptedBefore, creditsBefore: partsCredits, paid, creditsOfTheOrder: credits }
   const { standsFor, most: mostUnused } = creditsOfPart(part)
   const mostOf = (unused: number) => Math.min(unused, mostUnused)
@@ -91,8 +97,10 @@ async function quoteNow(context: PaymentContext, key: OrderKey): Promise<{ quote
   }
 }
 
-export type Acceptance = OrderKey & {
-  discrepancyId: string
+/** The discrepancy that is ended, and its order. */
+export type PartKey = OrderKey & { discrepancyId: string }
+
+export type Acceptance = PartKey & {
   /** How many of the order's credits are taken; undefined: those that are proposed. */
   credits?: number | undefined
   reason: string

@@ -5,7 +5,7 @@ import type { AdjustmentLimits } from '../../../src/credits/adjustments/adjust.t
 import type { PaymentContext } from '../../../src/payments/context.ts'
 import type { OrderKey } from '../../../src/payments/orders.sql.ts'
 import { findDoubtsOfOrder } from '../../../src/payments/recovery/discrepancies.sql.ts'
-import { review } from '../../../src/payments/recovery/review.ts'
+import { partlyCancelled, review } from '../../../src/payments/recovery/review.ts'
 import { type AcceptAnswer, acceptPart } from '../../../src/payments/refunds/accept.ts'
 
 export const wideLimits: AdjustmentLimits = { perDay: 1_000_000, approvalAbove: 1_000_000 }
@@ -34,6 +34,6 @@ export async function acceptPartOf(
 
 async function findDiscrepancyOf(payments: PaymentContext, key: OrderKey): Promise<string | undefined> {
   await review(payments, key)
-  const [doubt] = await findDoubtsOfOrder(payments.database, key)
-  return doubt?.discrepancyId
+  const doubts = await findDoubtsOfOrder(payments.database, key)
+  return doubts.find(({ kind }) => kind === partlyCancelled)?.discrepancyId
 }

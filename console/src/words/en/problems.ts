@@ -76,6 +76,10 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     title: 'There is nothing to accept.',
     hint: 'The gateway does not show a part of this payment as cancelled that is not accepted yet. Sync the order with the gateway.',
   },
+  'not a part': {
+    title: 'This discrepancy cannot be accepted.',
+    hint: 'It is resolved, or is not about a part that was cancelled at the gateway. Reload the page.',
+  },
   'gateway does not answer': {
     title: 'The gateway does not answer.',
     hint: 'Nothing was done: what was cancelled is not known. The home page shows the state of the gateway. Try again in a few minutes.',

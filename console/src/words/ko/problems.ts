@@ -79,6 +79,10 @@ export const problems: typeof english = {
       title: '반영할 부분 취소가 없습니다.',
       hint: 'PG사에 아직 반영하지 않은 부분 취소 내역이 없습니다. 주문을 PG사와 동기화해 주세요.',
     },
+    'not a part': {
+      title: '이 불일치는 반영할 수 없습니다.',
+      hint: '이미 해결되었거나 PG사에서 일부만 취소된 결제에 대한 것이 아닙니다. 페이지를 새로고침해 주세요.',
+    },
     'gateway does not answer': {
       title: 'PG사가 응답하지 않습니다.',
       hint: '취소된 금액을 확인하지 못해 아무것도 변경하지 않았습니다. 홈 화면에서 PG사 상태를 확인하고 몇 분 뒤에 다시 시도해 주세요.',
