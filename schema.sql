@@ -463,6 +463,8 @@ begin
   if (
     select o.status = 'CONFIRMED'
       and new.amount > 0
+      and new.opened_at = a.moved_at and new.closed_at = a.moved_at
+      and new.opened_at between now() and now() + interval '1 year'
       and o.amount > part.amount
       and (o.credits - part.credits) * 1000 >= o.amount - part.amount
       and not exists (
@@ -923,7 +925,7 @@ begin
           select coalesce(max(e.entry_number), 0) from ledger_entries e
           where e.customer_id = customer and e.created_at <= p.opened_at) as at_entry,
         case p.kind when 'PART' then (earlier.amount + p.amount) / 1000 - earlier.amount / 1000
-          else o.credits - part.credits end - p.credits_held as credits
+          else o.credits - part.credits - greatest(0, part.amount / 1000 - part.credits) end - p.credits_held as credits
       from payment_operations p
       join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
       cross join lateral accepted_parts(o.customer_id, o.order_id) part
@@ -932,7 +934,7 @@ begin
         where e.customer_id = p.customer_id and e.order_id = p.order_id and e.kind = 'PART'
           and (e.opened_at, e.operation_id) < (p.opened_at, p.operation_id)) earlier
       where p.customer_id = customer and p.state <> 'REJECTED'
-        and (p.kind = 'PART' or p.kind = 'REFUND' and p.amount = o.amount - part.amount)
+        and (p.kind = 'PART' and o.status <> 'CANCELLED' or p.kind = 'REFUND' and p.amount = o.amount - part.amount)
     ),
     use as (
       select s.entry_number as began_at, -s.delta as credits

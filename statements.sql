@@ -827,7 +827,7 @@ with recursive target as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -973,7 +973,7 @@ with recursive target as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -1152,7 +1152,7 @@ with recursive input as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, false as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from wanted group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -1429,7 +1429,7 @@ with recursive input as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -1559,7 +1559,7 @@ with recursive input as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -2233,7 +2233,7 @@ with recursive input as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -2388,7 +2388,7 @@ with recursive input as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, false as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from wanted group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -2802,7 +2802,7 @@ with recursive input as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -2991,7 +2991,7 @@ with recursive input as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -3132,7 +3132,7 @@ with recursive input as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, false as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from wanted group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -4204,7 +4204,7 @@ with recursive target as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -4230,7 +4230,13 @@ with recursive target as (
     where last_entry = $9 and available >= $6::bigint and parts.amount = $12
       and ($10::uuid is null or exists (select from request))
     on conflict do nothing
-    returning customer_id, operation_id, order_id, credits_held, closed_at
+    returning customer_id, operation_id, order_id, credits_held, opened_at, closed_at
+  ),
+  timed as (
+    update accounts a set moved_at = c.opened_at
+    from accepted c
+    where a.customer_id = c.customer_id
+      and not exists (select from accepted other where other.customer_id = c.customer_id and other.credits_held > 0)
   ),
   movement as (
     select customer_id, m.turn, m.kind, m.delta * credits_held as delta, m.held_delta * credits_held as held_delta, order_id,
@@ -5481,7 +5487,7 @@ with recursive input as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from locked_order group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -5510,6 +5516,12 @@ with recursive input as (
     from claimed c
     join input i using (customer_id, operation_id)
     where i.key_id is not null
+  ),
+  timed as (
+    update accounts a set moved_at = c.opened_at
+    from claimed c
+    where a.customer_id = c.customer_id
+      and not exists (select from claimed other where other.customer_id = c.customer_id and other.credits_held > 0)
   ),
   movement as (
     select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, credits_held as held_delta, order_id,
@@ -5866,7 +5878,7 @@ with recursive due as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -6317,7 +6329,8 @@ select order_id as "orderId", amount, credits_held as "credits"
 select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId",
     accepting.found and exists (
       select from discrepancies d
-      where d.discrepancy_id = i.operation_id and d.customer_id = i.customer_id and d.order_id = i.order_id) as "isAccepted",
+      where d.discrepancy_id = i.operation_id and d.customer_id = i.customer_id and d.order_id = i.order_id
+        and d.kind = $11) as "isAccepted",
     i.difference = 0 or accepting.charged and (i.approved_by is null or exists (
       select from adjustment_days d cross join lateral unnest(d.charges) as c (charge)
       where d.actor = i.approved_by and d.day between asked.done - 1 and asked.done + 1
@@ -6327,7 +6340,11 @@ select i.customer_id as "customerId", i.operation_id as "operationId", i.order_i
       select from operator_actions b
       where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
         and lower(b.arguments[1]) = i.request_id::text and (lower(b.actor) = asked.approver or starts_with(lower(b.actor), asked.approver || ' as ')
-             or starts_with(lower(b.actor), asked.approver || ' in the console from '))) as "isApproved"
+             or starts_with(lower(b.actor), asked.approver || ' in the console from '))
+        and not exists (
+          select from operator_actions e
+          where e.action_id = b.action_id and e.step = 'ENDED' and e.happened_at < i.accepted_at
+            and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)')) as "isApproved"
   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::uuid[], $7::text[], $8::text[], $9::timestamptz[], $10::timestamptz[]) as i (customer_id, operation_id, order_id, credits, difference, request_id, requested_by, approved_by, requested_at, accepted_at)
   cross join lateral (
     select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.accepted_at at time zone 'Asia/Seoul')::date as done,
@@ -6344,8 +6361,11 @@ select i.customer_id as "customerId", i.operation_id as "operationId", i.order_i
     where b.subject = i.operation_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept'
       and (asked.actor is null or (lower(b.actor) = asked.actor or starts_with(lower(b.actor), asked.actor || ' as ')
              or starts_with(lower(b.actor), asked.actor || ' in the console from ')))
-      and b.happened_at < i.requested_at + interval '1 minute'
-      and coalesce(b.arguments[array_position(b.arguments, '--credits') + 1] = i.credits::text, true)
+      and b.happened_at between i.requested_at - interval '1 day' and i.requested_at + interval '1 minute'
+      and coalesce(b.arguments[array_position(b.arguments, '--credits') + 1] = i.credits::text, i.difference = 0)
+      and not exists (
+        select from operator_actions e
+        where e.action_id = b.action_id and e.step = 'ENDED' and e.about ->> 'requestId' <> coalesce(i.request_id::text, ''))
       and not exists (
           select from operator_actions e
           where e.action_id = b.action_id and e.step = 'ENDED' and e.happened_at < i.requested_at
@@ -6450,7 +6470,11 @@ select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
       where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
         and lower(b.arguments[1]) = i.adjustment_id::text
         and (lower(b.actor) = asked.approver or starts_with(lower(b.actor), asked.approver || ' as ')
-             or starts_with(lower(b.actor), asked.approver || ' in the console from '))) end as "isApproved"
+             or starts_with(lower(b.actor), asked.approver || ' in the console from '))
+        and not exists (
+          select from operator_actions e
+          where e.action_id = b.action_id and e.step = 'ENDED' and e.happened_at < i.created_at
+            and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)')) end as "isApproved"
   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[]) as i (customer_id, adjustment_id, kind, credits, actor, approved_by, created_at, requested_at)
   cross join lateral (
     select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.created_at at time zone 'Asia/Seoul')::date as done,
@@ -6494,7 +6518,7 @@ with recursive input as (
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from movement group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -6794,7 +6818,8 @@ select p.customer_id as "customerId", p.operation_id as "operationId", p.order_i
     p.amount, earlier.amount as "amountBefore", earlier.credits as "creditsBefore",
     o.amount as "paid", o.credits as "creditsOfTheOrder",
     r.adjustment_id as "requestId", r.requested_by as "requestedBy", r.decided_by as "approvedBy",
-    coalesce(r.requested_at, p.opened_at)::text as "requestedAt", p.opened_at as "acceptedAt"
+    coalesce(r.requested_at, p.opened_at)::text as "requestedAt", p.opened_at::text as "acceptedAt",
+    (p.opened_at + interval '1 microsecond')::text as "leftAt"
   from payment_operations p
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   cross join lateral (

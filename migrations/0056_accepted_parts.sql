@@ -67,7 +67,8 @@ end
 $$;
 
 -- The credits of a part were unspent ones of its order: what is left of the balance is not less than what the newer orders have.
--- While a cancel or refund of the customer is under way, it is not known what is left of the others. Checked at the end of the
+-- While a cancel or refund of the customer is under way, it is not known what is left of the others. Its time is the one that the
+-- account has by it: the audit looks for its action around that time. Checked at the end of the
 -- statement that accepts it, under the locks of order and account.
 create function require_accepted_part() returns trigger language plpgsql as $$
 begin
@@ -76,6 +77,8 @@ begin
   if (
     select o.status = 'CONFIRMED'
       and new.amount > 0
+      and new.opened_at = a.moved_at and new.closed_at = a.moved_at
+      and new.opened_at between now() and now() + interval '1 year'
       and o.amount > part.amount
       and (o.credits - part.credits) * 1000 >= o.amount - part.amount
       and not exists (
@@ -174,7 +177,7 @@ $$;
 drop function used_credits_to_reverse(uuid);
 
 -- What can still be reversed of the uses that began up to an entry. A full refund pays back its shortfall, the credits that were
--- used or on hold when it began, and a part pays back those that its won stand for, together with the won of earlier parts
+-- used or on hold when it began, without those that the parts of its order have paid back. A part pays back those that its won stand for, together with the won of earlier parts
 -- that were less than a credit, and that were not taken. What was paid back is
 -- not given back as credits too, whatever was used later. Null when nothing was paid back since the use. Refunds under way count as
 -- done. Volatile, as above.
@@ -192,7 +195,7 @@ begin
           select coalesce(max(e.entry_number), 0) from ledger_entries e
           where e.customer_id = customer and e.created_at <= p.opened_at) as at_entry,
         case p.kind when 'PART' then (earlier.amount + p.amount) / 1000 - earlier.amount / 1000
-          else o.credits - part.credits end - p.credits_held as credits
+          else o.credits - part.credits - greatest(0, part.amount / 1000 - part.credits) end - p.credits_held as credits
       from payment_operations p
       join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
       cross join lateral accepted_parts(o.customer_id, o.order_id) part
@@ -201,7 +204,7 @@ begin
         where e.customer_id = p.customer_id and e.order_id = p.order_id and e.kind = 'PART'
           and (e.opened_at, e.operation_id) < (p.opened_at, p.operation_id)) earlier
       where p.customer_id = customer and p.state <> 'REJECTED'
-        and (p.kind = 'PART' or p.kind = 'REFUND' and p.amount = o.amount - part.amount)
+        and (p.kind = 'PART' and o.status <> 'CANCELLED' or p.kind = 'REFUND' and p.amount = o.amount - part.amount)
     ),
     use as (
       select s.entry_number as began_at, -s.delta as credits

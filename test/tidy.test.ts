@@ -140,7 +140,7 @@ const literals = /(?:'[^'`]*'|\{(?: \w+: (?:'[^'`]*'|"[^"`]*"),?)+ \})/.source
 const sqlFragments = [
   /^(applyMovements|applyHolds|lowCreditsEvents|emitEvents|orderColumns|entryColumns|columns)$/,
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions)$/,
-  /^(accountNow|grantedLots|newestLots|fromOrders|lotsOfAccounts|lotsOfPage|lotColumns)$/,
+  /^(accountNow|grantedLots|newestLots|fromOrders|operations|lotsOfAccounts|lotsOfPage|lotColumns)$/,
   /^(computed|relationText|undoneText|viewsLock|executables|head|body|usersLock|attributes|inSight|confirmOfAnotherOrder|failedConfirmColumn|quoted[A-Z][A-Za-z]*)$/,
   /^(isUnused|moveByCause|requestColumns|confirmed|isBeforeOpening|isChargeOfPart)$/,
   /^(servicesWithBudget|hasServiceBudget|checkRestrictions|renewal|previewRestrictions)$/,
@@ -148,7 +148,7 @@ const sqlFragments = [
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
   new RegExp(
-    `^(partsOf|lockAccountsOf|recordAdjustments|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf|notRefusedBefore|isActor)\\(${literals}(, ${literals})?\\)$`,
+    `^(partsOf|lockAccountsOf|keepTimeOf|recordAdjustments|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf|notRefusedBefore|isActor)\\(${literals}(, ${literals})?\\)$`,
   ),
 ]
 const fragmentsOfTheAudit =

@@ -22,7 +22,7 @@ import { adjustmentKindList } from './adjustments/adjustments.sql.ts'
 
 /**
  * CTE `account`: the accounts of the customers in `source`, locked in key order, as they are after the wait for the lock.
- * Everywhere, orders and holds are locked before accounts. The time of an account never goes back, nor before `not_before`:
+ * Everywhere, orders and holds are locked before accounts. The time of an account grows with every statement, and is not before `not_before`:
  * a server that takes over may have a clock that is behind. Each account is read by its key in a subquery of its own, so no
  * plan can read more of the table. If the row has changed during the wait, PostgreSQL evaluates only that row again; so
  * `source` may be a CTE that writes. `checked`: the statement itself looks at budgets and suspension before it moves.
@@ -35,7 +35,7 @@ export function lockAccountsOf(
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, ${restrictions === 'refused' ? 'a.restricted_at is not null' : 'false'} as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at, named.not_before, clock_timestamp()) as moved_at
+           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
     from (select customer_id, max(not_before) as not_before from ${source} group by customer_id order by customer_id) named
     cross join lateral (
       select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
@@ -49,6 +49,16 @@ export function lockAccountsOf(
  * its snapshot, and evaluates conditions and check constraints on that before it turns to a row that has changed since.
  */
 export const applyMovements = applyWith('m.held_delta')
+
+/**
+ * Of operations that hold no credits: no entry moves the time of the account to theirs, and what is used afterwards has to come after
+ * them, whatever the clock says.
+ */
+export const keepTimeOf = (operations: 'claimed' | 'accepted') => `
+    update accounts a set moved_at = c.opened_at
+    from ${operations} c
+    where a.customer_id = c.customer_id
+      and not exists (select from ${operations} other where other.customer_id = c.customer_id and other.credits_held > 0)`
 
 /**
  * The same for a `movement` with a column at_most: such a hold takes what is available, up to its held_delta, and at least

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Adjustment, chargeDay, insertAdjustment } from '../../src/credits/adjustments/adjust.sql.ts'
-import { adjust, approve } from '../../src/credits/adjustments/adjust.ts'
+import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { findLot } from '../../src/credits/lots/lots.sql.ts'
 import { cancelledAtGateway } from '../../src/gateway/gateway.ts'
 import { beginAction } from '../../src/operators/action-log.sql.ts'
@@ -536,6 +536,40 @@ test('a part that the serving role books is reported: no action of an operator, 
   assert.deepEqual(await brokenNow(), [actionRules.partCharge.rule])
   await charge(3, 'kim')
   assert.deepEqual(await brokenNow(), [])
+})
+
+test('an action that names no credits covers only a part that takes those of its won', async () => {
+  const order = await partlyCancelled()
+  await act('discrepancies accept', 'kim', order.discrepancyId, [], async () => ({}))
+  await forgePart(order, 0)
+  const charge = { customerId: order.customerId, adjustmentId: order.discrepancyId, kind: 'PART', credits: 5 } as const
+  await chargeDay(service.payments.database, { ...charge, actor: 'kim' }, limits.perDay)
+  assert.deepEqual(await brokenNow(), [actionRules.part.rule, actionRules.partCharge.rule].toSorted())
+  await coverPart(order, 0)
+  assert.deepEqual(await brokenNow(), [])
+})
+
+test('a request for a second person covers no part that is booked without its approval, nor does an approval that was refused', async () => {
+  const asking = { credits: 0, limits: { ...limits, approvalAbove: 4 } }
+  const [rejected, refused] = [await partlyCancelled(), await partlyCancelled()]
+  for (const order of [rejected, refused]) {
+    const { requestId } = await acceptPartOf(service.payments, order, { ...asking, discrepancyId: order.discrepancyId })
+    assert.ok(requestId)
+    if (order === rejected) {
+      await reject(service.payments.database, requestId, 'lee')
+      await forgePart(order, 0)
+      assert.deepEqual(await brokenNow(), [actionRules.part.rule, actionRules.partCharge.rule].toSorted())
+      await coverPart(order, 0)
+      assert.deepEqual(await brokenNow(), [])
+    } else {
+      const approve = (perDay: number) => approvePending(service.payments, requestId, 'park', perDay)
+      await assert.rejects(act('adjustments approve', 'park', order.customerId, [requestId], () => approve(1)))
+      await approve(1_000)
+      assert.deepEqual(await brokenNow(), [actionRules.partApproval.rule])
+      await act('adjustments approve', 'park', order.customerId, [requestId], () => approve(1_000))
+      assert.deepEqual(await brokenNow(), [])
+    }
+  }
 })
 
 test('an acceptance that was refused covers no part that the serving role books afterwards', async () => {

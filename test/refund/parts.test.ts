@@ -207,6 +207,69 @@ test('the won that parts leave below a credit count with the next part, also for
   dataOf(await service.internal.reverse(used.customerId, reference, { credits: 18 }))
 })
 
+/** The clock of the server was an hour ahead when the account moved last, and is right again. */
+const wasAhead = ({ customerId }: Bought) =>
+  service.database.query(`update accounts set moved_at = now() + interval '1 hour' where customer_id = $1`, [
+    customerId,
+  ])
+
+for (const { what, payBack } of [
+  {
+    what: 'an accepted part',
+    payBack: async (order: Bought) => {
+      await service.sandbox.cancel(order.paymentKey, 15_000)
+      assert.equal((await accept(order)).creditsTaken, 0)
+    },
+  },
+  {
+    what: 'a full refund',
+    payBack: async ({ orderId }: Bought) => {
+      assert.equal((await refund(service.payments, { orderId, reason: 'agreed' })).shortfall, 21)
+    },
+  },
+]) {
+  test(`what ${what} has paid back is not given back as credits too, whatever is used later, also after a clock was set back`, async () => {
+    const order = await buy()
+    await wasAhead(order)
+    const reference = randomUUID()
+    dataOf(await service.internal.spend(order.customerId, 21, reference))
+    await payBack(order)
+    await order.confirmedOrder('STANDARD')
+    await spend(order, 21)
+    assertRefused(await service.internal.reverse(order.customerId, reference, { credits: 21 }), 'VAL003')
+  })
+}
+
+test('after a clock was set back the won of parts still count in the order in which they were accepted', async () => {
+  for (let number = 0; number < 4; number += 1) {
+    const order = await buy()
+    await wasAhead(order)
+    for (const taken of [1, 2]) {
+      await service.sandbox.cancel(order.paymentKey, 1_500)
+      assert.equal((await accept(order)).creditsTaken, taken)
+    }
+  }
+})
+
+test('credits are paid back once: by a part or by the refund after it, and not by a part of an order that was cancelled', async () => {
+  const [first, second] = [await buy(), await buy()]
+  const reference = randomUUID()
+  dataOf(await service.internal.spend(first.customerId, 21, reference))
+  const newer = await first.confirmedOrder('STANDARD')
+  await spend(first, 21)
+  const key = { customerId: first.customerId, orderId: newer.orderId }
+  await service.sandbox.cancel(newer.paymentKey, 5_000)
+  assert.equal((await acceptPartOf(service.payments, key)).creditsTaken, 0)
+  await refund(service.payments, { orderId: newer.orderId, reason: 'agreed' })
+  dataOf(await service.internal.reverse(first.customerId, reference, { credits: 21 }))
+  dataOf(await service.internal.spend(second.customerId, 21, reference))
+  await service.sandbox.cancel(second.paymentKey, 5_000)
+  assert.equal((await accept(second)).creditsTaken, 0)
+  await second.confirmedOrder('STANDARD')
+  assertSuccess(await second.cancel(second.paymentKey), 200)
+  dataOf(await service.internal.reverse(second.customerId, reference, { credits: 21 }))
+})
+
 test('nothing is accepted while a cancel or refund of another order of the customer is under way', async () => {
   const older = await buy()
   const newer = await older.confirmedOrder()
@@ -216,16 +279,7 @@ test('nothing is accepted while a cancel or refund of another order of the custo
   assertRefused(await service.internal.refund(older.customerId, newer.orderId, quote), 'SVC001')
   await service.sandbox.clearFaults()
   await assert.rejects(accept(older), /open at the gateway/)
-  await assert.rejects(
-    service.database.query(
-      `insert into payment_operations
-        (customer_id, operation_id, order_id, kind, state, payment_key, amount, reason, credits_held, closed_at, closed_by,
-         holder_id, lease_until, accepted)
-      values ($1, $2, $3, 'PART', 'APPROVED', $4, 5000, 'forged', 0, now(), $2, $2, now(), true)`,
-      [older.customerId, randomUUID(), older.orderId, older.paymentKey],
-    ),
-    isRestrictViolation,
-  )
+  await assert.rejects(forgedPart(older, {}), isRestrictViolation)
   await settleAll(service)
   assert.equal((await accept(older)).creditsTaken, 5)
 })
@@ -528,6 +582,11 @@ test('the command asks whether to store a request when it takes more than the li
     const asked = await accepting?.confirm?.({ ...call, values: { credits: `${credits}` } } as never)
     assert.match(asked?.question ?? '', question, `${credits}`)
   }
+  const { accepts } = accepting?.options?.credits ?? {}
+  assert.deepEqual(
+    ['0', '5', '05', '-1'].map((text) => accepts?.(text)),
+    [true, true, false, false],
+  )
 })
 
 test('a request is refused when more was cancelled meanwhile; after it was rejected another can be made', async () => {
@@ -559,18 +618,46 @@ test('a difference beyond the limit of the day is refused, and nothing is booked
   assert.equal((await accept(order, { credits: 7, limits, actor: randomUUID() })).state, 'DONE')
 })
 
+type ForgedPart = { credits?: number; amount?: number; openedAt?: string; closedAt?: string }
+
+/** As the serving role can write one, without an entry; its time, unless another is given, is that of the account. */
+const forgedPart = (
+  order: Bought,
+  { credits = 0, amount = 5_000, openedAt = 'moved_at', closedAt = openedAt }: ForgedPart,
+) =>
+  service.database.query(
+    `with account as (
+      update accounts set moved_at = greatest(moved_at, clock_timestamp()) where customer_id = $1 returning moved_at
+    )
+    insert into payment_operations
+      (customer_id, operation_id, order_id, kind, state, payment_key, amount, reason, credits_held, opened_at, closed_at,
+       closed_by, holder_id, lease_until, accepted)
+    select $1, $2, $3, 'PART', 'APPROVED', $4, $6, 'agreed', $5, ${openedAt}, ${closedAt}, $2, $2, now(), true from account`,
+    [order.customerId, randomUUID(), order.orderId, order.paymentKey, credits, amount],
+  )
+
+test('the schema refuses a part with another time than that of its account, which the audit looks for its action by', async () => {
+  const order = await buy()
+  for (const time of [
+    { openedAt: `now() - interval '5 s'` },
+    { openedAt: `'infinity'` },
+    { openedAt: `'290000-01-01'` },
+    { closedAt: 'now()' },
+  ]) {
+    await assert.rejects(forgedPart(order, time), isRestrictViolation, JSON.stringify(time))
+  }
+  for (const ahead of ['infinity', '290000-01-01']) {
+    await service.database.query('update accounts set moved_at = $2 where customer_id = $1', [order.customerId, ahead])
+    await assert.rejects(forgedPart(order, {}), isRestrictViolation, ahead)
+    await service.database.query('update accounts set moved_at = now() where customer_id = $1', [order.customerId])
+  }
+})
+
 test('the schema refuses a part that takes credits of a newer order, or that returns the whole price', async () => {
   const order = await buy()
   await spend(order, 20)
   await order.confirmedOrder('STANDARD')
-  const part = (credits: number, amount: number) =>
-    service.database.query(
-      `insert into payment_operations
-        (customer_id, operation_id, order_id, kind, state, payment_key, amount, reason, credits_held, closed_at, closed_by,
-         holder_id, lease_until, accepted)
-      values ($1, $2, $3, 'PART', 'APPROVED', $4, $6, 'forged', $5, now(), $2, $2, now(), true)`,
-      [order.customerId, randomUUID(), order.orderId, order.paymentKey, credits, amount],
-    )
+  const part = (credits: number, amount: number) => forgedPart(order, { credits, amount })
   for (const [credits, amount] of [
     [2, 2_000],
     [0, 20_000],

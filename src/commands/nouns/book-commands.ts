@@ -188,7 +188,7 @@ export const bookCommands: Command[] = [
         value: 'N',
         description: 'the credits that are taken; 0: none',
         expects: 'a whole number from 0 on',
-        accepts: (text) => /^\d{1,9}$/.test(text),
+        accepts: (text) => /^(0|[1-9]\d{0,8})$/.test(text),
       },
       reason: reasonOption('the explanation'),
     },

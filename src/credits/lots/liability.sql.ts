@@ -49,7 +49,7 @@ const listOutstandingStatement = statement(
 export function listOutstandingLots(
   database: Database,
   customerIds: string[],
-  before: Date,
+  before: Date | string,
 ): Promise<OutstandingLot[]> {
   return database.run<OutstandingLot>(listOutstandingStatement, [customerIds, before])
 }

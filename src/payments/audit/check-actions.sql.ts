@@ -6,6 +6,7 @@ import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { cancelledAtGateway } from '../../gateway/gateway.ts'
 import { cancelledElsewhere } from '../kinds.ts'
+import { partlyCancelled } from '../recovery/review.ts'
 import type { PartOfOrder } from '../refunds/rule.ts'
 
 // The migration wrote the hash of nothing, which no trigger writes, in its own transaction; a copy of the books has a later
@@ -115,7 +116,8 @@ const findUnrecordedStatement = statement(
       select from operator_actions b
       where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
         and lower(b.arguments[1]) = i.adjustment_id::text
-        and ${isActor('asked.approver')}) end as "isApproved"
+        and ${isActor('asked.approver')}
+        and ${notRefusedBefore('i.created_at')}) end as "isApproved"
   from unnest(${adjustmentInputs.arrays}) as i (${adjustmentInputs.columns})
   cross join lateral (
     select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.created_at at time zone 'Asia/Seoul')::date as done,
@@ -261,7 +263,9 @@ export type PartToCheck = PartOfOrder & {
   requestedBy: string | null
   approvedBy: string | null
   requestedAt: string
-  acceptedAt: Date
+  acceptedAt: string
+  /** Its entry is before. */
+  leftAt: string
 }
 
 const listPartsStatement = statement(
@@ -270,7 +274,8 @@ const listPartsStatement = statement(
     p.amount, earlier.amount as "amountBefore", earlier.credits as "creditsBefore",
     o.amount as "paid", o.credits as "creditsOfTheOrder",
     r.adjustment_id as "requestId", r.requested_by as "requestedBy", r.decided_by as "approvedBy",
-    coalesce(r.requested_at, p.opened_at)::text as "requestedAt", p.opened_at as "acceptedAt"
+    coalesce(r.requested_at, p.opened_at)::text as "requestedAt", p.opened_at::text as "acceptedAt",
+    (p.opened_at + interval '1 microsecond')::text as "leftAt"
   from payment_operations p
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   cross join lateral ${partsOf('p', '(part.opened_at, part.operation_id) < (p.opened_at, p.operation_id)')} earlier
@@ -307,13 +312,15 @@ const isChargeOfPart = `starts_with(c.charge, concat_ws('/', i.customer_id, i.op
         and (regexp_match(c.charge, '/PART/([0-9]{1,15})$'))[1]::bigint >= i.difference`
 
 // The operation has the id of the discrepancy that it ends. The action of the one who accepted it names the credits, unless they
-// are those that its won stand for. The minute is for the clocks of two servers, the day for a clock that was set back.
+// are those that its won stand for, and the request where it has stored one. The minute is for the clocks of two servers, the days
+// are for clocks that were set back.
 const findPartEvidenceStatement = statement(
   'payments.findPartEvidence',
   `select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId",
     accepting.found and exists (
       select from discrepancies d
-      where d.discrepancy_id = i.operation_id and d.customer_id = i.customer_id and d.order_id = i.order_id) as "isAccepted",
+      where d.discrepancy_id = i.operation_id and d.customer_id = i.customer_id and d.order_id = i.order_id
+        and d.kind = $11) as "isAccepted",
     i.difference = 0 or accepting.charged and (i.approved_by is null or exists (
       select from adjustment_days d cross join lateral unnest(d.charges) as c (charge)
       where d.actor = i.approved_by and d.day between asked.done - 1 and asked.done + 1
@@ -321,7 +328,8 @@ const findPartEvidenceStatement = statement(
     i.request_id is null or exists (
       select from operator_actions b
       where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
-        and lower(b.arguments[1]) = i.request_id::text and ${isActor('asked.approver')}) as "isApproved"
+        and lower(b.arguments[1]) = i.request_id::text and ${isActor('asked.approver')}
+        and ${notRefusedBefore('i.accepted_at')}) as "isApproved"
   from unnest(${partInputs.arrays}) as i (${partInputs.columns})
   cross join lateral (
     select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.accepted_at at time zone 'Asia/Seoul')::date as done,
@@ -335,8 +343,11 @@ const findPartEvidenceStatement = statement(
     from operator_actions b
     where b.subject = i.operation_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept'
       and (asked.actor is null or ${isActor('asked.actor')})
-      and b.happened_at < i.requested_at + interval '1 minute'
-      and coalesce(b.arguments[array_position(b.arguments, '--credits') + 1] = i.credits::text, true)
+      and b.happened_at between i.requested_at - interval '1 day' and i.requested_at + interval '1 minute'
+      and coalesce(b.arguments[array_position(b.arguments, '--credits') + 1] = i.credits::text, i.difference = 0)
+      and not exists (
+        select from operator_actions e
+        where e.action_id = b.action_id and e.step = 'ENDED' and e.about ->> 'requestId' <> coalesce(i.request_id::text, ''))
       and ${notRefusedBefore('i.requested_at')}) accepting`,
 )
 
@@ -347,5 +358,5 @@ export type PartEvidence = Pick<PartToCheck, 'customerId' | 'operationId' | 'ord
 }
 
 export function findPartEvidence(database: Database, parts: JudgedPart[]): Promise<PartEvidence[]> {
-  return database.run<PartEvidence>(findPartEvidenceStatement, partInputs.valuesOf(parts))
+  return database.run<PartEvidence>(findPartEvidenceStatement, [...partInputs.valuesOf(parts), partlyCancelled])
 }

@@ -173,11 +173,10 @@ async function checkParts(
 
 /** What it took more or less than was proposed; payments/refunds/accept.ts. */
 async function differenceOf(database: Database, part: PartToCheck): Promise<number> {
-  const { customerId, orderId, credits, acceptedAt } = part
+  const { customerId, orderId, credits, leftAt } = part
   const { most, standsFor } = creditsOfPart(part)
   if (credits >= standsFor) return credits - standsFor
-  // A spend in the same millisecond hides what was left, and nothing is reported that is right.
-  const lots = await listOutstandingLots(database, [customerId], new Date(acceptedAt.getTime() + 1))
+  const lots = await listOutstandingLots(database, [customerId], leftAt)
   const unspent = lots.find((lot) => lot.orderId === orderId)?.unspent ?? 0
   return Math.max(0, Math.min(standsFor, most, credits + unspent) - credits)
 }

@@ -5,7 +5,7 @@
 import { type Batch, createBatch } from '../../core/batch.ts'
 import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
 import type { Tracing } from '../../core/tracing.ts'
-import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
+import { applyMovements, keepTimeOf, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
 import { lanesOf } from '../../db/cluster/groups.ts'
 import { type Database, retryScopeOf, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
@@ -259,6 +259,8 @@ const claimCancelsStatement = statement(
     from claimed c
     join input i using (customer_id, operation_id)
     where i.key_id is not null
+  ),
+  timed as (${keepTimeOf('claimed')}
   ),
   movement as (
     select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, credits_held as held_delta, order_id,

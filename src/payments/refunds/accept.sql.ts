@@ -1,7 +1,7 @@
 // A part that was cancelled at the gateway, in one statement: the operation with its outcome, the entries that take the credits,
 // the event, and the request that a second operator approves by it. Its operation has the id of the discrepancy, so that it is
 // accepted once. What no part may do is refused by a trigger of the schema.
-import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
+import { applyMovements, keepTimeOf, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
 import { confirmed } from '../../db/connect.ts'
 import { type Database, isRestrictViolation, statement } from '../../db/database.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -52,7 +52,9 @@ const acceptPartStatement = statement(
     where last_entry = $9 and available >= $6::bigint and parts.amount = $12
       and ($10::uuid is null or exists (select from request))
     on conflict do nothing
-    returning customer_id, operation_id, order_id, credits_held, closed_at
+    returning customer_id, operation_id, order_id, credits_held, opened_at, closed_at
+  ),
+  timed as (${keepTimeOf('accepted')}
   ),
   movement as (
     select customer_id, m.turn, m.kind, m.delta * credits_held as delta, m.held_delta * credits_held as held_delta, order_id,

@@ -27,6 +27,7 @@ const wholeAmount =
   'an operation is about an order and its whole amount, a cancel about what accepted parts have left of it'
 const partsOfPrice = 'accepted parts return less than the price, and leave a credit for each 1,000 won that are left'
 const partTaken = 'the credits of an accepted part were taken by its entry'
+const partAccepted = `A-1 ${actionRules.part.rule}`
 const partCharged = `A-1 ${actionRules.partCharge.rule}`
 const granted = `I-4 ${confirmedOnce}`
 const grantTime = 'I-10 confirmed_at is the time of the grant'
@@ -244,14 +245,14 @@ export const brokenOrders: BrokenRule[] = [
       update payment_operations set credits_held = 16 where order_id = '${parted}' and kind = 'PART';
       update ledger_entries set delta = -16, held_delta = -16 where order_id = '${parted}' and kind = 'REFUND';
       update ledger_entries set held_delta = 16 where order_id = '${parted}' and kind = 'HOLD'; ${rewriteLedgers}`,
-    also: [guardsDown, partCharged],
+    also: [guardsDown, partAccepted, partCharged],
   },
   {
     invariant: 'I-12',
     rule: partTaken,
     when: 'it names more credits than its entry took',
     damage: operationOf('parted', 'PART', 'credits_held = 6'),
-    also: [entryOfOperation, partCharged],
+    also: [entryOfOperation, partAccepted, partCharged],
   },
   {
     invariant: 'I-12',

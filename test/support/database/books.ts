@@ -154,11 +154,15 @@ async function acceptAs(
   assert.ok(lot && doubt)
   const { discrepancyId } = doubt
   const place = { transactionKey: null, atEntry: lot.lastEntry, acceptedBefore: 0, approval: null }
-  await asOperator(database, { command: 'discrepancies accept', subject: discrepancyId }, async () => {
-    assert.ok(await insertPart(database, { customerId, ...payment, discrepancyId, ...taken, reason, ...place }))
-    await resolveDiscrepancies(database, [discrepancyId], reason)
-    return {}
-  })
+  await asOperator(
+    database,
+    { command: 'discrepancies accept', subject: discrepancyId, credits: taken.credits },
+    async () => {
+      assert.ok(await insertPart(database, { customerId, ...payment, discrepancyId, ...taken, reason, ...place }))
+      await resolveDiscrepancies(database, [discrepancyId], reason)
+      return {}
+    },
+  )
 }
 
 /** A hold of every kind: two ended by the service, one expired, one captured in parts and extended. */
