@@ -118,7 +118,7 @@ test('a test event shows the answer and is in the action log with its outcome', 
   assert.deepEqual((await viewer.get('eventAttempts', { params })).attempts, [])
 })
 
-test('dead events are listed and sent again, one or all; disabled, enabled, and removed with them', async () => {
+test('dead events are listed and sent again, all or one, which takes its customer beside its number; disabled, enabled, and removed with them', async () => {
   const { params, endpointId } = await newEndpoint()
   const customer = await service.newCustomer()
   const { customerId } = customer
@@ -182,7 +182,7 @@ test('a service token is issued with its scopes, listed without the token, suspe
   assert.ok(!(await admin.request('actionLog')).text.includes(token))
 })
 
-test('a service has a budget over all customers, which is set and removed beside those of customers', async () => {
+test('a service has a budget over all customers, beside those of customers, none of which is removed as one of a service', async () => {
   const budget = { ...body, value: 'captions', period: 'DAY', credits: 100 } as const
   const { budgetId, warnAt } = await admin.get('setServiceBudget', { body: budget })
   assert.equal(warnAt, 80)

@@ -137,17 +137,23 @@ test('a command repeats a statement for its whole patience, however long the sta
   await assert.rejects(run(10, 1, 1), isUnavailable)
 })
 
-test('a server that is still read-only after the repeats of a request is waited for no longer, by a command either', async () => {
-  let queries = 0
-  const query = async () => {
-    queries += 1
-    if (queries > 6) return { rows: [{ one: 1 }] }
-    throw withState('25006')
-  }
-  const patience = { retries: Number.POSITIVE_INFINITY, limitMs: 60_000, waitsForConnections: true }
-  await assert.rejects(createDatabase({ query }, silentLog, { patience }).run(select), isUnavailable)
-  assert.equal(queries, 4)
-})
+for (const { state, what } of [
+  { state: '25006', what: 'a server that is still read-only' },
+  { state: '40001', what: 'a statement that still loses to others' },
+  { state: '40P01', what: 'a statement that still ends in a deadlock' },
+]) {
+  test(`${what} after the repeats of a request is waited for no longer, by a command either`, async () => {
+    let queries = 0
+    const query = async () => {
+      queries += 1
+      if (queries > 6) return { rows: [{ one: 1 }] }
+      throw withState(state)
+    }
+    const patience = { retries: Number.POSITIVE_INFINITY, limitMs: 60_000, waitsForConnections: true }
+    await assert.rejects(createDatabase({ query }, silentLog, { patience }).run(select), isUnavailable)
+    assert.equal(queries, 4)
+  })
+}
 
 test('a busy database refuses with SVC001 at once: running it again would add to its load', async () => {
   for (const error of [

@@ -111,7 +111,7 @@ test('any token of the service that holds may end the hold, and it counts once i
   assert.equal(await usedOf(budgetId), 6)
 })
 
-test('with manage-holds a service ends holds of others, and what it captures counts in its own budgets beside theirs', async () => {
+test('with manage-holds a service ends holds of others, and what it captures counts in its own budgets beside theirs, and not again in those of the customer', async () => {
   const holder = await callerWith(['hold'])
   const manager = await callerWith(['hold', 'manage-holds'])
   const { customerId } = await service.customerWith(50)

@@ -193,6 +193,24 @@ test('a witness that is away stops nothing, and cosigns the same checkpoint when
   assert.equal((await events()).filter(({ data }) => Number(data.size) === size).length, 1)
 })
 
+test('a receipt is under the checkpoint with most cosignatures, also when a newer one has all its entries and fewer', async () => {
+  await using stack = new AsyncDisposableStack()
+  const logs = vkeysOf([oldPepper])
+  const stays = await startTestWitness({ logs })
+  stack.defer(stays.close)
+  const leaves = await startTestWitness({ logs, name: 'witness.example/w2' })
+  const publish = createPublish(contextOf({ witnesses: witnessesOf(stays, leaves) }))
+  await grow()
+  await run(publish)
+  await leaves.close()
+  await grow()
+  await run(publish)
+  const [both, one] = (await published()).slice(-2)
+  assert.deepEqual([both?.cosignatures.length, one?.cosignatures.length], [2, 1])
+  const receipt = await receiptOfEntries(database, { keys: logKeysOf([oldPepper], origin), origin }, customerId, [1])
+  assert.equal(receipt !== 'not logged yet' && receipt.checkpoint, both && cosignedNote(both))
+})
+
 test('of several processes at once one begins a publication, and its event is written once', async () => {
   const size = await grow()
   await Promise.all(Array.from({ length: 6 }, () => run(createPublish(contextOf(), 0))))

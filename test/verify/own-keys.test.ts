@@ -1,7 +1,7 @@
-// `credits verify` beside a service whose secret was rotated: it verifies receipts of the retired key too, which only a list that a
-// later key has signed names.
+// `credits verify` and `credits audit` beside a service whose secret was rotated: they know the retired key too, which only a list
+// that a later key has signed names.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
@@ -52,12 +52,35 @@ before(async () => {
 })
 after(() => own.drop())
 
+const settingsOf = (secret: string) => ({
+  KEY_PEPPER: secret,
+  LOG_ORIGIN: origin,
+  DATABASE_URL: databaseUrl(own.connection),
+})
+
 test('a receipt of a retired key is verified by the key that the database of the service names, and not by another service', async () => {
   const ask = async (secret: string) => {
-    const settings = { KEY_PEPPER: secret, LOG_ORIGIN: origin, DATABASE_URL: databaseUrl(own.connection) }
-    const { code, stdout } = await callCli({ after }, directory, ['verify', file, '--json'], settings)
+    const { code, stdout } = await callCli({ after }, directory, ['verify', file, '--json'], settingsOf(secret))
     return [code, JSON.parse(stdout).result]
   }
   assert.deepEqual(await ask(newSecret), [0, 'verified'])
   assert.deepEqual(await ask(otherSecret), [1, 'not verified'])
+})
+
+test('the audit compares a kept receipt of a retired key, which the database names, and refuses it beside another secret', async () => {
+  const audit = (secret: string) =>
+    callCli({ after }, directory, ['audit', '--checkpoint', file, '--json'], settingsOf(secret))
+  const found = await audit(newSecret)
+  assert.deepEqual([found.code, found.stderr], [0, ''])
+  const refused = await audit(otherSecret)
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /of this log: NOT VERIFIED: no known key/)
+})
+
+test('where there is no database of the service yet, verify asks none, and creates none', async (t) => {
+  const empty = newDirectory(t)
+  const settings = { KEY_PEPPER: newSecret, LOG_ORIGIN: origin }
+  const { code, stdout } = await callCli({ after }, empty, ['verify', file, '--json'], settings)
+  assert.deepEqual([code, JSON.parse(stdout).result], [1, 'not verified'])
+  assert.deepEqual(readdirSync(empty), [])
 })
