@@ -260,6 +260,16 @@ test('a full refund after an accepted part returns the rest; what the part took 
   assertRefused(await service.internal.reverse(customerId, reference), 'VAL003')
 })
 
+test('a full refund after an accepted part takes what the part left of its order, and none of the credits of another one', async () => {
+  const order = await buy()
+  await order.confirmedOrder('STANDARD')
+  await service.sandbox.cancel(order.paymentKey, 5_000)
+  await accept(order)
+  const answer = await refund(service.payments, { orderId: order.orderId, reason: 'goodwill' })
+  assert.deepEqual([answer.refundedAmount, answer.creditsTakenBack, answer.shortfall], [15_000, 16, 0])
+  assert.equal(await order.credits(), 21)
+})
+
 test('when the rest is cancelled in the dashboard too, the order is REFUNDED with the price', async () => {
   const order = await buy()
   await service.sandbox.cancel(order.paymentKey, 5_000)
