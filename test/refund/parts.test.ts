@@ -461,6 +461,17 @@ test('won that another acceptance has booked meanwhile are not booked again, als
   assert.deepEqual(await lotOf(order), [0, 21, 0, 15_000])
 })
 
+test('nothing is accepted when a hold was opened after the part was computed, although another order has the credits', async () => {
+  const order = await buy()
+  await order.confirmedOrder('STANDARD')
+  await service.sandbox.cancel(order.paymentKey, 5_000)
+  const context = contextBefore('payments.acceptPart', async () => {
+    dataOf(await service.internal.hold(order.customerId, 18), 201)
+  })
+  await assert.rejects(acceptPartOf(context, order.key), { metadata: { reason: 'changed' } })
+  assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM APPROVED'])
+})
+
 test('an acceptance and an approval that were booked by another request after they were looked for get its answer', async () => {
   const { database } = service.payments
   const after = (happen: () => Promise<unknown>) => contextBefore('payments.findReviewSubject', happen)
