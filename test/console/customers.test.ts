@@ -317,6 +317,22 @@ test('an operator approves adjustments up to the limit of the own role', async (
   assert.deepEqual([approved.state, approved.available], ['DONE', 600])
 })
 
+test('the page of a customer shows the adjustments of this customer that wait for a second person, and no others', async () => {
+  const requested = async () => {
+    const operator = await api.newOperator('admin')
+    const { customerId } = await service.newCustomer()
+    const adjustmentId = crypto.randomUUID()
+    await operator.get('grantGoodwill', { params: { customerId }, body: { ...body, adjustmentId, credits: 600 } })
+    const { pending } = await operator.get('adjustments', { params: { customerId } })
+    assert.deepEqual(
+      pending.map((each) => each.adjustmentId),
+      [adjustmentId],
+    )
+  }
+  await requested()
+  await requested()
+})
+
 test('an adjustment whose id came in capitals is made and charged once, with the id as it is stored', async () => {
   const operator = await api.newOperator('support')
   const { customerId } = await service.newCustomer()

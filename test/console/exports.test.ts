@@ -174,6 +174,17 @@ test('a reason that is the name of a member of every object is written as it is,
   }
 })
 
+test('the liability file of a day has what was granted on that day, and the file of the day before has not', async () => {
+  const { orderId } = await (await service.newCustomer()).confirmedOrder('BASIC')
+  const { order } = await finance.get('order', { params: { orderId } })
+  const day = koreanDayOf(new Date(order.confirmedAt ?? assert.fail('not confirmed')))
+  const unspentOn = async (to: string) => {
+    const lines = await linesOf(await finance.save(`/books/liability.csv?to=${to}`))
+    return lines.filter((line) => line.orderId === orderId).map(({ unspent }) => unspent)
+  }
+  assert.deepEqual([await unspentOn(day), await unspentOn(addDays(day, -1))], [['1'], []])
+})
+
 test('the days file has the days of the page, with empty cells for a day that was not compared', async () => {
   const lines = await linesOf(await finance.save('/books/days.csv'))
   const { day, state, movements, gatewayNet, difference } = lines[0] ?? {}

@@ -376,6 +376,26 @@ test('an accepted part is returned money of its day, and lowers the revenue of i
   assert.deepEqual(figures, [{ revenue: 15_000, orders: 1 }])
 })
 
+test('a month is compared with all of the month before where that is shorter: on 30 March with all of February', async () => {
+  const at = (time: string) => new Date(`2026-${time}:00+09:00`)
+  const now = at('03-30T12:30')
+  let spans: unknown[] = []
+  const inMarch = wrapConnections(service.database.pool, async (query, send) => {
+    if (query.name === 'payments.readFiguresBetween') spans = query.values
+    const { rows } = await send()
+    if (query.name !== 'payments.readFigures') return { rows }
+    const complete = { asOf: now, reached: now, detailsReached: now, upTo: null, detailsUpTo: null }
+    return { rows: rows.map((row) => ({ ...(row as object), ...complete })) }
+  })
+  await homeOf(createDatabase(inMarch, silentLog))
+  const [, names, from, to] = spans as [string, string[], Date[], Date[]]
+  const shown = names.map((name, place) => [name, from[place], to[place]])
+  assert.deepEqual(shown.slice(-2), [
+    ['month now', at('03-01T00:00'), at('03-30T12:00')],
+    ['month before', at('02-01T00:00'), at('03-01T00:00')],
+  ])
+})
+
 /** Today and the month, and the periods before them up to the same hour: counted by the rows. */
 async function assertCompared(books: TestDatabase, home: Home): Promise<void> {
   const count = async (begin: Date, end: Date) => {

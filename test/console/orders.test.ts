@@ -204,17 +204,18 @@ test('the sum of orders has what was ordered, and of it what was paid and not re
   assert.deepEqual(matched, { count: 5, amount, kept: (confirmed ?? 0) - 5_000, among: null })
 })
 
-test('a discrepancy that the service resolved shows that, also when an operator has acted on it before or afterwards', () => {
+test('a discrepancy that the service resolved shows that, also when an operator has acted on it before, afterwards or without success', () => {
   const second = (count: number) => `2026-11-15T21:45:0${count}.000Z`
   const found = { discrepancyId: 'd', kind: 'OPERATION_STUCK', detail: {}, foundAt: second(0), lastSeenAt: second(0) }
   const discrepancy = { ...found, resolvedAt: second(4), resolution: 'the operation was settled' }
-  const kindsWith = (at: number, end: number) => {
-    const by = { actionId: 'a', actor: 'kim', command: 'discrepancies resolve', reason: 'seen', outcome: 'ok' }
+  const kindsWith = (at: number, end: number, outcome = 'ok') => {
+    const by = { actionId: 'a', actor: 'kim', command: 'discrepancies resolve', reason: 'seen', outcome }
     return discrepancyTimeline(discrepancy, [{ ...by, at: second(at), endedAt: second(end) }]).map(({ kind }) => kind)
   }
   assert.deepEqual(kindsWith(3, 5), ['DISCREPANCY_FOUND', 'OPERATOR'])
   assert.deepEqual(kindsWith(1, 2), ['DISCREPANCY_FOUND', 'OPERATOR', 'DISCREPANCY_RESOLVED'])
   assert.deepEqual(kindsWith(5, 6), ['DISCREPANCY_FOUND', 'DISCREPANCY_RESOLVED', 'OPERATOR'])
+  assert.deepEqual(kindsWith(3, 5, 'NOT000'), ['DISCREPANCY_FOUND', 'OPERATOR', 'DISCREPANCY_RESOLVED'])
 })
 
 test('days are those of Korea: an order of the last millisecond before midnight is of the day before', async () => {

@@ -6,7 +6,12 @@ import { forSeeds } from '../../harness/random.ts'
 import { newOrderId } from '../../src/core/ids.ts'
 import { createBridgeLines } from '../../src/payments/books/bridge.ts'
 import { type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
-import { sumOpenDiscrepancies } from '../../src/payments/recovery/discrepancies.sql.ts'
+import {
+  findDoubtsOfOrder,
+  resolveDiscrepancies,
+  saveDiscrepancy,
+  sumOpenDiscrepancies,
+} from '../../src/payments/recovery/discrepancies.sql.ts'
 import { amountOf } from '../../src/payments/recovery/discrepancy-amount.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { orderInState } from '../support/service/orders.ts'
@@ -170,6 +175,23 @@ test('a movement that our copy has with another amount is a line with the amount
     result.lines.reduce((sum, each) => sum + each.amount, 0),
     differenceOf(result),
   )
+})
+
+test('the line of a payment that was repaired names no discrepancy of its order that was resolved before', async () => {
+  const { orderId, paymentKey, amount } = await customer.paidOrder()
+  const key = { customerId: customer.customerId, orderId }
+  const { database } = service.payments
+  await saveDiscrepancy(database, { kind: 'OPERATION_STUCK', subject: orderId, order: key, detail: {} })
+  const doubts = await findDoubtsOfOrder(database, key)
+  const resolved = await resolveDiscrepancies(
+    database,
+    doubts.map(({ discrepancyId }) => discrepancyId),
+    'looked at',
+  )
+  assert.deepEqual(resolved, ['OPERATION_STUCK'])
+  await service.sandbox.capture(paymentKey, orderId, amount)
+  const line = (await run()).lines.find((each) => each.orderId === orderId)
+  assert.deepEqual([line?.result, line?.discrepancyId, line?.kind], ['repaired', null, null])
 })
 
 test('a run keeps 500 lines, those that need a decision before the others, and the sum of the rest', () => {

@@ -314,6 +314,16 @@ test('a full refund after an accepted part returns the rest; what the part took 
   assertRefused(await service.internal.reverse(customerId, reference), 'VAL003')
 })
 
+test('a full refund after an accepted part takes what the part left of its order, and none of the credits of another one', async () => {
+  const order = await buy()
+  await order.confirmedOrder('STANDARD')
+  await service.sandbox.cancel(order.paymentKey, 5_000)
+  await accept(order)
+  const answer = await refund(service.payments, { orderId: order.orderId, reason: 'goodwill' })
+  assert.deepEqual([answer.refundedAmount, answer.creditsTakenBack, answer.shortfall], [15_000, 16, 0])
+  assert.equal(await order.credits(), 21)
+})
+
 test('when the rest is cancelled in the dashboard too, the order is REFUNDED with the price', async () => {
   const order = await buy()
   await service.sandbox.cancel(order.paymentKey, 5_000)
@@ -505,6 +515,17 @@ test('won that another acceptance has booked meanwhile are not booked again, als
   assert.deepEqual(await lotOf(order), [0, 21, 0, 15_000])
 })
 
+test('nothing is accepted when a hold was opened after the part was computed, although another order has the credits', async () => {
+  const order = await buy()
+  await order.confirmedOrder('STANDARD')
+  await service.sandbox.cancel(order.paymentKey, 5_000)
+  const context = contextBefore('payments.acceptPart', async () => {
+    dataOf(await service.internal.hold(order.customerId, 18), 201)
+  })
+  await assert.rejects(acceptPartOf(context, order.key), { metadata: { reason: 'changed' } })
+  assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM APPROVED'])
+})
+
 test('an acceptance and an approval that were booked by another request after they were looked for get its answer', async () => {
   const { database } = service.payments
   const after = (happen: () => Promise<unknown>) => contextBefore('payments.findReviewSubject', happen)
@@ -539,12 +560,6 @@ test('taking less than the won stand for needs a second person above the limit, 
   const asked = await accept(order, { credits: 10, discrepancyId, limits, actor: requester })
   assert.deepEqual([asked.state, asked.amount, asked.creditsTaken, asked.creditsLeft], ['PENDING', 50_000, 10, 110])
   const requestId = asked.requestId ?? assert.fail('no request')
-  // A repeat finds the request, another number of credits does not replace it.
-  assert.equal((await accept(order, { credits: 10, discrepancyId, limits, actor: requester })).requestId, requestId)
-  await assert.rejects(accept(order, { credits: 9, discrepancyId, limits, actor: approver }), {
-    message: 'Not requested: a request with 10 credits waits for a second person already.',
-    metadata: { reason: 'requested already' },
-  })
   assert.equal(await findUsedToday(database, requester), 40)
   await assert.rejects(approvePending(service.payments, requestId, requester, 60), /another person/i)
   await assert.rejects(approvePending(service.payments, requestId, approver, 39), /the limit is 39/)
@@ -558,6 +573,21 @@ test('taking less than the won stand for needs a second person above the limit, 
   assert.deepEqual(await discrepanciesOf(order), ['PARTLY_CANCELLED_AT_GATEWAY: agreed'])
   assert.equal((await findRequest(database, requestId))?.state, 'APPROVED')
   await assert.rejects(reject(database, requestId, approver), /already APPROVED/)
+})
+
+test('while the request of a part waits, a repeat finds it, and one with another number of credits is refused', async () => {
+  const order = await buy('PRO')
+  await service.sandbox.cancel(order.paymentKey, 50_000)
+  const discrepancyId = await discrepancyIdOf(order)
+  const limits = { perDay: 60, approvalAbove: 20 }
+  const request = (credits: number) => accept(order, { credits, discrepancyId, limits, actor: randomUUID() })
+  const { state, requestId } = await request(10)
+  assert.equal(state, 'PENDING')
+  assert.equal((await request(10)).requestId, requestId)
+  await assert.rejects(request(9), {
+    message: 'Not requested: a request with 10 credits waits for a second person already.',
+    metadata: { reason: 'requested already' },
+  })
 })
 
 test('the command asks whether to store a request when it takes more than the limit beside the won, whether more or less', async () => {

@@ -128,11 +128,13 @@ test('a quote of the right amount and other credits is refused', async () => {
   assert.equal((await paymentOf(orderId)).balanceAmount, 20_000)
 })
 
-test('after a refund of the unused part the full price is refused, with what was refunded', async () => {
+test('after a refund of the unused part the full price, or other credits for the same amount, are refused', async () => {
   const { customerId, orderId } = await customerWithOrder()
   await spend(customerId, 5)
   dataOf(await service.internal.refund(customerId, orderId, { amount: 15_000, credits: 16 }))
   await assert.rejects(refund(service.payments, { orderId, reason: 'all of it' }), /15000 KRW .* refunded already/)
+  const otherwise = await service.internal.refund(customerId, orderId, { amount: 15_000, credits: 15 })
+  assert.equal(refusalOf(otherwise), 'refunded already')
 })
 
 test('a spend between quote and refund refuses it, and the message has the new numbers', async () => {

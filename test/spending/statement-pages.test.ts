@@ -1,5 +1,5 @@
 // The statement page by page: the cursor returns every entry once, also while the customer keeps spending; kinds and times
-// filter it; invalid query values are refused.
+// filter it; invalid query values are refused. The lots of the orders are paged in the same way.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { type EntryKind, entryKinds } from '../../src/credits/statement/statement.sql.ts'
@@ -51,6 +51,20 @@ for (const limit of [1, 2, 3, 5, 17, 18, 1_000]) {
     assert.equal(pages.length, Math.ceil(everything.length / limit))
   })
 }
+
+test('pages of 2 cover the lots of a customer once, newest first', async () => {
+  const customer = await service.newCustomer()
+  const bought: string[] = []
+  for (let order = 0; order < 5; order += 1) bought.unshift((await customer.confirmedOrder('BASIC')).orderId)
+  const pages: string[][] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const answer = await internal.lots(customer.customerId, { limit: '2', ...(cursor && { cursor }) })
+    assertSuccess(answer, 200)
+    pages.push(answer.body.data.lots.map(({ orderId }) => orderId))
+    cursor = answer.body.data.nextCursor
+  }
+  assert.deepEqual(pages, [bought.slice(0, 2), bought.slice(2, 4), bought.slice(4)])
+})
 
 test('a page has 100 entries by default', async () => {
   const customer = await service.customerWith(60)
