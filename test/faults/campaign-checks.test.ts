@@ -602,6 +602,14 @@ test('H-6, H-7, H-8, B-1, B-2 and S-1 know that a service with the scope ends ho
   }
   assert.deepEqual(found(0, answered), [])
   assert.deepEqual(found(2, denied), [])
+  // Asked for the same end, the one that holds gets the same answer; which one the entry names has asked for it.
+  assert.deepEqual(found(1, answered), [])
+  const endedBy = (serviceId: string) => {
+    const ended = { ...hold, ...rest, end: { ...end, serviceId } } as unknown as BookedHold
+    return { holds: new Map([['hold-1', ended]]) }
+  }
+  assert.deepEqual(found(1, answered, endedBy('svc_2')), [])
+  assert.deepEqual(found(1, answered, endedBy('svc_3')), ['H-6'])
   assert.deepEqual(found(2, answered), ['H-6', 'H-7'])
   assert.deepEqual(found(0, denied), ['H-7'])
   assert.deepEqual(found(2, fault('holdId', 'the hold is CAPTURED, 9 of 9')), ['H-6', 'H-7'])

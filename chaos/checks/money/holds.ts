@@ -27,7 +27,7 @@ export function checkHolds(evidence: Evidence): Check[] {
     {
       id: 'H-6',
       title: 'every acknowledged capture and release is in the ledger once, as in each answer',
-      violations: each((hold, call) => acknowledged(evidence, hold, call)),
+      violations: each((hold, call) => acknowledged(hold, call)),
     },
     {
       id: 'H-8',
@@ -46,7 +46,7 @@ export function checkHolds(evidence: Evidence): Check[] {
     {
       id: 'H-6',
       title: 'every hold ended at most once, by a request or by expiry',
-      violations: ends(all, calls),
+      violations: ends(evidence, all, calls),
     },
     {
       id: 'H-8',
@@ -107,14 +107,14 @@ const entryKinds: Record<Exclude<HoldState, 'ACTIVE'>, string> = {
   EXPIRED: 'EXPIRE',
 }
 
-function acknowledged({ shop }: Evidence, hold: BookedHold, { request, outcome }: EndCall): string | null {
+/** Which service has ended it is checked with its entry: another one gets the same answer. */
+function acknowledged(hold: BookedHold, { request, outcome }: EndCall): string | null {
   if (outcome.kind !== 'ok') return null
   const wanted = wantedOf(request, hold)
   const { holdId, captured, released, balance } = outcome.data as Data
-  const service = shop.siblings[request.sibling]?.serviceId
-  const answered = [holdId, wanted > 0 ? 'CAPTURED' : 'RELEASED', captured, released, balance, service].join(' ')
+  const answered = [holdId, wanted > 0 ? 'CAPTURED' : 'RELEASED', captured, released, balance].join(' ')
   const { state, credits, end } = hold
-  const inBooks = [hold.holdId, state, wanted, credits - wanted, end?.balance, end?.serviceId].join(' ')
+  const inBooks = [hold.holdId, state, wanted, credits - wanted, end?.balance].join(' ')
   return answered === inBooks && (hold.captured ?? 0) === wanted && (end?.reference ?? null) === null
     ? null
     : `was answered with ${answered}, booked ${inBooks}`
@@ -160,7 +160,7 @@ function refused(evidence: Evidence, hold: BookedHold, call: EndCall): string | 
   return isSame ? `was refused although that is how it ended` : null
 }
 
-function ends(holds: BookedHold[], calls: EndCall[]): string[] {
+function ends({ shop }: Evidence, holds: BookedHold[], calls: EndCall[]): string[] {
   const byHold = Map.groupBy(calls, ({ request }) => request.holdId)
   return holds.flatMap((hold) => {
     const { holdId, state, credits, captured, openings, endings, end } = hold
@@ -171,7 +171,9 @@ function ends(holds: BookedHold[], calls: EndCall[]): string[] {
       return [`${holdId} is ${state}: begun ${openings} times, ended ${endings} times, ${entry} and not ${expected}`]
     }
     const mayHave = ({ request, outcome }: Call<EndRequest>) =>
-      outcome.kind !== 'fail' && wantedOf(request, hold) === (captured ?? 0)
+      outcome.kind !== 'fail' &&
+      wantedOf(request, hold) === (captured ?? 0) &&
+      shop.siblings[request.sibling]?.serviceId === end?.serviceId
     // That a part was requested is checked with the references.
     const isPart = end?.reference != null
     const isRequested =
