@@ -23,6 +23,6 @@ test('PostgreSQL accepts every statement on the current schema, as the service r
 })
 
 test('a second text with the name of an existing statement is refused', () => {
-  statement('test.onlyOnce', 'select 1')
-  assert.throws(() => statement('test.onlyOnce', 'select 2'), /two statements are named test\.onlyOnce/)
+  statement.global('test.onlyOnce', 'select 1')
+  assert.throws(() => statement.global('test.onlyOnce', 'select 2'), /two statements are named test\.onlyOnce/)
 })

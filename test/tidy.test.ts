@@ -142,7 +142,7 @@ const sqlFragments = [
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions)$/,
   /^(accountNow|grantedLots|newestLots|fromOrders|operations|lotsOfAccounts|lotsOfPage|lotColumns)$/,
   /^(computed|relationText|undoneText|viewsLock|executables|head|body|usersLock|attributes|inSight|confirmOfAnotherOrder|failedConfirmColumn|quoted[A-Z][A-Za-z]*)$/,
-  /^(isUnused|moveByCause|requestColumns|confirmed|isBeforeOpening|isChargeOfPart)$/,
+  /^(isUnused|moveByCause|requestColumns|confirmed|replicated|isBeforeOpening|isChargeOfPart)$/,
   /^(servicesWithBudget|hasServiceBudget|checkRestrictions|renewal|previewRestrictions)$/,
   /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage|checkServiceBudgets|isOwnHold|scopesColumn)$/,
   // From src/db/inputs.ts.
@@ -194,7 +194,7 @@ const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
   },
   {
     files: source,
-    pattern: /\b(statement|query)\(\s*(?:'[^']*',\s*)?(['`])(?:(?!\2).)*\2\s*\+/s,
+    pattern: /\b(statement\.\w+|query)\(\s*(?:'[^']*',\s*)?(['`])(?:(?!\2).)*\2\s*\+/s,
     instead: 'one text; values are parameters',
   },
   {
@@ -234,6 +234,15 @@ test('folders of src import only what the table allows', () => {
         ? []
         : [`${from} imports ${to}: ${own} may import ${mayImport[own]?.join(', ')}`]
     }),
+  )
+})
+
+test('no feature imports anything of a cluster: where rows are is known behind the database', () => {
+  const others = ['customers', 'credits', 'events', 'payments', 'transparency', 'console', 'operators', 'gateway']
+  breaches(
+    imports
+      .filter(({ from, to }) => to.startsWith('src/db/cluster/') && others.includes(folderOf(from) ?? ''))
+      .map(({ from, to }) => `${from} imports ${to}`),
   )
 })
 
@@ -301,7 +310,7 @@ test('a table is written only in the files that own it', () => {
 
 test('statements are named after their folder, once', () => {
   const names = source.flatMap((file) =>
-    [...read(file).matchAll(/\bstatement\(\s*'([^']+)'/g)].map(([, name = '']) => ({ file, name })),
+    [...read(file).matchAll(/\bstatement\.\w+\(\s*'([^']+)'/g)].map(([, name = '']) => ({ file, name })),
   )
   breaches(
     names
@@ -315,7 +324,7 @@ test('SQL is only in files called *.sql.ts, beside the verb that runs it', () =>
   // db/ is below the statements; one command reads a database of another version.
   const exceptions = /^src\/(db\/|commands\/.*restored-access\.ts$)/
   const hasSql = (text: string) =>
-    /\bstatement\(\s*['`]/.test(text) ||
+    /\bstatement\.\w+\(\s*['`]/.test(text) ||
     [...text.matchAll(/`[^`]*`|'[^'\n]*'/g)].some(([literal]) =>
       /\bselect\b[^`]*\bfrom\b|\binsert into \w+ |\bupdate \w+( \w+)?\s+set\b|\bdelete from \w+|\bunion all\b/.test(
         literal,
@@ -339,7 +348,7 @@ test('SQL is composed only of our own fragments: values are parameters', () => {
         .map((expression) => `${file} puts ${expression} into SQL`)
     }),
   )
-  const spoiled = `statement('a.b', \`select \${columns} from t where name = \${input.name} and \${iso(column)}\`)`
+  const spoiled = `statement.global('a.b', \`select \${columns} from t where name = \${input.name} and \${iso(column)}\`)`
   assert.deepEqual(sqlExpressions(spoiled), ['columns', 'input.name', 'iso(column)'])
 })
 
@@ -394,18 +403,6 @@ function closingBracket(code: string, start: number): number {
 
 test('files open with a comment that states what they are responsible for', () => {
   breaches(code.filter((file) => !read(file).startsWith('// ')))
-})
-
-/** Migrations are excepted: they are a list. */
-const filesPerFolder = 14
-
-test('no folder has more files than the limit', () => {
-  const folders = Map.groupBy(code, dirname)
-  breaches(
-    [...folders]
-      .filter(([, members]) => members.length > filesPerFolder)
-      .map(([folder, { length }]) => `${folder} has ${length} files: make a folder of those that belong together`),
-  )
 })
 
 test('an exported name of src is exported by one file', () => {

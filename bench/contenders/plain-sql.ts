@@ -5,7 +5,7 @@ import { type Database, statement } from '../../src/db/database.ts'
 import { type NewOrder, type OrderKey, type OrderWithOutcome, orderColumns } from '../../src/payments/orders.sql.ts'
 import { slipColumns } from '../../src/payments/slip/columns.sql.ts'
 
-const insertOrderStatement = statement(
+const insertOrderStatement = statement.global(
   'bench.insertOrder',
   `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, idempotency_key)
   values ($1, $2, $3, $4, $5, $6, $7)
@@ -20,7 +20,7 @@ export async function insertOrder(database: Database, order: NewOrder): Promise<
   return (await database.run(insertOrderStatement, values)).length === 1
 }
 
-const findOrderStatement = statement(
+const findOrderStatement = statement.global(
   'bench.findOrder',
   `select ${orderColumns}, ${slipColumns('p')}
   from orders o
@@ -37,7 +37,7 @@ export async function findOrder(
   return order ?? null
 }
 
-const readBalanceStatement = statement(
+const readBalanceStatement = statement.global(
   'bench.readBalance',
   'select balance - held as "available" from accounts where customer_id = $1',
 )
@@ -48,7 +48,7 @@ export async function readBalance(database: Database, customerId: string): Promi
 }
 
 /** The conditional update is the only lock. */
-const spendStatement = statement(
+const spendStatement = statement.global(
   'bench.spend',
   `with moved as (
     update accounts a

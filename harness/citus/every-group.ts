@@ -53,7 +53,7 @@ export function queryGroupOf<Row extends object>(
   return group.run<Row>(inGroups(text), values)
 }
 
-const inGroups = (text: string) => statement(nameOf(text), text, 'groups')
+const inGroups = (text: string) => statement.ofEachGroup(nameOf(text), text)
 
 /** For a statement that is prepared. */
 export function nameOf(text: string): string {

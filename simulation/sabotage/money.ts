@@ -115,10 +115,8 @@ export const moneySabotages: Record<string, Sabotage> = {
     changes: [
       {
         file: 'src/payments/orders.sql.ts',
-        from: `sizes: batchSizesOf(tallies, findOrdersStatement.name),
-    run: (inputs) => findOrders(database, inputs),`,
-        to: `sizes: batchSizesOf(tallies, findOrdersStatement.name),
-    run: ((known) => async (inputs) => {
+        from: `    run: (inputs) => findOrders(database, inputs),`,
+        to: `    run: ((known) => async (inputs) => {
       const found = await findOrders(database, inputs)
       return found.map((order, place) => {
         const { orderId } = inputs[place]

@@ -1,13 +1,12 @@
 // The statements on accounts alone. What moves credits is in ledger.sql.ts.
 import { type Database, statement } from '../db/database.ts'
 
-const readBalancesStatement = statement(
+const readBalancesStatement = statement.ofCustomers(
   'credits.readBalances',
   `select i.ordinal, coalesce(a.balance - a.held, 0) as "available"
   from unnest($1::uuid[]) with ordinality as i (customer_id, ordinal)
   left join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a on true
   order by i.ordinal`,
-  'customers',
 )
 
 /** The available credits: the balance less what is held; 0 for an unknown customer. */
@@ -16,17 +15,16 @@ export async function readBalances(database: Database, customerIds: string[]): P
   return rows.map((row) => row.available)
 }
 
-const hasAccountStatement = statement('credits.hasAccount', 'select from accounts where customer_id = $1', 'customer')
+const hasAccountStatement = statement.ofCustomer('credits.hasAccount', 'select from accounts where customer_id = $1')
 
 /** Whether there is such a customer. */
 export async function hasAccount(database: Database, customerId: string): Promise<boolean> {
   return (await database.run(hasAccountStatement, [customerId])).length > 0
 }
 
-const updateLowCreditsStatement = statement(
+const updateLowCreditsStatement = statement.ofCustomer(
   'credits.updateLowCredits',
   'update accounts set low_credits = $2, low_steps = $3 where customer_id = $1 returning customer_id',
-  'customer',
 )
 
 /**

@@ -1,9 +1,9 @@
 // What the rest of the service does with credits, in batches: read a balance, spend, reverse, hold, extend, capture or end a
 // hold. Built once, when the service or a test starts.
-import { type Batch, createBatch } from '../core/batch.ts'
-import { batchSizesOf, type Tallies } from '../core/tallies.ts'
-import { lanesOf } from '../db/cluster/groups.ts'
-import { type Database, retryScopeOf } from '../db/database.ts'
+import type { Batch } from '../core/batch.ts'
+import type { Tallies } from '../core/tallies.ts'
+import { batchStatement } from '../db/batch.ts'
+import type { Database } from '../db/database.ts'
 import { readBalances } from './accounts.sql.ts'
 import type { ReversalInput, ReversalOutput } from './adjustments/reverse.sql.ts'
 import { createReverse } from './adjustments/reverse.ts'
@@ -54,10 +54,8 @@ const customer = (input: { customerId: string }) => input.customerId
 const holdOf = ({ customerId, holdId }: HoldKey) => `${customerId}/${holdId}`
 
 function createOpenHold(database: Database, tallies: Tallies): Credits['openHold'] {
-  const openTogether = createBatch<HoldOpening, HoldOpened>({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, 'credits.openHolds'),
+  const openTogether = batchStatement<HoldOpening, HoldOpened>(database, 'credits.openHolds', {
+    tallies,
     conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
     rowKey: customer,
     run: async (inputs) => counted(await retryOnUniqueViolation(() => openHolds(database, inputs))),
@@ -79,10 +77,8 @@ function createOpenHold(database: Database, tallies: Tallies): Credits['openHold
 
 /** A hold ends once: two requests to end it do not share a statement. */
 export function createEndHold(database: Database, tallies: Tallies): Credits['endHold'] {
-  return createBatch<HoldEnding, Hold | null>({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, 'credits.endHolds'),
+  return batchStatement<HoldEnding, Hold | null>(database, 'credits.endHolds', {
+    tallies,
     conflictKey: holdOf,
     rowKey: customer,
     run: async (inputs) => {
@@ -102,28 +98,23 @@ function countEnd({ credits }: Tallies, hold: Hold): void {
 /** Requests with one reference, or about one hold, never share a statement: the second must see the first. */
 export function createCredits(database: Database, tallies: Tallies): Credits {
   return {
-    readBalance: createBatch({
-      retryScopeOf,
-      ...lanesOf(database, (customerId: string) => customerId),
-      sizes: batchSizesOf(tallies, 'credits.readBalances'),
+    readBalance: batchStatement(database, 'credits.readBalances', {
+      tallies,
+      customerOf: (customerId: string) => customerId,
       run: (customerIds) => readBalances(database, customerIds),
     }),
     spend: createSpend(database, tallies),
     reverse: createReverse(database, tallies),
     openHold: createOpenHold(database, tallies),
-    extendHold: createBatch<HoldExtension, HoldExtended | null>({
-      retryScopeOf,
-      ...lanesOf(database),
-      sizes: batchSizesOf(tallies, 'credits.extendHolds'),
+    extendHold: batchStatement<HoldExtension, HoldExtended | null>(database, 'credits.extendHolds', {
+      tallies,
       conflictKey: holdOf,
       rowKey: customer,
       run: (inputs) => extendHolds(database, inputs),
     }),
     // Parts of different holds with one reference may share a statement: the unique index refuses it, and each runs alone.
-    capturePart: createBatch<HoldPart, PartCaptured | null>({
-      retryScopeOf,
-      ...lanesOf(database),
-      sizes: batchSizesOf(tallies, 'credits.captureParts'),
+    capturePart: batchStatement<HoldPart, PartCaptured | null>(database, 'credits.captureParts', {
+      tallies,
       conflictKey: holdOf,
       rowKey: customer,
       run: async (inputs) => {
@@ -141,17 +132,13 @@ export function createCredits(database: Database, tallies: Tallies): Credits {
       }
       return output
     }),
-    findUse: createBatch({
-      retryScopeOf,
-      ...lanesOf(database),
-      sizes: batchSizesOf(tallies, 'credits.findUses'),
+    findUse: batchStatement(database, 'credits.findUses', {
+      tallies,
       run: (inputs) => findUses(database, inputs),
     }),
     endHold: createEndHold(database, tallies),
-    findHold: createBatch({
-      retryScopeOf,
-      ...lanesOf(database),
-      sizes: batchSizesOf(tallies, 'credits.findHolds'),
+    findHold: batchStatement(database, 'credits.findHolds', {
+      tallies,
       run: (inputs) => findHolds(database, inputs),
     }),
   }

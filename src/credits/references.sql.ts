@@ -1,7 +1,6 @@
 // What a reference was used for. A statement that looks a reference up and then waits for the account can be overtaken by a
 // request with the same reference that takes the last credits. The second must not be refused for lack of credits, because
 // what it requests has happened. So the reference is looked up once more, after the wait, before a refusal is returned.
-import { confirmed } from '../db/connect.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 
@@ -29,9 +28,11 @@ export type ReferenceKey = { customerId: string; reference: string }
 
 const keys = inputs<ReferenceKey>({ customerId: 'uuid', reference: 'text' })
 
-const findUsesStatement = statement(
+const findUsesStatement = statement.ofCustomers(
   'credits.findUses',
-  `select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else abs(e.delta) end as "credits",
+  (
+    replicated,
+  ) => `select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else abs(e.delta) end as "credits",
     e.balance_after - coalesce(e.held_after, 0) as "available", h.hold_id as "holdId", h.requested,
     h.expires_at as "expiresAt",
     case e.kind when 'CAPTURE' then (
@@ -43,8 +44,7 @@ const findUsesStatement = statement(
   left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id
   left join adjustments a on a.customer_id = e.customer_id and a.entry_number = e.entry_number
   left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry
-  where ${confirmed}`,
-  'customers',
+  where ${replicated}`,
 )
 
 export async function findUses(database: Database, references: ReferenceKey[]): Promise<(ReferenceUse | null)[]> {

@@ -1,5 +1,4 @@
 // Spends credits, set-wise and idempotent by the reference within the customer.
-import { confirmed } from '../db/connect.ts'
 import { type Database, statement } from '../db/database.ts'
 import { inputs } from '../db/inputs.ts'
 import { emitEvents } from '../events/outbox.sql.ts'
@@ -36,9 +35,9 @@ const spends = inputs<SpendInput>({ customerId: 'uuid', credits: 'bigint', refer
 // A reference that is known already moves nothing and returns what it spent the first time. It is looked up in the snapshot
 // of the statement. If a request with the same reference commits while this one waits for the account, the unique index
 // refuses the entry and the second run finds it; or too little is left, and withResultOfUsedReferences finds it.
-const spendStatement = statement(
+const spendStatement = statement.ofCustomers(
   'credits.spend',
-  `with recursive input as (
+  (replicated) => `with recursive input as (
     select i.*,${hasServiceBudget} as has_service_budget
     from unnest(${spends.arrays}) with ordinality as i (${spends.columns}, ordinal)${servicesWithBudget}
   ),
@@ -67,9 +66,8 @@ const spendStatement = statement(
   from input i
   left join known k using (ordinal)
   left join step s on s.customer_id = i.customer_id and s.reference = i.reference
-  where k.ordinal is null or ${confirmed}
+  where k.ordinal is null or ${replicated}
   order by i.ordinal`,
-  'customers',
 )
 
 export function spendAll(database: Database, all: SpendInput[]): Promise<SpendOutput[]> {

@@ -1,9 +1,9 @@
 // Spends credits now. Idempotent by the reference within the customer: a retry gets the first answer. A reference that was
 // refused for lack of credits can be used again, because only a ledger entry marks it as used.
-import { type Batch, createBatch } from '../core/batch.ts'
-import { batchSizesOf, type Tallies } from '../core/tallies.ts'
-import { lanesOf } from '../db/cluster/groups.ts'
-import { type Database, retryScopeOf } from '../db/database.ts'
+import type { Batch } from '../core/batch.ts'
+import type { Tallies } from '../core/tallies.ts'
+import { batchStatement } from '../db/batch.ts'
+import type { Database } from '../db/database.ts'
 import { spendRestricted } from './budgets/restricted.sql.ts'
 import { createUnbatched } from './budgets/restricted.ts'
 import { type ReferenceUse, withResultOfUsedReferences } from './references.sql.ts'
@@ -13,10 +13,8 @@ import { type SpendInput, type SpendOutput, spendAll } from './spend.sql.ts'
 
 /** Spends of one customer share a statement, one after the other. Two with one reference do not: the second must see the first. */
 export function createSpend(database: Database, tallies: Tallies): Batch<SpendInput, SpendOutput> {
-  const spendTogether = createBatch<SpendInput, SpendOutput>({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, 'credits.spend'),
+  const spendTogether = batchStatement<SpendInput, SpendOutput>(database, 'credits.spend', {
+    tallies,
     conflictKey: ({ customerId, reference }) => `${customerId}/${reference}`,
     rowKey: ({ customerId }) => customerId,
     run: async (inputs) => complete(inputs, await retryOnUniqueViolation(() => spendAll(database, inputs))),

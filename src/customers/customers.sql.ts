@@ -3,14 +3,14 @@ import { uuidPattern } from '../core/ids.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 
-const createCustomerStatement = statement(
+const createCustomerStatement = statement.global(
   'customers.createCustomer',
   `insert into customers (customer_id, name) values ($1, $2)
   on conflict do nothing
   returning customer_id as "customerId"`,
 )
 
-const findCustomerStatement = statement(
+const findCustomerStatement = statement.global(
   'customers.findCustomer',
   'select customer_id as "customerId" from customers where customer_id = $1 or name = $2',
 )
@@ -42,7 +42,7 @@ export async function findCustomer(database: Database, customer: string): Promis
   return found?.customerId
 }
 
-const countKeysStatement = statement('customers.countKeys', 'select count(*) as "count" from api_keys')
+const countKeysStatement = statement.global('customers.countKeys', 'select count(*) as "count" from api_keys')
 
 export async function countKeys(database: Database): Promise<number> {
   const [row] = await database.run<{ count: number }>(countKeysStatement)
@@ -60,7 +60,7 @@ export type StoredKey = {
   status: KeyStatus
 }
 
-const insertKeyStatement = statement(
+const insertKeyStatement = statement.global(
   'customers.insertKey',
   `insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
   values ($1, $2, $3, $4, $5)
@@ -72,7 +72,7 @@ export async function insertKey(database: Database, key: Omit<StoredKey, 'status
 }
 
 // Both or neither: a customer without a key could not be created again.
-const createCustomerWithKeyStatement = statement(
+const createCustomerWithKeyStatement = statement.global(
   'customers.createCustomerWithKey',
   `with created as (
     insert into customers (customer_id, name) values ($1, $2)
@@ -97,7 +97,7 @@ export async function createCustomerWithKey(
 }
 
 // Both or neither: no customer is left with two active keys, or with none.
-const replaceKeyStatement = statement(
+const replaceKeyStatement = statement.global(
   'customers.replaceKey',
   `with replaced as (
     update api_keys set status = 'SUSPENDED' where key_id = $1 and status = 'ACTIVE' returning customer_id
@@ -108,7 +108,7 @@ const replaceKeyStatement = statement(
   returning customer_id as "customerId"`,
 )
 
-const findKeyStatement = statement(
+const findKeyStatement = statement.global(
   'customers.findKey',
   'select customer_id as "customerId", status from api_keys where key_id = $1',
 )
@@ -136,7 +136,7 @@ export async function replaceKey(
   return (replaced ?? (await findKey(database, keyId)))?.customerId
 }
 
-const updateKeyStatusStatement = statement(
+const updateKeyStatusStatement = statement.global(
   'customers.updateKeyStatus',
   'update api_keys set status = $2 where key_id = $1 returning key_id',
 )
@@ -160,7 +160,7 @@ export type ListedKey = {
   createdAt: Date
 }
 
-const listKeysStatement = statement(
+const listKeysStatement = statement.global(
   'customers.listKeys',
   `select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName",
     c.suspended_at is not null as "customerSuspended", k.last_four as "lastFour", k.status,
@@ -180,7 +180,7 @@ export type FoundKey = { keyId: string; customerId: string; keyHash: Buffer; sta
 
 const hashes = inputs<KeyHash>({ pepperVersion: 'int', keyHash: 'bytea' })
 
-const findKeysStatement = statement(
+const findKeysStatement = statement.global(
   'customers.findKeys',
   `select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash",
     case when c.suspended_at is null then k.status else 'SUSPENDED' end as "status"
@@ -189,7 +189,7 @@ const findKeysStatement = statement(
   join customers c using (customer_id)`,
 )
 
-const findSuspendedKeysStatement = statement(
+const findSuspendedKeysStatement = statement.global(
   'customers.findSuspendedKeys',
   `select key_id as "keyId" from api_keys
   where status = 'SUSPENDED' and suspended_at > now() - $1 * interval '1 ms'
@@ -206,12 +206,12 @@ export async function findSuspendedKeys(database: Database, withinMs: number, li
   return rows.map((row) => row.keyId)
 }
 
-const suspendStatement = statement(
+const suspendStatement = statement.global(
   'customers.suspendCustomer',
   'update customers set suspended_at = now() where customer_id = $1 and suspended_at is null returning customer_id',
 )
 
-const activateStatement = statement(
+const activateStatement = statement.global(
   'customers.activateCustomer',
   'update customers set suspended_at = null where customer_id = $1 and suspended_at is not null returning customer_id',
 )
@@ -225,7 +225,7 @@ export async function updateSuspension(database: Database, customerId: string, i
   return changed.length > 0 || (await findCustomer(database, customerId)) !== undefined
 }
 
-const renewKeyHashStatement = statement(
+const renewKeyHashStatement = statement.global(
   'customers.renewKeyHash',
   'update api_keys set pepper_version = $2, key_hash = $3 where key_id = $1 and pepper_version < $2',
 )

@@ -4,7 +4,7 @@ import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 import type { KeyHash, KeyStatus } from './customers.sql.ts'
 
-const insertTokenStatement = statement(
+const insertTokenStatement = statement.global(
   'customers.insertToken',
   `insert into service_tokens (service_id, name, pepper_version, token_hash, last_four, scopes)
   values ($1, $2, $3, $4, $5, $6)
@@ -26,7 +26,7 @@ export type FoundToken = { serviceId: string; keyHash: Buffer; status: KeyStatus
 
 const hashes = inputs<KeyHash>({ pepperVersion: 'int', keyHash: ['bytea', 'token_hash'] })
 
-const findTokensStatement = statement(
+const findTokensStatement = statement.global(
   'customers.findTokens',
   `select i.ordinal, t.service_id as "serviceId", t.token_hash as "keyHash", t.status, ${scopesColumn}
   from unnest(${hashes.arrays}) with ordinality as i (${hashes.columns}, ordinal)
@@ -38,7 +38,7 @@ export async function findTokens(database: Database, all: KeyHash[]): Promise<(F
   return byOrdinal(all, await database.run<FoundToken & { ordinal: number }>(findTokensStatement, hashes.valuesOf(all)))
 }
 
-const findSuspendedTokensStatement = statement(
+const findSuspendedTokensStatement = statement.global(
   'customers.findSuspendedTokens',
   `select service_id as "serviceId" from service_tokens
   where status = 'SUSPENDED' and suspended_at > now() - $1 * interval '1 ms'
@@ -51,7 +51,7 @@ export async function findSuspendedTokens(database: Database, withinMs: number, 
   return rows.map((row) => row.serviceId)
 }
 
-const renewTokenHashStatement = statement(
+const renewTokenHashStatement = statement.global(
   'customers.renewTokenHash',
   'update service_tokens set pepper_version = $2, token_hash = $3 where service_id = $1 and pepper_version < $2',
 )
@@ -60,7 +60,7 @@ export async function renewTokenHash(database: Database, serviceId: string, hash
   await database.run(renewTokenHashStatement, [serviceId, hash.pepperVersion, hash.keyHash])
 }
 
-const updateTokenStatusStatement = statement(
+const updateTokenStatusStatement = statement.global(
   'customers.updateTokenStatus',
   'update service_tokens set status = $2 where service_id = $1 returning service_id',
 )
@@ -81,7 +81,7 @@ export type ListedToken = {
   createdAt: Date
 }
 
-const listTokensStatement = statement(
+const listTokensStatement = statement.global(
   'customers.listTokens',
   `select t.service_id as "serviceId", t.name, t.last_four as "lastFour", t.status, ${scopesColumn},
     t.pepper_version as "secretVersion", t.created_at as "createdAt"

@@ -9,14 +9,18 @@ import type { RetryScope } from '../core/batch.ts'
 import { sleep } from '../core/clock.ts'
 import { refuse } from '../core/errors.ts'
 import { createTallies, type Tallies } from '../core/tallies.ts'
-import { type Connection, confirmCommitsText, createHosts, readOnly, type Standbys, type Use } from './connect.ts'
+import {
+  type Connection,
+  confirmCommitsText,
+  confirmed,
+  createHosts,
+  readOnly,
+  type Standbys,
+  type Use,
+} from './connect.ts'
 
-/**
- * What a statement is about decides where it runs when the tables are spread over several servers. `customer`: its first value is
- * the id of one. `customers`: its first value is an array of ids, and the other arrays belong to them one by one; rows are found
- * again by their ids, not by their order. `groups`: every customer, in each group of them for itself. `whole`: everything else.
- */
-export type About = 'customer' | 'customers' | 'groups' | 'whole'
+/** What a statement is about decides where it runs when the tables are spread over several servers. */
+export type About = 'customer' | 'customers' | 'each group' | 'global'
 
 export type Statement = { name: string; text: string; about: About }
 
@@ -66,14 +70,36 @@ export type Log = { warn(fields: object, message: string): void; error(fields: o
 export const definedStatements = new Map<string, Statement>()
 
 /**
+ * The text of one that answers a repeated request with what the first has written, with a condition that is true: what it has read
+ * is on the standbys where commits wait for them.
+ */
+type Text = string | ((replicated: string) => string)
+
+/**
  * Statements are prepared under their name, once per connection: planning the larger ones takes milliseconds. A name has one
  * text: a connection that has prepared the first would run it for the second.
  */
-export function statement(name: string, text: string, about: About = 'whole'): Statement {
+function define(about: About, name: string, given: Text): Statement {
+  const text = typeof given === 'string' ? given : given(confirmed)
+  assert(typeof given === 'string' || text.includes(confirmed), `${name} answers before the standbys have what it read`)
   assert((definedStatements.get(name)?.text ?? text) === text, `two statements are named ${name}`)
   const defined = { name, text, about }
   definedStatements.set(name, defined)
   return defined
+}
+
+export const statement = {
+  /** Its first value is the id of a customer. */
+  ofCustomer: (name: string, text: Text) => define('customer', name, text),
+  /**
+   * Its first value is an array of ids of customers, and the other arrays belong to them one by one. Rows are found again by their
+   * ids, not by their order.
+   */
+  ofCustomers: (name: string, text: Text) => define('customers', name, text),
+  /** About every customer, in each group of them for itself. */
+  ofEachGroup: (name: string, text: Text) => define('each group', name, text),
+  /** About what belongs to no customer, or about all of them at once. */
+  global: (name: string, text: Text) => define('global', name, text),
 }
 
 // Kinds of failures by SQLSTATE. The first line that matches decides.
@@ -161,7 +187,7 @@ export const brief: Patience = { retries: 3, limitMs: 5_000 }
 /** Pauses of 20, 150 and then 400 ms, give or take half. */
 const backoff = { firstMs: 20, factor: 7.5, longestMs: 400, jitter: 0.5 }
 
-export const confirmCommits = statement('db.confirmCommits', confirmCommitsText)
+export const confirmCommits = statement.global('db.confirmCommits', confirmCommitsText)
 
 /** Called when a statement begins, with its name; what it returns, when the statement has ended. */
 export type WatchStatement = (name: string) => () => void
@@ -352,7 +378,7 @@ function limitsOf(limitMs: number | 'none'): pg.PoolConfig {
   return { statement_timeout: limitMs, query_timeout: limitMs + 2_000 }
 }
 
-const readTimeStatement = statement('db.readTime', 'select now() as "now"')
+const readTimeStatement = statement.global('db.readTime', 'select now() as "now"')
 
 /** The clock of the database decides: that of a process may be wrong. */
 export async function readDatabaseTime(database: Database): Promise<Date> {

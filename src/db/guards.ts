@@ -40,7 +40,7 @@ const relationText = `relation as (
 // PostgreSQL's definitions are the same in every version from 15 on and in every schema, as long as that schema is in the search
 // path. Empty bytea is written in one form, whatever bytea_output is. Not null is read from the column: only from version 18 on
 // it is a constraint too. The lines of a CASE are joined.
-const listGuardsStatement = statement(
+const listGuardsStatement = statement.global(
   'db.listGuards',
   `with ${relationText},
   guard as (
@@ -173,7 +173,7 @@ const undoneText = `with ${relationText}
   select 'setting', 'all tables', 'session_replication_role', 'keeps triggers from firing'
   where current_setting('session_replication_role') <> 'origin'`
 
-const listUndoneStatement = statement(
+const listUndoneStatement = statement.global(
   'db.listUndoneGuards',
   `${undoneText}
   union all
@@ -185,7 +185,7 @@ const listUndoneStatement = statement(
   order by 1, 2, 3, 4`,
 )
 
-const listUndoneInGroupStatement = statement('db.listUndoneGuardsInGroup', undoneText)
+const listUndoneInGroupStatement = statement.global('db.listUndoneGuardsInGroup', undoneText)
 
 export type BrokenGuard = { kind: string; table: string; name: string; fault: string }
 

@@ -136,7 +136,7 @@ async function applyOnce(client: pg.ClientBase, migration: Migration): Promise<b
   return true
 }
 
-const listVersions = statement('db.listVersions', 'select version from schema_migrations')
+const listVersions = statement.global('db.listVersions', 'select version from schema_migrations')
 
 /** The names of missing migrations, and whether the database has some that this code does not know. */
 export async function compareSchema(

@@ -278,7 +278,7 @@ export function grantsInGroups(schema: string): string[] {
 }
 
 // Effective rights, also through membership in other roles.
-const listMissingStatement = statement(
+const listMissingStatement = statement.global(
   'db.listMissingRights',
   `select w.table_name as "table", w.privilege, w.column_name as "column"
   from unnest($1::text[], $2::text[], $3::text[]) as w (table_name, privilege, column_name)
@@ -291,7 +291,7 @@ const listMissingStatement = statement(
 
 // The opposite, for a role that does not own the tables: an owner may do everything. Rights from other roles and from PUBLIC
 // count too. Where a newer version has granted its rights, this one does not judge.
-const listSurplusStatement = statement(
+const listSurplusStatement = statement.global(
   'db.listSurplusRights',
   `with relation as (
     select c.oid, c.relname::text as table_name

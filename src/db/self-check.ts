@@ -1,8 +1,9 @@
 // What a service checks before it serves: that the database is durable, that all guards and rights are in place, and that the
 // clocks agree. Anything that endangers money refuses the start, in production and elsewhere, with one line each: what is wrong
 // and what to do.
-import { serversOf } from './cluster/groups.ts'
+
 import { type Database, type Log, statement } from './database.ts'
+import { serversOf } from './groups.ts'
 import { type BrokenGuard, findBrokenGuards, isSwitchedOff } from './guards.ts'
 import { compareSchema } from './migrate.ts'
 import { migrateAdvice } from './prepare.ts'
@@ -24,7 +25,7 @@ type Facts = {
   address: string | null
 }
 
-const findFactsStatement = statement(
+const findFactsStatement = statement.global(
   'db.findFacts',
   `select current_setting('server_version_num')::int / 10000 as "version", current_setting('fsync') as "fsync",
     current_setting('synchronous_commit') as "synchronousCommit", current_setting('full_page_writes') as "fullPageWrites",
@@ -162,7 +163,7 @@ function explainGuard({ kind, table, name, fault }: BrokenGuard, role: string): 
   return `${what} ${fault}: ${remedies[fault] ?? putBack}, then run the command audit.`
 }
 
-const findTablesStatement = statement(
+const findTablesStatement = statement.global(
   'db.findTables',
   `select to_regclass('ledger_entries') is not null as "found", current_setting('search_path') as "path",
     current_database() as "database",
@@ -187,7 +188,7 @@ async function whyNotFound(database: Database, role: string): Promise<string | u
   return `The tables are in the schema ${schema}, and the role ${role} looks in ${path}: set its search_path to ${schema}.`
 }
 
-const findTimeStatement = statement('db.findTime', 'select clock_timestamp() as "time"')
+const findTimeStatement = statement.global('db.findTime', 'select clock_timestamp() as "time"')
 
 /** The sample with the shortest round trip is the most exact. */
 async function clockDifferenceMs(database: Database): Promise<number> {
@@ -213,7 +214,7 @@ async function warnOfClock(database: Database, log: Log): Promise<void> {
 }
 
 // A temporary table, or one in an earlier schema of the search path, would hide one of our tables from its session.
-const findPrivilegesStatement = statement(
+const findPrivilegesStatement = statement.global(
   'db.findMight',
   `select pg_has_role(c.relowner, 'usage') as "owns",
     has_database_privilege(current_database(), 'temporary') as "hides",

@@ -75,7 +75,7 @@ async function limitsNotInForce(client: pg.PoolClient): Promise<string[]> {
     .map(({ name, inForce }) => `${name} is ${inForce} ms instead of ${sent[name]} ms`)
 }
 
-const findTransportStatement = statement(
+const findTransportStatement = statement.global(
   'db.findTransport',
   `select host(inet_client_addr()) as "address", (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as "encrypted"`,
 )

@@ -10,7 +10,7 @@ import { confirmCommits, type Database, statement } from './database.ts'
 type Mode = { standby: boolean; readOnly: boolean; alone: boolean; isSpread: boolean }
 
 // `cluster_grants` is there where the tables are distributed.
-const findWriteModeStatement = statement(
+const findWriteModeStatement = statement.global(
   'db.findWriteMode',
   `select pg_is_in_recovery() as "standby", current_setting('transaction_read_only') = 'on' as "readOnly",
     current_setting('synchronous_standby_names') = '' as "alone", to_regclass('cluster_grants') is not null as "isSpread"`,
@@ -18,7 +18,7 @@ const findWriteModeStatement = statement(
 
 // Creates a small file in the data directory, which is removed at the end of the statement. A WAL record would prove less: its
 // segments are allocated in advance and have room when no table can be extended.
-const probeRoomStatement = statement('db.probeRoom', 'select pg_export_snapshot()')
+const probeRoomStatement = statement.global('db.probeRoom', 'select pg_export_snapshot()')
 
 const answerLimitMs = 2_000
 

@@ -16,7 +16,7 @@ export type DeadEvent = {
 const columns = `d.customer_id as "customerId", d.endpoint_id as "endpointId", d.event_number as "eventNumber", e.type,
     d.attempts, d.last_error as "lastError", d.died_at as "diedAt", e.data`
 
-const listDeadStatement = statement(
+const listDeadStatement = statement.global(
   'events.listDeadEvents',
   `select ${columns}
   from dead_events d
@@ -42,7 +42,7 @@ export function listDeadEvents(
   return database.run<DeadEvent>(listDeadStatement, [limit, endpointId ?? null, customerId ?? null])
 }
 
-const countDeadStatement = statement(
+const countDeadStatement = statement.global(
   'events.countDeadEvents',
   `select count(*)::int as "count"
   from (
@@ -70,7 +70,7 @@ export async function countDeadEvents(
 export type DeadKey = Pick<DeadEvent, 'customerId' | 'endpointId' | 'eventNumber'>
 export const beforeAllDead: DeadKey = { customerId: leastUuid, endpointId: '', eventNumber: 0 }
 
-const listDeadAfterStatement = statement(
+const listDeadAfterStatement = statement.global(
   'events.listDeadEventsAfter',
   `select ${columns}
   from dead_events d
@@ -82,7 +82,7 @@ const listDeadAfterStatement = statement(
 )
 
 // Those of one endpoint have an index.
-const listDeadOfEndpointAfterStatement = statement(
+const listDeadOfEndpointAfterStatement = statement.global(
   'events.listDeadEventsOfEndpointAfter',
   `select ${columns}
   from dead_events d
@@ -112,10 +112,9 @@ export function listDeadEventsAfter(
       ])
 }
 
-const deleteDeadStatement = statement(
+const deleteDeadStatement = statement.ofCustomer(
   'events.deleteDeadEvent',
   'delete from dead_events where customer_id = $1 and endpoint_id = $2 and event_number = $3',
-  'customer',
 )
 
 /** For one that was delivered after all. */
@@ -123,13 +122,12 @@ export async function deleteDeadEvent(database: Database, dead: DeadKey): Promis
   await database.run(deleteDeadStatement, [dead.customerId, dead.endpointId, dead.eventNumber])
 }
 
-const deleteDeadOfEndpointStatement = statement(
+const deleteDeadOfEndpointStatement = statement.ofEachGroup(
   'events.deleteDeadEventsOfEndpoint',
   `delete from dead_events
   where (customer_id, endpoint_id, event_number) in (
     select customer_id, endpoint_id, event_number from dead_events where endpoint_id = $1 limit $2)
   returning event_number`,
-  'groups',
 )
 
 /** Returns how many dead letters of the endpoint it deleted. */

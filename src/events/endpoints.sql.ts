@@ -18,7 +18,7 @@ export type Endpoint = {
 
 const columns = `endpoint_id as "endpointId", url, types, status, secrets, created_at as "createdAt"`
 
-const insertEndpointStatement = statement(
+const insertEndpointStatement = statement.global(
   'events.insertEndpoint',
   `insert into event_endpoints (endpoint_id, url, types, secrets) values ($1, $2, $3, $4::jsonb)
   on conflict (endpoint_id) do nothing`,
@@ -31,7 +31,7 @@ export async function insertEndpoint(
   await database.run(insertEndpointStatement, [endpointId, url, types, JSON.stringify(secrets)])
 }
 
-const listEndpointsStatement = statement(
+const listEndpointsStatement = statement.global(
   'events.listEndpoints',
   `select ${columns} from event_endpoints where status <> 'REMOVED' order by created_at, endpoint_id limit $1`,
 )
@@ -40,7 +40,7 @@ export function listEndpoints(database: Database, limit: number): Promise<Endpoi
   return database.run<Endpoint>(listEndpointsStatement, [limit])
 }
 
-const findEndpointStatement = statement(
+const findEndpointStatement = statement.global(
   'events.findEndpoint',
   `select ${columns} from event_endpoints where endpoint_id = $1 and status <> 'REMOVED'`,
 )
@@ -49,7 +49,7 @@ export async function findEndpoint(database: Database, endpointId: string): Prom
   return (await database.run<Endpoint>(findEndpointStatement, [endpointId]))[0]
 }
 
-const updateStatusStatement = statement(
+const updateStatusStatement = statement.global(
   'events.updateEndpointStatus',
   `update event_endpoints set status = $2 where endpoint_id = $1 and status <> 'REMOVED' returning endpoint_id`,
 )
@@ -64,7 +64,7 @@ export async function updateEndpointStatus(
 }
 
 // Idempotent: a repeated removal continues where the first one stopped.
-const markRemovedStatement = statement(
+const markRemovedStatement = statement.global(
   'events.markEndpointRemoved',
   `update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1 returning endpoint_id`,
 )
@@ -74,12 +74,12 @@ export async function markEndpointRemoved(database: Database, endpointId: string
   return (await database.run(markRemovedStatement, [endpointId])).length > 0
 }
 
-const findSecretsStatement = statement(
+const findSecretsStatement = statement.global(
   'events.findSecrets',
   `select secrets, now() as "now" from event_endpoints where endpoint_id = $1 and status <> 'REMOVED'`,
 )
 
-const replaceSecretsStatement = statement(
+const replaceSecretsStatement = statement.global(
   'events.replaceSecrets',
   `update event_endpoints set secrets = $3::jsonb
   where endpoint_id = $1 and status <> 'REMOVED' and secrets = $2::jsonb

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { leastUuid, randomLettersAndDigits } from '../core/ids.ts'
 import { type SealingSecret, seal, unseal } from '../core/seal.ts'
-import { groupsOf } from '../db/cluster/groups.ts'
 import type { Database } from '../db/database.ts'
+import { groupsOf } from '../db/groups.ts'
 import { deleteDeadEventsOf } from './dead.sql.ts'
 import {
   type Endpoint,

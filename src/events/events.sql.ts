@@ -14,14 +14,13 @@ export type StoredEvent = {
 const columns = `event_number as "eventNumber", event_id as "eventId", type, data, created_at as "createdAt",
     extract(epoch from now() - created_at)::float8 * 1000 as "ageMs"`
 
-const listEventsStatement = statement(
+const listEventsStatement = statement.ofCustomer(
   'events.listEvents',
   `select ${columns}
   from events
   where customer_id = $1 and event_number >= $2 and event_number <= $3 and ($5::text[] = '{}' or type = any ($5))
   order by event_number
   limit $4`,
-  'customer',
 )
 
 export type EventSpan = { customerId: string; nextEvent: number; lastEvent: number }
@@ -36,10 +35,9 @@ export function listEvents(
   return database.run<StoredEvent>(listEventsStatement, [customerId, nextEvent, lastEvent, limit, types])
 }
 
-const listLatestEventsStatement = statement(
+const listLatestEventsStatement = statement.ofCustomer(
   'events.listLatestEvents',
   `select ${columns} from events where customer_id = $1 order by event_number desc limit $2`,
-  'customer',
 )
 
 /** Newest first. */

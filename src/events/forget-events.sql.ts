@@ -7,7 +7,7 @@ import { type Database, statement } from '../db/database.ts'
 // The times of a customer's events have the order of their numbers, and queues only go forward: what is found to be delivered
 // stays so. An account that is locked by a payment is left for the next time. Rows are deleted by their place: events are
 // never updated, and no plan could read all of them.
-const deleteEventsStatement = statement(
+const deleteEventsStatement = statement.ofEachGroup(
   'events.deleteEvents',
   `with page as materialized (
     select customer_id, deleted_events, last_event from accounts where customer_id > $2 order by customer_id limit $3
@@ -62,7 +62,6 @@ const deleteEventsStatement = statement(
   select (select customer_id from page order by customer_id desc limit 1) as "last",
     exists (select from locked l where l.events = $5) or exists (select from locked) and (select count(*) from due) = $4
       as "isCut"`,
-  'groups',
 )
 
 export type OldEvents = {

@@ -1,7 +1,7 @@
 // Deletes old events that every endpoint has. What they reported stays: the orders and the ledger.
 import { leastUuid } from '../core/ids.ts'
-import { groupsOf } from '../db/cluster/groups.ts'
 import type { Database } from '../db/database.ts'
+import { groupsOf } from '../db/groups.ts'
 import { deleteEvents, type OldEvents } from './forget-events.sql.ts'
 
 /** Of each customer that is read, one event is looked at; at most 2,000 events are deleted by a statement. */

@@ -11,7 +11,7 @@ export type EndOfOrder = { type: EventType; at: string }
 // An operation ends at the start of its statement, its event at the time after the wait for the account: no statement takes
 // longer than `afterMs`. `beforeMs` covers the precision that is lost by milliseconds. A million events take twenty lookups,
 // each by key: `limit 1` leaves the planner no other way.
-const findOrderEventsStatement = statement(
+const findOrderEventsStatement = statement.ofCustomer(
   'events.findOrderEvents',
   `with recursive ending as (
     select * from unnest($3::text[], $4::timestamptz[]) as t (type, happened_at)
@@ -49,7 +49,6 @@ const findOrderEventsStatement = statement(
     limit 1
   ) v
   order by v.event_number`,
-  'customer',
 )
 
 const beforeMs = 1_000
@@ -82,7 +81,7 @@ export type Delivery = {
 }
 
 // Events before a queue's next one are done.
-const listDeliveriesStatement = statement(
+const listDeliveriesStatement = statement.ofCustomer(
   'events.listDeliveries',
   `select v.event_number as "eventNumber", n.endpoint_id as "endpointId", n.url, n.status as "endpointStatus",
     case when d.event_number is not null then 'DEAD'
@@ -101,7 +100,6 @@ const listDeliveriesStatement = statement(
     select * from dead_events d
     where d.customer_id = $1 and d.endpoint_id = n.endpoint_id and d.event_number = v.event_number limit 1) d on true
   order by v.event_number, n.created_at, n.endpoint_id`,
-  'customer',
 )
 
 /** As many as a person would read. */

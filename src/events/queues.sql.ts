@@ -2,8 +2,9 @@
 // `next_event > last_event`. It is claimed with a lease, so that one process at a time delivers a customer's events to an
 // endpoint, in order. Every step requires the holder, so a process that has lost its lease changes nothing; releasing clears
 // the holder, so a repeated release does nothing.
-import { takeFromGroups } from '../db/cluster/groups.ts'
+
 import { type Database, statement } from '../db/database.ts'
+import { takeFromGroups } from '../db/groups.ts'
 import { type Attempt, attemptValues, quotedAttempt } from './attempts/attempts.sql.ts'
 
 export type Queue = {
@@ -18,7 +19,7 @@ export type Queue = {
   holderId: string
 }
 
-const listDueEndpointsStatement = statement(
+const listDueEndpointsStatement = statement.ofEachGroup(
   'events.listDueEndpoints',
   `select e.endpoint_id as "endpointId"
   from event_endpoints e
@@ -32,7 +33,6 @@ const listDueEndpointsStatement = statement(
   where e.status = 'ACTIVE' and e.endpoint_id <> all ($1::text[])
   order by head.due_at
   limit $2`,
-  'groups',
 )
 
 /** Endpoints with events due, without `besides`; the longest waiting first. */
@@ -47,7 +47,7 @@ export async function listDueEndpoints(database: Database, besides: string[], li
 }
 
 // Repeated after a lost connection, it returns what it had claimed.
-const claimQueuesStatement = statement(
+const claimQueuesStatement = statement.ofEachGroup(
   'events.claimQueues',
   `with due as (
     select q.customer_id, q.endpoint_id
@@ -66,7 +66,6 @@ const claimQueuesStatement = statement(
   returning q.customer_id as "customerId", q.endpoint_id as "endpointId", q.next_event as "nextEvent",
     q.last_event as "lastEvent", q.attempts, q.holder_id as "holderId",
     extract(epoch from now() - q.first_failed)::float8 * 1000 as "failingForMs"`,
-  'groups',
 )
 
 export type Claim = { endpointId: string; holderId: string; leaseMs: number; limit: number }
@@ -78,7 +77,7 @@ export function claimQueues(database: Database, { endpointId, holderId, leaseMs,
 }
 
 // Everything before next_event is done. The lease is renewed, or released with the last step.
-const advanceQueueStatement = statement(
+const advanceQueueStatement = statement.ofCustomer(
   'events.advanceQueue',
   `with step as (
     update event_queues
@@ -88,7 +87,6 @@ const advanceQueueStatement = statement(
     returning customer_id, endpoint_id, next_event
   ),${quotedAttempt}
   select next_event from step`,
-  'customer',
 )
 
 /** False when another process has the lease. `attempt`: null when nothing was sent. */
@@ -101,11 +99,10 @@ export async function advanceQueue(
   return (await database.run(advanceQueueStatement, values)).length > 0
 }
 
-const releaseQueueStatement = statement(
+const releaseQueueStatement = statement.ofCustomer(
   'events.giveBackQueue',
   `update event_queues set lease_until = now(), holder_id = null
   where customer_id = $1 and endpoint_id = $2 and holder_id = $3`,
-  'customer',
 )
 
 /** Unchanged: nothing was sent. */
@@ -113,7 +110,7 @@ export async function releaseQueue(database: Database, { customerId, endpointId,
   await database.run(releaseQueueStatement, [customerId, endpointId, holderId])
 }
 
-const failQueueStatement = statement(
+const failQueueStatement = statement.ofCustomer(
   'events.failQueue',
   `with step as (
     update event_queues
@@ -124,7 +121,6 @@ const failQueueStatement = statement(
     returning customer_id, endpoint_id
   ),${quotedAttempt}
   select endpoint_id from step`,
-  'customer',
 )
 
 /** The head of the queue was not delivered; it is retried after the longer of the two pauses. */
@@ -139,7 +135,7 @@ export async function failQueue(
 
 // Between next_event and the head there may be events of types that the endpoint does not want. first_failed and attempts
 // stay: the endpoint has accepted nothing since.
-const buryEventStatement = statement(
+const buryEventStatement = statement.ofCustomer(
   'events.buryEvent',
   `with head as (
     select customer_id, endpoint_id, $4::bigint as event_number, attempts
@@ -160,7 +156,6 @@ const buryEventStatement = statement(
     returning q.customer_id, q.endpoint_id, q.next_event
   ),${quotedAttempt}
   select next_event from step`,
-  'customer',
 )
 
 /** Makes the head of the queue a dead letter; the next one follows after a pause. False when another process has the lease. */
@@ -174,7 +169,7 @@ export async function buryEvent(
 }
 
 // Spread over the span, so that an endpoint that has just recovered is not overloaded.
-const wakeQueuesStatement = statement(
+const wakeQueuesStatement = statement.ofEachGroup(
   'events.wakeQueues',
   `with waiting as (
     select customer_id, endpoint_id
@@ -190,7 +185,6 @@ const wakeQueuesStatement = statement(
   from waiting w
   where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
   returning q.customer_id`,
-  'groups',
 )
 
 /** Queues per statement. */
@@ -203,7 +197,7 @@ export async function wakeQueues(database: Database, endpointId: string, spanMs:
 }
 
 // Locks in the same order as the statements that write events.
-const resetQueuesStatement = statement(
+const resetQueuesStatement = statement.ofEachGroup(
   'events.resetQueues',
   `with waiting as (
     select customer_id, endpoint_id
@@ -218,7 +212,6 @@ const resetQueuesStatement = statement(
   from waiting w
   where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
   returning q.customer_id as "customerId"`,
-  'groups',
 )
 
 /** Clears the failures of some queues of an endpoint; returns the last customer, to continue from, or undefined. */
@@ -236,7 +229,7 @@ export async function resetQueues(
 }
 
 // Unlike resetQueues it keeps the failures: an event that fails on dies in time. A queue under way is due anyway.
-const hastenQueuesStatement = statement(
+const hastenQueuesStatement = statement.ofEachGroup(
   'events.hastenQueues',
   `with waiting as (
     select customer_id, endpoint_id
@@ -252,7 +245,6 @@ const hastenQueuesStatement = statement(
   from waiting w
   where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
   returning q.customer_id as "customerId"`,
-  'groups',
 )
 
 /** Makes some waiting queues of an endpoint due now, or one customer's; returns their customers. */
@@ -266,14 +258,13 @@ export async function hastenQueues(
   return rows.map((row) => row.customerId).sort()
 }
 
-const deleteQueuesStatement = statement(
+const deleteQueuesStatement = statement.ofEachGroup(
   'events.deleteQueues',
   `delete from event_queues
   where (customer_id, endpoint_id) in (
     select customer_id, endpoint_id from event_queues where endpoint_id = $1
     order by customer_id limit $2 for update)
   returning customer_id`,
-  'groups',
 )
 
 /** Returns how many queues of the endpoint it deleted. */

@@ -12,7 +12,7 @@ export type NewAction = {
   reason: string | null
 }
 
-const beginActionStatement = statement(
+const beginActionStatement = statement.global(
   'operators.beginAction',
   `insert into operator_actions (action_id, step, actor, command, arguments, subject, reason)
   values ($1, 'BEGUN', $2, $3, $4, $5, $6)
@@ -27,7 +27,7 @@ export async function beginAction(database: Database, action: NewAction): Promis
 /** `about`: the ids in its result. */
 export type Ending = { outcome: string; about: Record<string, string> }
 
-const endActionStatement = statement(
+const endActionStatement = statement.global(
   'operators.endAction',
   `insert into operator_actions (action_id, step, outcome, about)
   values ($1, 'ENDED', $2, $3::jsonb)
@@ -39,7 +39,7 @@ export async function endAction(database: Database, actionId: string, { outcome,
 }
 
 // The default of the column is the length of a lease.
-const renewActionStatement = statement(
+const renewActionStatement = statement.global(
   'operators.renewAction',
   'update open_actions set lease_until = default where action_id = $1',
 )
@@ -49,7 +49,7 @@ export async function renewAction(database: Database, actionId: string): Promise
 }
 
 // Rows that another worker ends at the same moment are left to it.
-const endLostActionsStatement = statement(
+const endLostActionsStatement = statement.global(
   'operators.endLostActions',
   `insert into operator_actions (action_id, step, outcome, about)
   select action_id, 'LOST', 'unknown', '{}'
@@ -95,7 +95,7 @@ const fromActions = `from operator_actions b
   ${quotedEnd}
   where b.step = 'BEGUN'`
 
-const listActionsStatement = statement(
+const listActionsStatement = statement.global(
   'operators.listActions',
   `select ${actionColumns}
   ${fromActions}

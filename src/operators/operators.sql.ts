@@ -6,7 +6,7 @@ import type { Role } from './permissions.ts'
 export type OperatorStatus = 'ACTIVE' | 'SUSPENDED'
 export type NewOperator = { operatorId: string; name: string; role: Role; passwordHash: string }
 
-const insertOperatorStatement = statement(
+const insertOperatorStatement = statement.global(
   'operators.insertOperator',
   `insert into operators (operator_id, name, role, password_hash) values ($1, $2, $3, $4)
   on conflict do nothing
@@ -15,7 +15,7 @@ const insertOperatorStatement = statement(
 
 // A separate statement, here and for a changed password: a repeated insert waits for the commit of its first try and, in its own
 // snapshot, does not see that row.
-const isInsertedStatement = statement('operators.isInserted', 'select from operators where operator_id = $1')
+const isInsertedStatement = statement.global('operators.isInserted', 'select from operators where operator_id = $1')
 
 /** Whether the name was free. */
 export async function insertOperator(database: Database, operator: NewOperator): Promise<boolean> {
@@ -33,7 +33,7 @@ export type FoundOperator = {
   isLapsed: boolean
 }
 
-const findOperatorStatement = statement(
+const findOperatorStatement = statement.global(
   'operators.findOperator',
   `select operator_id as "operatorId", name, status, password_hash as "passwordHash",
     must_change_password and password_set_at < now() - $2 * interval '1 hour' as "isLapsed"
@@ -49,7 +49,7 @@ export async function findOperator(
   return found
 }
 
-const updateRoleStatement = statement(
+const updateRoleStatement = statement.global(
   'operators.updateRole',
   'update operators set role = $2 where name = $1 returning operator_id as "operatorId"',
 )
@@ -62,7 +62,7 @@ export async function updateRole(database: Database, name: string, role: Role): 
   return known
 }
 
-const updateStatusStatement = statement(
+const updateStatusStatement = statement.global(
   'operators.updateStatus',
   `with updated as (
     update operators set status = $2, access_version = access_version + case $2 when 'SUSPENDED' then 1 else 0 end
@@ -84,7 +84,7 @@ export async function updateStatus(
   return known
 }
 
-const resetPasswordStatement = statement(
+const resetPasswordStatement = statement.global(
   'operators.resetPassword',
   `with updated as (
     update operators set password_hash = $2, must_change_password = true, password_set_at = now(),
@@ -103,7 +103,7 @@ export async function resetPassword(database: Database, name: string, hash: stri
   return known
 }
 
-const changePasswordStatement = statement(
+const changePasswordStatement = statement.global(
   'operators.changePassword',
   `with updated as (
     update operators set password_hash = $3, must_change_password = false, password_set_at = now(),
@@ -121,7 +121,7 @@ const changePasswordStatement = statement(
   select operator_id from updated`,
 )
 
-const isChangedStatement = statement(
+const isChangedStatement = statement.global(
   'operators.isChanged',
   'select from operators where operator_id = $1 and password_hash = $2',
 )
@@ -135,7 +135,7 @@ export async function changePassword(database: Database, change: PasswordChange)
   return changed.length > 0 || (await database.run(isChangedStatement, [operatorId, to])).length > 0
 }
 
-const renewPasswordHashStatement = statement(
+const renewPasswordHashStatement = statement.global(
   'operators.renewPasswordHash',
   'update operators set password_hash = $3 where operator_id = $1 and password_hash = $2',
 )
@@ -162,7 +162,7 @@ export type ListedOperator = {
   lastSeenAt: Date | null
 }
 
-const listOperatorsStatement = statement(
+const listOperatorsStatement = statement.global(
   'operators.listOperators',
   `select o.operator_id as "operatorId", o.name, o.role, o.status, o.must_change_password as "mustChangePassword",
     o.created_at as "createdAt", o.password_set_at as "passwordSetAt", s.last_seen_at as "lastSeenAt"
@@ -178,7 +178,7 @@ export function listOperators(database: Database, limit: number): Promise<Listed
   return database.run<ListedOperator>(listOperatorsStatement, [limit])
 }
 
-const countOperatorsStatement = statement(
+const countOperatorsStatement = statement.global(
   'operators.countOperators',
   `select count(*) as "count" from operators where status = 'ACTIVE'`,
 )

@@ -1,10 +1,9 @@
 // The statements on orders alone: purchase, status, and the customer of an order. Set-wise: they take arrays and return one
 // row per input.
-import { type Batch, createBatch } from '../core/batch.ts'
-import { batchSizesOf, type Tallies } from '../core/tallies.ts'
-import { lanesOf } from '../db/cluster/groups.ts'
-import { confirmed } from '../db/connect.ts'
-import { type Database, retryScopeOf, statement } from '../db/database.ts'
+import type { Batch } from '../core/batch.ts'
+import type { Tallies } from '../core/tallies.ts'
+import { batchStatement } from '../db/batch.ts'
+import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 import type { CardSlip } from '../gateway/gateway.ts'
 import type { FailedConfirm } from './failure-reasons.ts'
@@ -76,7 +75,7 @@ const newOrders = inputs<NewOrder>({
 // Duplicates of one idempotency key may share the statement: the first is inserted, and findOrdersOfKeys finds it for the
 // others. Keys are inserted in their order, or two instances with the same keys could wait for each other. The PENDING
 // orders are counted once for each customer, and not past the limit.
-const insertOrdersStatement = statement(
+const insertOrdersStatement = statement.ofCustomers(
   'payments.insertOrders',
   `with input as (
     select *, row_number() over (partition by customer_id order by ordinal) as place
@@ -99,7 +98,6 @@ const insertOrdersStatement = statement(
   order by customer_id, idempotency_key, order_id
   on conflict do nothing
   returning order_id as "orderId"`,
-  'customers',
 )
 
 /** Whether each order was inserted. */
@@ -110,10 +108,8 @@ export async function insertOrders(database: Database, all: NewOrder[]): Promise
 }
 
 export function createInsertOrder(database: Database, tallies: Tallies): Batch<NewOrder, boolean> {
-  return createBatch({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, insertOrdersStatement.name),
+  return batchStatement(database, insertOrdersStatement.name, {
+    tallies,
     run: (inputs) => insertOrders(database, inputs),
   })
 }
@@ -123,9 +119,9 @@ export type OrderOfKey = Order & { paymentMethod: string }
 
 const ordersOfKeys = inputs<OrderOfKeyInput>({ customerId: 'uuid', orderId: 'text', idempotencyKey: 'text' })
 
-const findOrdersOfKeysStatement = statement(
+const findOrdersOfKeysStatement = statement.ofCustomers(
   'payments.findOrdersOfKeys',
-  `select i.ordinal, o.payment_method as "paymentMethod", ${orderColumns}
+  (replicated) => `select i.ordinal, o.payment_method as "paymentMethod", ${orderColumns}
   from unnest(${ordersOfKeys.arrays}) with ordinality as i (${ordersOfKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and idempotency_key = i.idempotency_key
@@ -133,8 +129,7 @@ const findOrdersOfKeysStatement = statement(
     select * from orders where customer_id = i.customer_id and order_id = i.order_id
     limit 1
   ) o
-  where ${confirmed}`,
-  'customers',
+  where ${replicated}`,
 )
 
 /** The order with the idempotency key, or the inserted order itself when its insert was repeated after a lost connection. */
@@ -144,10 +139,8 @@ export async function findOrdersOfKeys(database: Database, all: OrderOfKeyInput[
 }
 
 export function createFindOrderOfKey(database: Database, tallies: Tallies): Batch<OrderOfKeyInput, OrderOfKey | null> {
-  return createBatch({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, findOrdersOfKeysStatement.name),
+  return batchStatement(database, findOrdersOfKeysStatement.name, {
+    tallies,
     run: (inputs) => findOrdersOfKeys(database, inputs),
   })
 }
@@ -160,7 +153,7 @@ export const orderKeys = inputs<OrderKey>({ customerId: 'uuid', orderId: 'text' 
 export type OrderWithOutcome = Order & CardSlip & { failed?: FailedConfirm | undefined }
 
 // An order that was never confirmed has no slip: its operations are not read.
-const findOrdersStatement = statement(
+const findOrdersStatement = statement.ofCustomers(
   'payments.findOrders',
   `select i.ordinal, ${orderColumns}, ${slipColumns('c')}
   from unnest(${orderKeys.arrays}) with ordinality as i (${orderKeys.columns}, ordinal)
@@ -173,15 +166,13 @@ const findOrdersStatement = statement(
       and p.kind = 'CONFIRM' and p.state = 'APPROVED'
     limit 1
   ) c on true`,
-  'customers',
 )
 
-const findFailedConfirmsStatement = statement(
+const findFailedConfirmsStatement = statement.ofCustomers(
   'payments.findFailedConfirms',
   `select o.order_id as "orderId", ${failedConfirmColumn}
   from unnest(${orderKeys.arrays}) as i (${orderKeys.columns})
   join orders o using (customer_id, order_id)`,
-  'customers',
 )
 
 /** The confirms of FAILED orders are read by a second statement: in the first they would make every status slower. */
@@ -197,15 +188,13 @@ export async function findOrders(database: Database, all: OrderKey[]): Promise<(
 }
 
 export function createFindOrder(database: Database, tallies: Tallies): Batch<OrderKey, OrderWithOutcome | null> {
-  return createBatch({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, findOrdersStatement.name),
+  return batchStatement(database, findOrdersStatement.name, {
+    tallies,
     run: (inputs) => findOrders(database, inputs),
   })
 }
 
-const findOrderKeysStatement = statement(
+const findOrderKeysStatement = statement.global(
   'payments.findOrderKeys',
   `select customer_id as "customerId", order_id as "orderId" from orders where order_id = any($1::text[])`,
 )

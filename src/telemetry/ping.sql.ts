@@ -2,7 +2,7 @@
 import { type Database, statement } from '../db/database.ts'
 
 // A role without the right to read statistics sees how many standbys are connected, and not which of them are synchronous.
-const pingStatement = statement(
+const pingStatement = statement.global(
   'telemetry.ping',
   `select case when current_setting('synchronous_standby_names') = '' then 0
     else (select count(*) from pg_stat_replication where coalesce(state, 'streaming') = 'streaming') end as "standbys"`,

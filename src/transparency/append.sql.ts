@@ -1,8 +1,9 @@
 // The statements by which the worker appends entries to the log. Customers, numbers and hashes of a batch are one value each, and
 // arrays pass from one statement to the next as the text that PostgreSQL gave them: a batch of thousands of entries is a few rows
 // here.
-import { anchorOf, groupsOf } from '../db/cluster/groups.ts'
+
 import { type Database, statement } from '../db/database.ts'
+import { anchorOf, groupsOf } from '../db/groups.ts'
 import { quotedLeafHashes } from './log.sql.ts'
 import { quotedRestoreId } from './restored/restores.sql.ts'
 import type { TileGrowth } from './tree.ts'
@@ -23,7 +24,7 @@ export type LogHead = {
   restoreId: string | null
 }
 
-const findHeadStatement = statement(
+const findHeadStatement = statement.global(
   'transparency.findHead',
   `select size, root, note, marks, appended_at > now() - $1::int * interval '1 ms' and appended_at <= now() as "isFresh",
     ${quotedRestoreId} as "restoreId"
@@ -36,7 +37,7 @@ export async function findHead(database: Database, freshMs: number, origin = '')
   return (await database.run<LogHead>(findHeadStatement, [freshMs, origin]))[0] ?? null
 }
 
-const beginLogStatement = statement(
+const beginLogStatement = statement.global(
   'transparency.beginLog',
   `insert into log_head (size, root, note, marks, appended_at) values (0, $1, $2, '{}', '-infinity') on conflict do nothing`,
 )
@@ -45,7 +46,7 @@ export async function beginLog(database: Database, root: Buffer, note: string): 
   await database.run(beginLogStatement, [root, note])
 }
 
-const replaceNoteStatement = statement(
+const replaceNoteStatement = statement.global(
   'transparency.replaceNote',
   'update log_head set note = $4 where size = $1 and root = $2 and note = $3',
 )
@@ -74,7 +75,7 @@ export type SafeTimes = {
 //
 // After the server's clock was set back, entries get times that were read already: the sweep begins earlier by as much. It shows
 // by a mark that is not safe now, and by `seen`: the time that the clock should have reached at least, by the clock of the process.
-const findSafeTimesStatement = statement(
+const findSafeTimesStatement = statement.ofEachGroup(
   'transparency.findSafeTimes',
   `select t.almost_safe::text as "almostSafe", t.safe::text as "safe", now()::text as "now",
     (case when isfinite(t.mark) then least(t.mark, t.safe) - greatest(t.mark - t.safe, t.seen - now(), interval '0')
@@ -91,7 +92,6 @@ const findSafeTimesStatement = statement(
       where a.datname = current_database() and a.backend_type = 'client backend'
     ) r
   ) t`,
-  'groups',
 )
 
 /** The server's clock as it was seen before, and the milliseconds since then. */
@@ -115,7 +115,7 @@ export type MovedCustomers = {
   mark: string
 }
 
-const findMovedStatement = statement(
+const findMovedStatement = statement.ofEachGroup(
   'transparency.findMoved',
   `with moved as (
     select r.customer_id, max(r.entry_number) as last_entry, count(*) as entries, max(r.created_at) as reached
@@ -135,7 +135,6 @@ const findMovedStatement = statement(
            coalesce(sum(m.entries), 0) >= $2::int as is_full, max(m.reached) as reached
     from moved m
   ) a`,
-  'groups',
 )
 
 /** The customers with entries after a time, at most about `limit` entries. `bound` was safe before. */
@@ -151,7 +150,7 @@ export async function findMoved(
 export type Unlogged = { customers: string; firstEntries: string; lastEntries: string }
 
 // `offset 0`: otherwise the last run of a customer would be looked up twice.
-const findUnloggedStatement = statement(
+const findUnloggedStatement = statement.global(
   'transparency.findUnlogged',
   `select h.size, h.root, u.customers, u.first_entries as "firstEntries", u.last_entries as "lastEntries", u.count
   from (
@@ -189,7 +188,7 @@ export async function findUnlogged(
 export type Runs = Unlogged & { hashes: Buffer }
 
 // An entry that is missing in the middle is left to the audit: nothing after it is logged.
-const readRunsStatement = statement(
+const readRunsStatement = statement.ofEachGroup(
   'transparency.readRuns',
   `select array_agg(r.customer_id order by r.place)::text as "customers",
     array_agg(r.first_entry order by r.place)::text as "firstEntries",
@@ -206,7 +205,6 @@ const readRunsStatement = statement(
     ) l
     where l.entries = u.last_entry - u.first_entry + 1
   ) r`,
-  'groups',
 )
 
 export async function readRuns(group: Database, unlogged: Unlogged): Promise<Runs | null> {
@@ -217,7 +215,7 @@ export async function readRuns(group: Database, unlogged: Unlogged): Promise<Run
 
 // The head is moved first, if the log still has the tree that the leaves were read for. Another process that appends at the same
 // time waits for its row and then finds another tree, and so does a repeat: then nothing of this is written.
-const appendStatement = statement(
+const appendStatement = statement.global(
   'transparency.append',
   `with head as (
     update log_head
@@ -281,7 +279,7 @@ export async function append(database: Database, { from, to, note, marks, runs, 
   return rows.length > 0
 }
 
-const moveMarksStatement = statement(
+const moveMarksStatement = statement.global(
   'transparency.moveMarks',
   'update log_head set marks = marks || $1::jsonb where not marks @> $1::jsonb',
 )

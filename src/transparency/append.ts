@@ -6,8 +6,8 @@
 // Entries of a customer are appended in the order of their numbers, without a gap: the time of an entry only leads to its customer.
 // So a late commit delays no other customer, and is not skipped.
 import { sleep } from '../core/clock.ts'
-import { groupsOf } from '../db/cluster/groups.ts'
 import { type Database, isTooSlow } from '../db/database.ts'
+import { groupsOf } from '../db/groups.ts'
 import {
   append,
   beginLog,

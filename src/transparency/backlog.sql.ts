@@ -1,8 +1,9 @@
 // How large the log is and how far behind the ledger, for metrics and console. From the mark on, as the worker sweeps, so that a
 // late commit or an entry that the log does not get past counts. The mark moves with a sweep alone: where more came since then
 // than is read at once, and that is in the log, from the last append on as well.
-import { groupsOf } from '../db/cluster/groups.ts'
+
 import { type Database, statement } from '../db/database.ts'
+import { groupsOf } from '../db/groups.ts'
 import { findMoved, findUnlogged, type LogMarks, markKeyOf, type Unlogged } from './append.sql.ts'
 
 export type LogBacklog = {
@@ -17,7 +18,7 @@ export type LogBacklog = {
 /** Entries that are read at once, of each group of customers: those of minutes on most ledgers. */
 const readAtMost = 10_000
 
-const findAppendedStatement = statement(
+const findAppendedStatement = statement.global(
   'transparency.findAppended',
   `select size, marks, appended_at::text as "appendedAt",
     (select min(m.value::timestamptz)::text from jsonb_each_text(marks) m) as "leastMark"
@@ -26,13 +27,12 @@ const findAppendedStatement = statement(
 
 // The first may be missing, which the log does not get past. And an entry may have a time that is still to come, where a clock
 // was set back.
-const findUnloggedAgeStatement = statement(
+const findUnloggedAgeStatement = statement.ofEachGroup(
   'transparency.findUnloggedAge',
   `select greatest(extract(epoch from now() - min(e.created_at)), 0)::float8 as "seconds"
   from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[]) as u (customer_id, first_entry, last_entry)
   join ledger_entries e on e.customer_id = u.customer_id and e.entry_number between u.first_entry and u.last_entry
   having count(*) > 0`,
-  'groups',
 )
 
 /** The connection of the metrics leads to the coordinator of a cluster alone, where the mark is the least of all groups. */

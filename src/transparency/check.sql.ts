@@ -14,7 +14,7 @@ export type RunPart = {
   isNext: boolean
 }
 
-const listRunsStatement = statement(
+const listRunsStatement = statement.global(
   'transparency.listLoggedRuns',
   `select r.customer_id as "customerId", greatest(r.first_leaf, $1) as "firstLeaf",
     r.first_entry + greatest($1 - r.first_leaf, 0) as "firstEntry",
@@ -43,7 +43,7 @@ const loggedRuns = inputs<LoggedRun>({
   hashes: ['bytea', 'logged_hashes'],
 })
 
-const listChangedRunsStatement = statement(
+const listChangedRunsStatement = statement.ofCustomers(
   'transparency.listChangedRuns',
   `select u.customer_id as "customerId", u.first_entry as "firstEntry"
   from unnest(${loggedRuns.arrays}) as u (${loggedRuns.columns})
@@ -53,7 +53,6 @@ const listChangedRunsStatement = statement(
     where e.customer_id = u.customer_id and e.entry_number between u.first_entry and u.last_entry
   ) l
   where l.hashes is distinct from u.logged_hashes`,
-  'customers',
 )
 
 /** Those that the ledger has otherwise, or not at all. */
@@ -67,7 +66,7 @@ export function listChangedRuns(
 /** A page of customers, as texts of arrays; of each the last entry up to the mark, and the last one that is due. */
 export type PassedEntries = { last: string | null; customers: string; passed: string; due: string }
 
-const listPassedStatement = statement(
+const listPassedStatement = statement.ofEachGroup(
   'transparency.listPassed',
   `with page as (
     select a.customer_id from accounts a where a.customer_id > $1::uuid order by a.customer_id limit $2::int
@@ -87,7 +86,6 @@ const listPassedStatement = statement(
       where e.customer_id = page.customer_id and e.created_at < now() - $4::int * interval '1 ms'
       order by e.entry_number desc limit 1) due on true
   ) p`,
-  'groups',
 )
 
 export type PassedPage = { after: string; limit: number; mark: string; dueMs: number }
@@ -101,7 +99,7 @@ export async function listPassed(group: Database, { after, limit, mark, dueMs }:
 /** A customer whose last logged entry is before one that should be in the log. */
 export type LaggingCustomer = { customerId: string; entryNumber: number; isSkipped: boolean }
 
-const listLaggingStatement = statement(
+const listLaggingStatement = statement.global(
   'transparency.listLagging',
   `select p.customer_id as "customerId", logged.last_entry + 1 as "entryNumber", p.passed > logged.last_entry as "isSkipped"
   from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[]) as p (customer_id, passed, due)

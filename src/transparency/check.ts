@@ -2,8 +2,8 @@
 // over, and checkpoints that were kept elsewhere are of this log. Reads in pieces while the service runs: the head first, then
 // what is below it, which no longer changes.
 import { leastUuid } from '../core/ids.ts'
-import { groupsOf } from '../db/cluster/groups.ts'
 import { type Database, isTooSlow } from '../db/database.ts'
+import { groupsOf } from '../db/groups.ts'
 import { findHead, type LogHead, markOf } from './append.sql.ts'
 import { type LoggedRun, listChangedRuns, listLagging, listLoggedRuns, listPassed } from './check.sql.ts'
 import { checkKept, type KeptCheckpoint } from './kept.ts'

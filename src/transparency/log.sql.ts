@@ -6,7 +6,7 @@ import type { TileId } from './tree.ts'
 
 export type Checkpoint = { size: number; root: Buffer; note: string }
 
-const findCheckpointStatement = statement('transparency.findCheckpoint', 'select size, root, note from log_head')
+const findCheckpointStatement = statement.global('transparency.findCheckpoint', 'select size, root, note from log_head')
 
 /** The newest; null: no log has been begun. */
 export async function readCheckpoint(database: Database): Promise<Checkpoint | null> {
@@ -14,7 +14,7 @@ export async function readCheckpoint(database: Database): Promise<Checkpoint | n
 }
 
 // One snapshot: what the runs contain is below the size of the head.
-const findPlacesStatement = statement(
+const findPlacesStatement = statement.global(
   'transparency.findPlaces',
   `select h.size, h.root, h.note, p.entry_numbers as "entryNumbers", p.indexes,
     ${quotedRestoreId} as "restoreId"
@@ -65,12 +65,11 @@ const quotedLeaf = `ledger_leaf(
 export const quotedLeafHashes = `string_agg(sha256('\\x00'::bytea || convert_to(${quotedLeaf}, 'UTF8')),
     ''::bytea order by e.entry_number)`
 
-const listLeavesStatement = statement(
+const listLeavesStatement = statement.ofCustomer(
   'transparency.listLeaves',
   `select e.entry_number as "entryNumber", ${quotedLeaf} as "leaf"
   from ledger_entries e
   where e.customer_id = $1 and e.entry_number = any ($2::bigint[])`,
-  'customer',
 )
 
 /** The leaves of entries of a customer, as the ledger has them now, by their numbers. */
@@ -84,7 +83,7 @@ export async function listLeaves(
   return new Map(rows.map(({ entryNumber, leaf }) => [entryNumber, leaf]))
 }
 
-const listTilesStatement = statement(
+const listTilesStatement = statement.global(
   'transparency.listTiles',
   `select t.level, t.tile, t.hashes
   from unnest($1::int[], $2::bigint[]) as w (level, tile)

@@ -7,13 +7,13 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { createBatch } from '../../src/core/batch.ts'
 import { refuse } from '../../src/core/errors.ts'
-import { takeFromGroups } from '../../src/db/cluster/groups.ts'
 import { hashOfUuid } from '../../src/db/cluster/hash.ts'
 import { routeByGroup } from '../../src/db/cluster/route.ts'
 import { distributedTables, tablesInGroups } from '../../src/db/cluster/tables.ts'
 import { connectionAt, NoStandby } from '../../src/db/connect.ts'
 import { mergeByCustomer } from '../../src/db/copy/merge.ts'
 import type { About, Database, Statement } from '../../src/db/database.ts'
+import { takeFromGroups } from '../../src/db/groups.ts'
 import { rights } from '../../src/db/rights.ts'
 import { createWriteHealth } from '../../src/db/write-health.ts'
 import { pingDatabase } from '../../src/telemetry/ping.sql.ts'
@@ -100,17 +100,17 @@ const about = (kind: About): Statement => ({ name: kind, text: '', about: kind }
 
 test('a statement runs where its rows are', async () => {
   const { ran, routed: one } = routed()
-  await one.run(about('whole'), ['x'])
+  await one.run(about('global'), ['x'])
   await one.run(about('customer'), ['1a', 5])
   await one.run(about('customers'), [['2a', '2b'], [1, 2], 'limit'])
-  await one.run(about('groups'), [3])
+  await one.run(about('each group'), [3])
   assert.deepEqual(ran, [
-    'coordinator: whole ["x"]',
+    'coordinator: global ["x"]',
     'group 1: customer ["1a",5]',
     'group 2: customers [["2a","2b"],[1,2],"limit"]',
-    'group 0: groups [3]',
-    'group 1: groups [3]',
-    'group 2: groups [3]',
+    'group 0: each group [3]',
+    'group 1: each group [3]',
+    'group 2: each group [3]',
   ])
 })
 
@@ -150,8 +150,8 @@ async function takeOf(database: Database, limit: number): Promise<string[]> {
 test('a sweep takes up to its limit, from all groups in turn, and goes on when the server of one is away', async () => {
   assert.deepEqual(await takeOf(groupsWith(1, 0, 2), 10), ['0.0', '2.0', '2.1'])
   assert.equal((await takeOf(groupsWith(4, 4, 4), 5)).length, 5)
-  const firsts = [await takeOf(groupsWith(1, 1, 1), 1), await takeOf(groupsWith(1, 1, 1), 1)]
-  assert.notDeepEqual(firsts[0], firsts[1])
+  const alike = groupsWith(1, 1, 1)
+  assert.notDeepEqual(await takeOf(alike, 1), await takeOf(alike, 1))
   assert.deepEqual(await takeOf(groupsWith('away', 1, 'away'), 10), ['1.0'])
   await assert.rejects(takeOf(groupsWith('away', 0), 10), { code: 'SVC001' })
   await assert.rejects(takeOf(groupsWith('wrong', 1), 10), { message: 'wrong' })
@@ -225,7 +225,7 @@ const tablesIn = (text: string) =>
 
 test('a statement in a group names tables of customers, and what is copied to every server, and no other', async () => {
   const statements = await listStatements()
-  const ofGroups = statements.filter(({ about: kind }) => kind !== 'whole')
+  const ofGroups = statements.filter(({ about: kind }) => kind !== 'global')
   assert.ok(ofGroups.length > 60)
   assert.deepEqual(
     ofGroups.flatMap(({ name, text }) =>
@@ -238,7 +238,7 @@ test('a statement in a group names tables of customers, and what is copied to ev
 })
 
 test('a statement on the coordinator reads tables of customers alone, and does not write them', async () => {
-  const statements = (await listStatements()).filter(({ about: kind }) => kind === 'whole')
+  const statements = (await listStatements()).filter(({ about: kind }) => kind === 'global')
   const breaches = statements.flatMap(({ name, text }) => {
     const named = tablesIn(text)
     const ofCustomers = named.filter((table) => distributedTables.includes(table))

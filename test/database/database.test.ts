@@ -87,7 +87,7 @@ function scriptedConnections(...errors: unknown[]) {
   return { database: createDatabase(connections, log), queries, warned }
 }
 
-const select = statement('test.select', 'select 1 as one where $1')
+const select = statement.global('test.select', 'select 1 as one where $1')
 const terminated = () => new Error('Connection terminated unexpectedly')
 const isUnavailable = (error: unknown) => error instanceof Refusal && error.code === 'SVC001'
 
@@ -181,7 +181,7 @@ test('an input error and an unknown error are thrown unchanged, without a retry'
 test('bigint arrives as a number, exact up to 2^53 - 1; beyond that it is an error, never a rounded number', async () => {
   const database = createDatabase(testDatabase.pool, silentLog)
   const read = (text: string) =>
-    database.run<{ value: unknown }>(statement(`test.bigint ${text}`, `select ${text}::bigint as value`))
+    database.run<{ value: unknown }>(statement.global(`test.bigint ${text}`, `select ${text}::bigint as value`))
   for (const value of [0, 1, -1, 100_000, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
     assert.deepEqual(await read(`(${value})`), [{ value }])
   }
@@ -226,7 +226,7 @@ test('a connection that dies while idle is replaced, and the process keeps runni
   const log = { ...silentLog, warn: (_fields: object, message: string) => void warned.push(message) }
   const pool = createPool({ connection: testDatabase.connection, maxConnections: 1, log })
   const database = createDatabase(pool, log)
-  const processId = statement('test.processId', 'select pg_backend_pid() as pid')
+  const processId = statement.global('test.processId', 'select pg_backend_pid() as pid')
   const [before] = await database.run<{ pid: number }>(processId)
   await testDatabase.query('select pg_terminate_backend($1)', [before?.pid])
   const [now] = await database.run<{ pid: number }>(processId)
@@ -252,7 +252,7 @@ test('a connection that dies during a statement is replaced, and the statement i
   const client = new pg.Client(testDatabase.connection)
   await client.connect()
   await client.query('begin; lock tries in access exclusive mode')
-  const blocked = database.run<{ count: number }>(statement('test.count', 'select count(*) as count from tries'))
+  const blocked = database.run<{ count: number }>(statement.global('test.count', 'select count(*) as count from tries'))
   const blockedBy = `select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%count from tries'`
   let pids: { pid: number }[] = []
   while (pids.length === 0) pids = await testDatabase.query<{ pid: number }>(blockedBy)

@@ -15,8 +15,8 @@ before(async () => {
 })
 after(() => testDatabase.drop())
 
-const sleepStatement = statement('test.sleep', 'select pg_sleep(1)')
-const planStatement = statement('test.plan', `select current_setting('plan_cache_mode') as "mode"`)
+const sleepStatement = statement.global('test.sleep', 'select pg_sleep(1)')
+const planStatement = statement.global('test.plan', `select current_setting('plan_cache_mode') as "mode"`)
 
 for (const { allowed, use } of [
   { allowed: 2, use: 'service' },

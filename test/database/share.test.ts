@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { until } from '../../harness/until.ts'
-import { takeFromGroups } from '../../src/db/cluster/groups.ts'
 import { createShare } from '../../src/db/cluster/share.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
+import { takeFromGroups } from '../../src/db/groups.ts'
 import { clusterJobs } from '../../src/worker/jobs.ts'
 import { createTestDatabase, silentLog } from '../support/database/database.ts'
 

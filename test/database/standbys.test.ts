@@ -32,9 +32,9 @@ import { pingDatabase } from '../../src/telemetry/ping.sql.ts'
 import { silentLog } from '../support/database/database.ts'
 import { type Node, startNode, startStandby } from '../support/database/standby.ts'
 
-const addMark = statement('test.addMark', 'insert into marks values ($1) on conflict do nothing')
-const listMarks = statement('test.listMarks', 'select id from marks order by id')
-const sleepStatement = statement('test.sleep', 'select pg_sleep(0.2)')
+const addMark = statement.global('test.addMark', 'insert into marks values ($1) on conflict do nothing')
+const listMarks = statement.global('test.listMarks', 'select id from marks order by id')
+const sleepStatement = statement.global('test.sleep', 'select pg_sleep(0.2)')
 const patience = { retries: Number.POSITIVE_INFINITY, limitMs: 30_000 }
 
 const dataDir = newDataDir({ after })

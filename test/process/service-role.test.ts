@@ -39,7 +39,7 @@ before(async () => {
 })
 
 const passwordOf = (dataDir: string) => join(dataDir, 'postgres.service.password')
-const roleStatement = statement('test.role', `select current_user as "role", session_user as "session"`)
+const roleStatement = statement.global('test.role', `select current_user as "role", session_user as "session"`)
 
 /** The roles of the connections of a process. */
 async function rolesOfConnections(dataDir: string): Promise<unknown[]> {

@@ -90,7 +90,7 @@ function lists(...listed: Movement[]): void {
   overrides.listMovements = async () => ({ kind: 'page', movements: listed, next: null })
 }
 
-const plantStatement = statement(
+const plantStatement = statement.global(
   'test.plantMovement',
   `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
   values ($1, $2, $3, $4, $5, $6)`,
@@ -508,7 +508,10 @@ function contextWhere(actions: Record<string, () => Promise<void>>) {
   }
 }
 
-const removeStatement = statement('test.removeMovement', 'delete from gateway_movements where transaction_key = $1')
+const removeStatement = statement.global(
+  'test.removeMovement',
+  'delete from gateway_movements where transaction_key = $1',
+)
 
 /** Deletes with the database role of the service, which may do that because it deletes old movements. */
 async function remove({ transactionKey }: Movement): Promise<void> {

@@ -22,24 +22,24 @@ const quotedFilters = `${quotedEnd}
   order by b.happened_at desc, b.action_id desc
   limit $4`
 
-const listStatement = statement(
+const listStatement = statement.global(
   'console.listTrail',
   `select ${actionColumns}, ${quotedPlace}
   from (select * from operator_actions where ${quotedBegun} limit $7) b
   ${quotedFilters}`,
 )
-const listOfSubjectStatement = statement(
+const listOfSubjectStatement = statement.global(
   'console.listTrailOfSubject',
   `select ${actionColumns}, ${quotedPlace}
   from (select * from operator_actions where subject = $8 and ${quotedBegun} limit $7) b
   ${quotedFilters}`,
 )
-const findEndStatement = statement(
+const findEndStatement = statement.global(
   'console.findTrailEnd',
   `select ${quotedPlace}, b.action_id as "actionId"
   from (select * from operator_actions where ${quotedBegun} offset $4 limit 1) b`,
 )
-const findEndOfSubjectStatement = statement(
+const findEndOfSubjectStatement = statement.global(
   'console.findTrailEndOfSubject',
   `select ${quotedPlace}, b.action_id as "actionId"
   from (select * from operator_actions where subject = $5 and ${quotedBegun} offset $4 limit 1) b`,

@@ -5,7 +5,7 @@ export type Note = { at: Date; actor: string; note: string }
 
 const notesShown = 50
 
-const listNotesStatement = statement(
+const listNotesStatement = statement.global(
   'console.listNotes',
   `select happened_at as "at", actor, reason as "note" from operator_actions
   where subject = $1 and step = 'BEGUN' and command = 'customers note'

@@ -24,11 +24,11 @@ const columns = `a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.en
       select from jsonb_array_elements(a.findings) as f (finding) where finding ->> 'rule' <> '${readableRule.rule}'
     ) as "isOnlyUnread"`
 
-const listNewestAuditsStatement = statement(
+const listNewestAuditsStatement = statement.global(
   'console.listNewestAudits',
   `select ${columns} from audits a order by a.ended_at desc, a.audit_id desc limit $1`,
 )
-const listAuditsBehindStatement = statement(
+const listAuditsBehindStatement = statement.global(
   'console.listAuditsBehind',
   `select ${columns} from audits a
   where (a.ended_at, a.audit_id) < (select b.ended_at, b.audit_id from audits b where b.audit_id = $2)
@@ -45,7 +45,7 @@ export function listAudits(database: Database, after: string | null, limit: numb
 
 export type FoundAudit = AuditRow & Pick<AuditRecord, 'checked' | 'findings'>
 
-const findAuditStatement = statement(
+const findAuditStatement = statement.global(
   'console.findAudit',
   `select ${columns}, a.checked, a.findings from audits a where a.audit_id = $1`,
 )

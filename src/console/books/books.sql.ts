@@ -53,11 +53,11 @@ const quotedRuns = `from reconciliations r
 const runColumns = `${quotedRun}, case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
   ${quotedRuns}`
 
-const listNewestRunsStatement = statement(
+const listNewestRunsStatement = statement.global(
   'console.listNewestRuns',
   `select ${runColumns} order by r.started_at desc, r.reconciliation_id desc limit $1`,
 )
-const listRunsBehindStatement = statement(
+const listRunsBehindStatement = statement.global(
   'console.listRunsBehind',
   `select ${runColumns}
   where (r.started_at, r.reconciliation_id) < (
@@ -73,7 +73,7 @@ export function listRuns(database: Database, after: string | null, limit: number
     : database.run<RunRow>(listRunsBehindStatement, [limit, after])
 }
 
-const findRunStatement = statement(
+const findRunStatement = statement.global(
   'console.findRun',
   `select ${quotedRun}, case when not a.is_open then r.result end as "result"
   ${quotedRuns}
@@ -89,7 +89,7 @@ export type DayRun = RunRow & { day: string }
 
 // A run covers a day when it ends with the last second of the day; for today, when it ends with the moment it was started. Per day
 // the latest finished run and the latest one of all, which may be in progress.
-const listRunsOfDaysStatement = statement(
+const listRunsOfDaysStatement = statement.global(
   'console.listRunsOfDays',
   `select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
   from generate_series($1::timestamp, $2::timestamp, interval '1 day') as d (day)
@@ -128,7 +128,7 @@ export type PaymentRow = {
   place: string
 }
 
-const listPaymentsStatement = statement(
+const listPaymentsStatement = statement.global(
   'console.listPayments',
   `select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
     p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.gateway_code as "gatewayCode",
@@ -150,7 +150,7 @@ export function listPayments(
 }
 
 // The subject of an action is the order, or a discrepancy of it.
-const findRefundActionsStatement = statement(
+const findRefundActionsStatement = statement.global(
   'console.findRefundActions',
   `with subjects as (
     select i.order_id, i.order_id as subject from unnest($2::text[]) as i (order_id)

@@ -36,13 +36,13 @@ const inSight = `d.last_seen_at >= $2::timestamptz and d.found_at <= $3::timesta
 
 const listDiscrepanciesStatements = {
   open: {
-    first: statement(
+    first: statement.global(
       'console.listOpenDiscrepancies',
       `select ${discrepancyColumns}
       from discrepancies d
       where d.resolved_at is null and ${inSight} order by d.found_at, d.discrepancy_id limit $1`,
     ),
-    behind: statement(
+    behind: statement.global(
       'console.listOpenDiscrepanciesBehind',
       `select ${discrepancyColumns}
       from discrepancies d
@@ -53,13 +53,13 @@ const listDiscrepanciesStatements = {
     ),
   },
   resolved: {
-    first: statement(
+    first: statement.global(
       'console.listResolvedDiscrepancies',
       `select ${discrepancyColumns}
       from discrepancies d
       where d.resolved_at is not null and ${inSight} order by d.resolved_at desc, d.discrepancy_id desc limit $1`,
     ),
-    behind: statement(
+    behind: statement.global(
       'console.listResolvedDiscrepanciesBehind',
       `select ${discrepancyColumns}
       from discrepancies d
@@ -97,7 +97,7 @@ export async function withAmountsAndNames<Row extends RecordedDiscrepancy & { cu
   return rows.map((row) => ({ ...row, amount: amountOf(row), customerName: names.get(row.customerId ?? '') ?? null }))
 }
 
-const findResolvedStatement = statement(
+const findResolvedStatement = statement.global(
   'console.findResolvedTimes',
   `select discrepancy_id as "discrepancyId", resolved_at as "resolvedAt"
   from discrepancies
@@ -111,7 +111,7 @@ export async function findResolvedTimes(database: Database, discrepancyIds: stri
   return new Map(rows.map(({ discrepancyId, resolvedAt }) => [discrepancyId, resolvedAt]))
 }
 
-const findCustomersStatement = statement(
+const findCustomersStatement = statement.global(
   'console.findDiscrepancyCustomers',
   `select discrepancy_id as "discrepancyId", customer_id as "customerId"
   from discrepancies
@@ -136,7 +136,7 @@ export type DiscrepancyPage = DiscrepancyRecord & {
   order: { orderId: string; status: OrderStatus; amount: number; credits: number } | null
 }
 
-const findDiscrepancyStatement = statement(
+const findDiscrepancyStatement = statement.global(
   'console.findDiscrepancy',
   `select ${discrepancyColumns},
     (select coalesce(json_agg(json_build_object(

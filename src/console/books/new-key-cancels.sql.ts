@@ -24,7 +24,7 @@ export type CancelPosition = { atMicroseconds: string; operationId: string }
 const newKeySeconds = 86_400
 const maxCancelsScanned = 20_000
 
-const listNewKeyCancelsStatement = statement(
+const listNewKeyCancelsStatement = statement.ofEachGroup(
   'console.listNewKeyCancels',
   `select p.operation_id as "operationId", s.opened_at as "openedAt", p.state, p.order_id as "orderId",
     p.customer_id as "customerId", c.name as "customerName", p.amount, k.key_id as "keyId", k.last_four as "lastFour",
@@ -46,7 +46,6 @@ const listNewKeyCancelsStatement = statement(
   where s.opened_at < k.created_at + $5 * interval '1 second'
   order by s.opened_at desc, s.operation_id desc
   limit $3`,
-  'groups',
 )
 
 type CancelRange = { after: CancelPosition; last: CancelPosition | undefined }
@@ -72,7 +71,7 @@ function newestFirst(one: NewKeyCancel, other: NewKeyCancel): number {
   return other.atMicroseconds - one.atMicroseconds || (other.operationId < one.operationId ? -1 : 1)
 }
 
-const findLastScannedStatement = statement(
+const findLastScannedStatement = statement.global(
   'console.findLastScannedCancel',
   `select p.operation_id as "operationId", (extract(epoch from p.opened_at) * 1000000)::bigint as "atMicroseconds"
   from cancel_keys p

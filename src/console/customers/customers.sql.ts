@@ -27,7 +27,7 @@ const quotedPlatform = `'${platformCustomer}'::uuid`
 /** Of a CTE or subquery `c`. */
 const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt"`
 
-const listNewestStatement = statement(
+const listNewestStatement = statement.global(
   'console.listNewestCustomers',
   `select ${columns}
   from (
@@ -46,7 +46,7 @@ const listNewestStatement = statement(
 
 // A prefix search on an index that compares code points, whatever the locale. The highest code point ends the range; no character
 // of the input is a wildcard.
-const listByNameStatement = statement(
+const listByNameStatement = statement.global(
   'console.listCustomersByName',
   `select ${columns}
   from (
@@ -67,17 +67,16 @@ const listByNameStatement = statement(
 const quotedFigures = `coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
     f.last_purchase_at as "lastPurchaseAt"`
 
-const findBalancesStatement = statement(
+const findBalancesStatement = statement.ofCustomers(
   'console.findBalances',
   `select i.customer_id as "customerId", a.balance, a.held, ${quotedFigures}
   from unnest($1::uuid[]) as i (customer_id)
   cross join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a
   left join lateral (select * from customer_figures f where f.customer_id = i.customer_id limit 1) f on true`,
-  'customers',
 )
 
 // Each group has its highest ones. The key of the last purchase is its time in microseconds.
-const listByRevenueStatement = statement(
+const listByRevenueStatement = statement.ofEachGroup(
   'console.listCustomersByRevenue',
   `select ${columns}, c.key
   from (
@@ -89,10 +88,9 @@ const listByRevenueStatement = statement(
     ) f
     join customers n using (customer_id)
   ) c`,
-  'groups',
 )
 
-const listByLastPurchaseStatement = statement(
+const listByLastPurchaseStatement = statement.ofEachGroup(
   'console.listCustomersByLastPurchase',
   `select ${columns}, c.key
   from (
@@ -104,11 +102,10 @@ const listByLastPurchaseStatement = statement(
     ) f
     join customers n using (customer_id)
   ) c`,
-  'groups',
 )
 
 // An index on the balance would cost every spend a write: this reads all accounts.
-const listByBalanceStatement = statement(
+const listByBalanceStatement = statement.ofEachGroup(
   'console.listCustomersByBalance',
   `select ${columns}, c.key
   from (
@@ -120,13 +117,11 @@ const listByBalanceStatement = statement(
     ) a
     join customers n using (customer_id)
   ) c`,
-  'groups',
 )
 
-const countAccountsStatement = statement(
+const countAccountsStatement = statement.ofEachGroup(
   'console.countAccounts',
   'select count(*) as "count" from (select from accounts limit $1) a',
-  'groups',
 )
 
 /** With more customers they are not sorted by balance. */
@@ -184,7 +179,10 @@ async function withBalances<Row extends { customerId: string }>(database: Databa
   return listed.map((customer) => ({ ...customer, ...none, ...byId.get(customer.customerId) }))
 }
 
-const findNameStatement = statement('console.findCustomerName', 'select name from customers where customer_id = $1')
+const findNameStatement = statement.global(
+  'console.findCustomerName',
+  'select name from customers where customer_id = $1',
+)
 
 /** Null: it has none. */
 export async function findCustomerName(database: Database, customerId: string): Promise<string | null> {
@@ -206,7 +204,7 @@ export type CustomerPage = ListedCustomer & {
   keys: CustomerKey[]
 }
 
-const findCustomerPageStatement = statement(
+const findCustomerPageStatement = statement.ofCustomer(
   'console.findCustomerPage',
   `select ${columns}, coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", ${quotedFigures}, coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
@@ -223,7 +221,6 @@ const findCustomerPageStatement = statement(
   left join accounts a using (customer_id)
   left join customer_figures f using (customer_id)
   where c.customer_id = $1`,
-  'customer',
 )
 
 /** Not counted further. */
@@ -245,7 +242,7 @@ export type ListedHold = {
   expiresAt: Date
 }
 
-const listHoldsStatement = statement(
+const listHoldsStatement = statement.ofCustomer(
   'console.listActiveHolds',
   `select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
     h.expires_at as "expiresAt"
@@ -264,7 +261,6 @@ const listHoldsStatement = statement(
     select reference from ledger_entries where customer_id = $1 and entry_number = h.opening_entry limit 1) e on true
   left join service_tokens t on t.service_id = h.service_id
   order by h.expires_at, h.hold_id`,
-  'customer',
 )
 
 /** Active holds, the next to expire first. A full page has one more than the limit. */

@@ -1,7 +1,7 @@
 // The names of customers, for lists whose rows have only their ids.
 import { type Database, statement } from '../../db/database.ts'
 
-const findNamesStatement = statement(
+const findNamesStatement = statement.global(
   'console.findCustomerNames',
   `select customer_id as "customerId", name from customers where customer_id = any ($1::uuid[]) and name is not null`,
 )

@@ -3,7 +3,7 @@ import { type Database, statement } from '../../db/database.ts'
 
 export type WaitingOfEndpoint = { endpointId: string; customers: number; events: number; failingSince: Date | null }
 
-const sumWaitingStatement = statement(
+const sumWaitingStatement = statement.global(
   'console.sumWaitingByEndpoint',
   `select endpoint_id as "endpointId", count(*) as "customers", sum(last_event - next_event + 1)::bigint as "events",
     min(first_failed) as "failingSince"
@@ -17,7 +17,7 @@ export function sumWaiting(database: Database, endpointId: string | null): Promi
   return database.run<WaitingOfEndpoint>(sumWaitingStatement, [endpointId])
 }
 
-const countDeadByEndpointStatement = statement(
+const countDeadByEndpointStatement = statement.ofEachGroup(
   'console.countDeadByEndpoint',
   `select n.endpoint_id as "endpointId", d.count
   from event_endpoints n
@@ -25,7 +25,6 @@ const countDeadByEndpointStatement = statement(
     select count(*) as count from (select from dead_events where endpoint_id = n.endpoint_id limit $1) counted
   ) d
   where d.count > 0 and ($2::text is null or n.endpoint_id = $2)`,
-  'groups',
 )
 
 /** Of the endpoints that have dead events, or of one; of each at most the limit. */
@@ -51,7 +50,7 @@ export type QueueOfCustomer = {
   nextTryAt: Date
 }
 
-const listWaitingQueuesStatement = statement(
+const listWaitingQueuesStatement = statement.global(
   'console.listWaitingQueues',
   `select customer_id as "customerId", next_event as "nextEvent", last_event - next_event + 1 as "events", attempts,
     last_error as "error", due_at as "nextTryAt"

@@ -17,7 +17,7 @@ export type OldestOperation = {
 const maxRead = 10_000
 
 // The partial index on settle_at contains open operations only.
-const listOldestOperationsStatement = statement(
+const listOldestOperationsStatement = statement.ofEachGroup(
   'console.listOldestOperations',
   `select p.customer_id as "customerId", p.order_id as "orderId", p.kind, p.opened_at as "openedAt",
     greatest(0, floor(extract(epoch from now() - p.opened_at)))::int as "ageSeconds",
@@ -27,7 +27,6 @@ const listOldestOperationsStatement = statement(
   from (select * from payment_operations where state = 'OPEN' order by settle_at limit $2) p
   order by p.opened_at
   limit $1`,
-  'groups',
 )
 
 export async function listOldestOperations(database: Database, limit: number): Promise<OldestOperation[]> {

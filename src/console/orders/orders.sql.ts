@@ -94,12 +94,12 @@ function summed(scope: ListScope): string {
     cross join lateral ${partsOf('o')} parts`
 }
 
-const newestStatement = statement('console.listOrders', newest('groups'), 'groups')
-const newestOfCustomerStatement = statement('console.listOrdersOfCustomer', newest('customer'), 'customer')
-const highestStatement = statement('console.listOrdersByAmount', highest('groups'), 'groups')
-const highestOfCustomerStatement = statement('console.listOrdersOfCustomerByAmount', highest('customer'), 'customer')
-const sumStatement = statement('console.sumOrders', summed('groups'), 'groups')
-const sumOfCustomerStatement = statement('console.sumOrdersOfCustomer', summed('customer'), 'customer')
+const newestStatement = statement.ofEachGroup('console.listOrders', newest('groups'))
+const newestOfCustomerStatement = statement.ofCustomer('console.listOrdersOfCustomer', newest('customer'))
+const highestStatement = statement.ofEachGroup('console.listOrdersByAmount', highest('groups'))
+const highestOfCustomerStatement = statement.ofCustomer('console.listOrdersOfCustomerByAmount', highest('customer'))
+const sumStatement = statement.ofEachGroup('console.sumOrders', summed('groups'))
+const sumOfCustomerStatement = statement.ofCustomer('console.sumOrdersOfCustomer', summed('customer'))
 
 /** Newest first. */
 export async function listOrders(database: Database, filter: OrdersFilter, limit: number): Promise<ListedOrder[]> {
@@ -138,11 +138,10 @@ export async function sumOrders(database: Database, filter: OrdersFilter): Promi
 const stretchEnd = (quotedScope: string) => `select o.order_id as "orderId" from orders o
   where ${quotedScope} and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1`
 
-const findStretchEndStatement = statement('console.findStretchEnd', stretchEnd(scopes.groups))
-const findStretchEndOfCustomerStatement = statement(
+const findStretchEndStatement = statement.global('console.findStretchEnd', stretchEnd(scopes.groups))
+const findStretchEndOfCustomerStatement = statement.ofCustomer(
   'console.findStretchEndOfCustomer',
   stretchEnd(scopes.customer),
-  'customer',
 )
 
 /** The last order of the stretch that begins with the newest one between the bounds; null: there are fewer orders. */

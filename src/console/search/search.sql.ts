@@ -11,7 +11,7 @@ export type Found = {
   status: string | null
 }
 
-const findOrdersBetweenStatement = statement(
+const findOrdersBetweenStatement = statement.global(
   'console.findOrdersBetween',
   `select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
     c.name as "customerName", o.status
@@ -25,17 +25,17 @@ export function findOrdersBetween(database: Database, first: string, last: strin
   return database.run<Found>(findOrdersBetweenStatement, [first, last, limit])
 }
 
-const findConfirmsStatement = statement(
+const findConfirmsStatement = statement.global(
   'console.findConfirmsOfPayment',
   `select order_id as "orderId" from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2`,
 )
 
-const findMovementsStatement = statement(
+const findMovementsStatement = statement.global(
   'console.findMovementsOfPayment',
   `select order_id as "orderId" from gateway_movements where payment_key = $1 limit $2`,
 )
 
-const findOrdersByIdStatement = statement(
+const findOrdersByIdStatement = statement.global(
   'console.findOrdersById',
   `select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
     c.name as "customerName", o.status
@@ -58,7 +58,7 @@ export async function findPayments(database: Database, paymentKey: string, limit
 
 const unknownOrder = { customerId: null, customerName: null, status: null }
 
-const findCustomerStatement = statement(
+const findCustomerStatement = statement.global(
   'console.findCustomerById',
   `select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id as "customerId",
     name as "customerName", null as "status"
@@ -69,7 +69,7 @@ export function findCustomerById(database: Database, customerId: string): Promis
   return database.run<Found>(findCustomerStatement, [customerId])
 }
 
-const findKeysStatement = statement(
+const findKeysStatement = statement.global(
   'console.findKeysById',
   `select 'key' as "kind", k.key_id as "id", null as "orderId", k.customer_id as "customerId", c.name as "customerName",
     k.status
@@ -82,7 +82,7 @@ export function findKeysById(database: Database, keyIds: string[]): Promise<Foun
   return database.run<Found>(findKeysStatement, [keyIds])
 }
 
-const findKeysEndingStatement = statement(
+const findKeysEndingStatement = statement.global(
   'console.findKeysEnding',
   `select 'key' as "kind", k.key_id as "id", null as "orderId", k.customer_id as "customerId", c.name as "customerName",
     k.status

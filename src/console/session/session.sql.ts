@@ -18,7 +18,7 @@ export type SessionRow = {
   idleEndsAt: Date
 }
 
-const findSessionStatement = statement(
+const findSessionStatement = statement.global(
   'console.findSession',
   `with found as (
     select s.session_hash, o.operator_id, o.name, o.role, o.must_change_password, s.started_at,
@@ -53,7 +53,7 @@ export async function findSession(
   return found
 }
 
-const startSessionStatement = statement(
+const startSessionStatement = statement.global(
   'console.startSession',
   `with swept as (
     delete from operator_sessions where session_hash in (
@@ -74,7 +74,10 @@ export async function startSession(
   await database.run(startSessionStatement, [sessionHash, operatorId, passwordHash, sessionIdleMs, maxSwept])
 }
 
-const endSessionStatement = statement('console.endSession', 'delete from operator_sessions where session_hash = $1')
+const endSessionStatement = statement.global(
+  'console.endSession',
+  'delete from operator_sessions where session_hash = $1',
+)
 
 export async function endSession(database: Database, sessionHash: Buffer): Promise<void> {
   await database.run(endSessionStatement, [sessionHash])
@@ -91,7 +94,7 @@ const forgottenMs = 3_600_000
 
 // A statement that waits for the row lock sees the count of the one before: a last free try is given once. An exponent of 10
 // exceeds the longest pause, and no power overflows.
-const countTryStatement = statement(
+const countTryStatement = statement.global(
   'console.countTry',
   `with asked as (
     select * from unnest($1::bytea[], $2::int[]) as a (subject, free)
@@ -140,7 +143,7 @@ export async function countSignIn(database: Database, counters: SignInCounter[])
   return paused?.waitSeconds ?? 0
 }
 
-const uncountTryStatement = statement(
+const uncountTryStatement = statement.global(
   'console.uncountTry',
   `with cleared as (
     delete from sign_in_failures where subject = any ($1::bytea[]) and failures = 1
@@ -153,7 +156,7 @@ export async function uncountSignIn(database: Database, subjects: Buffer[]): Pro
   await database.run(uncountTryStatement, [subjects])
 }
 
-const takeBackTryStatement = statement(
+const takeBackTryStatement = statement.global(
   'console.takeBackTry',
   `with cleared as (
     delete from sign_in_failures where subject = $1 or (subject = $2 and failures <= 2)

@@ -3,7 +3,7 @@ import { type Database, statement } from '../../db/database.ts'
 
 export type LogState = { size: number; root: string; writtenAt: Date }
 
-const findLogStateStatement = statement(
+const findLogStateStatement = statement.global(
   'console.findLogState',
   `select size, encode(root, 'base64') as "root", appended_at as "writtenAt" from log_head where size > 0`,
 )

@@ -3,7 +3,6 @@
 // credits or stores the request. So two adjustments at once cannot both use what is left. The row may be on another server than
 // the account, so the two are not one commit. What is charged and then not made stays charged for the day: the process has ended,
 // the balance has moved, or another operator has decided the request meanwhile.
-import { confirmed } from '../../db/connect.ts'
 import { type Database, isRestrictViolation, statement } from '../../db/database.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
@@ -25,7 +24,7 @@ export type Adjustment = {
   actor: string
 }
 
-const chargeDayStatement = statement(
+const chargeDayStatement = statement.global(
   'credits.chargeDay',
   `insert into adjustment_days as d (actor, day, credits, charges)
   select $1, (now() at time zone 'Asia/Seoul')::date, abs($2::bigint), array[$3::text]
@@ -36,11 +35,11 @@ const chargeDayStatement = statement(
   returning actor`,
 )
 
-const findDayStatement = statement(
+const findDayStatement = statement.global(
   'credits.findDay',
-  `select credits as "used", coalesce($2::text = any (charges), false) as "isCharged"
+  (replicated) => `select credits as "used", coalesce($2::text = any (charges), false) as "isCharged"
   from adjustment_days
-  where actor = $1 and day = (now() at time zone 'Asia/Seoul')::date and ($2::text is null or ${confirmed})`,
+  where actor = $1 and day = (now() at time zone 'Asia/Seoul')::date and ($2::text is null or ${replicated})`,
 )
 
 /** What the day of an actor is charged for. A repeat is the same in all of it. */
@@ -85,7 +84,7 @@ const moveByCause = `
 const isUnused = `not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
       and not exists (select from adjustment_requests where customer_id = $1 and adjustment_id = $2)`
 
-const adjustStatement = statement(
+const adjustStatement = statement.ofCustomer(
   'credits.adjust',
   `with recursive target as (
     select $1::uuid as customer_id, null::timestamptz as not_before
@@ -98,7 +97,6 @@ const adjustStatement = statement(
     where available + $4::bigint >= 0
   ),${moveByCause}
   select available from moved`,
-  'customer',
 )
 
 /** Available credits afterwards; undefined when nothing moved. */
@@ -107,7 +105,7 @@ export async function insertAdjustment(database: Database, adjustment: Adjustmen
   return moved?.available
 }
 
-const requestStatement = statement(
+const requestStatement = statement.ofCustomer(
   'credits.requestAdjustment',
   `with covered as (
     select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and ${isUnused} for no key update
@@ -115,7 +113,6 @@ const requestStatement = statement(
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
   select $1, $2, $3, $4, $5, $6 from covered
   returning adjustment_id`,
-  'customer',
 )
 
 /** Returns whether it was stored. */
@@ -128,7 +125,7 @@ function valuesOf({ customerId, adjustmentId, kind, credits, reason, actor }: Ad
 }
 
 // The request is read again under its lock: another operator may have decided it during the wait for the account.
-const approveStatement = statement(
+const approveStatement = statement.ofCustomer(
   'credits.approveAdjustment',
   `with recursive target as (
     select customer_id, null::timestamptz as not_before
@@ -156,7 +153,6 @@ const approveStatement = statement(
     where r.customer_id = m.customer_id and r.adjustment_id = $2
   )
   select available from moved`,
-  'customer',
 )
 
 /** Available credits afterwards; undefined when nothing moved. */
@@ -169,12 +165,11 @@ export async function approveRequest(
   return moved?.available
 }
 
-const rejectStatement = statement(
+const rejectStatement = statement.ofCustomer(
   'credits.rejectAdjustment',
   `update adjustment_requests set state = 'REJECTED', decided_by = $3, decided_at = now()
   where customer_id = $1 and adjustment_id = $2 and state = 'PENDING'
   returning adjustment_id`,
-  'customer',
 )
 
 /** Returns whether it was pending. */
@@ -209,9 +204,9 @@ const requestColumns = `r.customer_id as "customerId", r.adjustment_id as "adjus
     r.requested_by as "requestedBy", r.requested_at as "requestedAt", r.state, r.decided_by as "decidedBy",
     r.decided_at as "decidedAt", r.discrepancy_id as "discrepancyId", r.order_id as "orderId", r.amount`
 
-const findRequestStatement = statement(
+const findRequestStatement = statement.global(
   'credits.findAdjustmentRequest',
-  `select ${requestColumns} from adjustment_requests r where r.adjustment_id = $1 and ${confirmed}`,
+  (replicated) => `select ${requestColumns} from adjustment_requests r where r.adjustment_id = $1 and ${replicated}`,
 )
 
 export async function findRequest(database: Database, adjustmentId: string): Promise<AdjustmentRequest | undefined> {
@@ -221,13 +216,12 @@ export async function findRequest(database: Database, adjustmentId: string): Pro
 
 export type AcceptanceRequest = Omit<Adjustment, 'kind'> & { discrepancyId: string; orderId: string; amount: number }
 
-const requestPartStatement = statement(
+const requestPartStatement = statement.ofCustomer(
   'credits.requestPart',
   `insert into adjustment_requests
     (customer_id, adjustment_id, kind, credits, reason, requested_by, discrepancy_id, order_id, amount)
   values ($1, $2, 'PART', $3, $4, $5, $6, $7, $8)
   on conflict do nothing`,
-  'customer',
 )
 
 /** Nothing is stored when one about the same part waits, or the part was accepted. */
@@ -241,12 +235,11 @@ export async function insertPartRequest(database: Database, request: AcceptanceR
 
 export type StoredPart = { adjustmentId: string; credits: number; amount: number }
 
-const findPartRequestStatement = statement(
+const findPartRequestStatement = statement.ofCustomer(
   'credits.findPartRequest',
-  `select adjustment_id as "adjustmentId", credits, amount
+  (replicated) => `select adjustment_id as "adjustmentId", credits, amount
   from adjustment_requests
-  where customer_id = $1 and discrepancy_id = $2 and kind = 'PART' and state = 'PENDING' and ${confirmed}`,
-  'customer',
+  where customer_id = $1 and discrepancy_id = $2 and kind = 'PART' and state = 'PENDING' and ${replicated}`,
 )
 
 export async function findPartRequest(
@@ -257,7 +250,7 @@ export async function findPartRequest(
   return request
 }
 
-const listPendingStatement = statement(
+const listPendingStatement = statement.global(
   'credits.listPendingAdjustments',
   `select ${requestColumns}
   from adjustment_requests r
@@ -282,15 +275,14 @@ export type AdjustmentState = {
   done: { kind: AdjustmentKind; credits: number; available: number } | null
 }
 
-const findStateStatement = statement(
+const findStateStatement = statement.ofCustomer(
   'credits.findAdjustmentState',
-  `select (select balance - held from accounts where customer_id = $1) as "available",
+  (replicated) => `select (select balance - held from accounts where customer_id = $1) as "available",
     (select json_build_object('kind', a.kind, 'credits', a.credits, 'available', e.balance_after - e.held_after)
      from adjustments a
      join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number
      where a.customer_id = $1 and a.adjustment_id = $2) as "done"
-  where $2::uuid is null or ${confirmed}`,
-  'customer',
+  where $2::uuid is null or ${replicated}`,
 )
 
 /** To explain why nothing moved. */

@@ -39,7 +39,7 @@ export type ListedAdjustment = {
   createdAt: Date
 }
 
-const listAdjustmentsStatement = statement(
+const listAdjustmentsStatement = statement.ofCustomer(
   'credits.listAdjustments',
   `select a.adjustment_id as "adjustmentId", a.entry_number as "entryNumber", a.kind, a.credits, a.reason, a.actor,
     a.approved_by as "approvedBy", t.name as "service", e.reference, r.reference as "reversedReference",
@@ -51,7 +51,6 @@ const listAdjustmentsStatement = statement(
   where a.customer_id = $1 and ($2::bigint is null or a.entry_number < $2)
   order by a.entry_number desc
   limit $3`,
-  'customer',
 )
 
 /** Newest first; those before an entry number, or all. */

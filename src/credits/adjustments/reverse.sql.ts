@@ -1,6 +1,5 @@
 // Reverses spends and captured holds, set-wise and idempotent by the reversal's own reference within the customer. Only the
 // service that spent can: by its name, because a token that replaces another has an id of its own.
-import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -47,9 +46,9 @@ const reversals = inputs<ReversalInput>({
 
 // What is left is read under the lock of the account, by functions that do not use the snapshot of the statement. They get the
 // customer from the locked row, so that they cannot be called before.
-const reverseStatement = statement(
+const reverseStatement = statement.ofCustomers(
   'credits.reverse',
-  `with recursive input as (
+  (replicated) => `with recursive input as (
     select * from unnest(${reversals.arrays}) with ordinality as i (${reversals.columns}, ordinal)
   ),
   known as (
@@ -110,9 +109,8 @@ const reverseStatement = statement(
   left join known k using (ordinal)
   left join measured j using (ordinal)
   left join moved m on m.customer_id = i.customer_id and m.reference = i.reference
-  where k.ordinal is null or ${confirmed}
+  where k.ordinal is null or ${replicated}
   order by i.ordinal`,
-  'customers',
 )
 
 export function reverseAll(database: Database, all: ReversalInput[]): Promise<ReversalOutput[]> {

@@ -1,10 +1,10 @@
 // Gives credits back that a service has spent, or captured from a hold: all of them or a part, together never more than was
 // spent. Idempotent by the reversal's own reference within the customer: a retry gets the first answer.
 import { randomUUID } from 'node:crypto'
-import { type Batch, createBatch } from '../../core/batch.ts'
-import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
-import { lanesOf } from '../../db/cluster/groups.ts'
-import { type Database, retryScopeOf } from '../../db/database.ts'
+import type { Batch } from '../../core/batch.ts'
+import type { Tallies } from '../../core/tallies.ts'
+import { batchStatement } from '../../db/batch.ts'
+import type { Database } from '../../db/database.ts'
 import { withResultOfUsedReferences } from '../references.sql.ts'
 import { referenceRefusals, reversalRefusals } from '../refusals.ts'
 import { retryOnUniqueViolation } from '../retry-on-unique-violation.ts'
@@ -12,10 +12,8 @@ import { type ReversalInput, type ReversalOutput, reverseAll } from './reverse.s
 
 /** Reversals of one spend do not share a statement: the second must see what the first has left. */
 export function createReverse(database: Database, tallies: Tallies): Batch<ReversalInput, ReversalOutput> {
-  return createBatch<ReversalInput, ReversalOutput>({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, 'credits.reverse'),
+  return batchStatement<ReversalInput, ReversalOutput>(database, 'credits.reverse', {
+    tallies,
     conflictKey: ({ customerId, reversedReference }) => `${customerId}/${reversedReference}`,
     rowKey: ({ customerId }) => customerId,
     run: async (inputs) => {

@@ -1,7 +1,6 @@
 // The statements on budgets: set, remove, list with what has been used. A trigger marks the account of the customer, so the next
 // spend or hold is checked (restricted.sql.ts).
 import { newBudgetId, uuidPattern } from '../../core/ids.ts'
-import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import type { BudgetPeriod, BudgetScope } from './kinds.ts'
 import { renewalOf } from './usage.sql.ts'
@@ -36,7 +35,7 @@ export function faultOfBudget({ scope, value, credits, warnAt }: Omit<BudgetSett
   return undefined
 }
 
-const setBudgetStatement = statement(
+const setBudgetStatement = statement.global(
   'credits.setBudget',
   `insert into budgets as b (customer_id, budget_id, scope, value, period, credits, warn_at)
   select $1::uuid, $2::uuid, $3, $4, $5, $6::bigint, $7::bigint
@@ -63,15 +62,15 @@ export async function setBudget(
   return (await database.run<{ budgetId: string; warnAt: number }>(setBudgetStatement, values))[0]
 }
 
-const removeBudgetStatement = statement(
+const removeBudgetStatement = statement.global(
   'credits.removeBudget',
-  `with removed as (
+  (replicated) => `with removed as (
     update budgets set removed_at = now() where budget_id = $1 and removed_at is null
   )
-  select where ${confirmed}`,
+  select where ${replicated}`,
 )
 
-const findBudgetStatement = statement(
+const findBudgetStatement = statement.global(
   'credits.findBudget',
   `select customer_id as "customerId" from budgets where budget_id = $1`,
 )
@@ -109,7 +108,7 @@ const mostUses = 100
 
 const renewal = renewalOf('now_in.period_start', 'b.period')
 
-const listBudgetsStatement = statement(
+const listBudgetsStatement = statement.global(
   'credits.listBudgets',
   `select b.budget_id as "budgetId", b.scope, b.value, b.period, b.credits, b.warn_at as "warnAt",
     b.customer_id as "customerId", c.name as "customerName", b.created_at as "createdAt"
@@ -120,7 +119,7 @@ const listBudgetsStatement = statement(
   limit $2`,
 )
 
-const findUsesStatement = statement(
+const findUsesStatement = statement.ofCustomers(
   'credits.findBudgetUses',
   `select b.budget_id as "budgetId", ${renewal} as "renewsAt",
     case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
@@ -146,7 +145,6 @@ const findUsesStatement = statement(
       limit $3
     ) u
   ) each`,
-  'customers',
 )
 
 /** Two that are set at once may be one more than the most there can be. */

@@ -2,7 +2,6 @@
 // all customers. One statement for one input: it locks the account and what has been used of each budget, checks, and only then
 // moves and counts. So no two movements can both take the last of a budget.
 import { assert } from '../../core/assert.ts'
-import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -27,9 +26,9 @@ const spends = inputs<SpendInput>({
   userId: 'text',
 })
 
-const spendRestrictedStatement = statement(
+const spendRestrictedStatement = statement.ofCustomers(
   'credits.spendRestricted',
-  `with recursive input as (
+  (replicated) => `with recursive input as (
     select *, false as at_most, null::timestamptz as not_before from unnest(${spends.arrays}) as i (${spends.columns})
   ),
   known as (
@@ -63,8 +62,7 @@ const spendRestrictedStatement = statement(
   left join account a on true
   left join verdict v on true
   left join moved m on true
-  where k.kind is null or ${confirmed}`,
-  'customers',
+  where k.kind is null or ${replicated}`,
 )
 
 export async function spendRestricted(database: Database, input: SpendInput): Promise<SpendOutput & Verdict> {
@@ -85,9 +83,9 @@ const openings = inputs<HoldOpening>({
   userId: 'text',
 })
 
-const openRestrictedHoldStatement = statement(
+const openRestrictedHoldStatement = statement.ofCustomers(
   'credits.openRestrictedHold',
-  `with recursive input as (
+  (replicated) => `with recursive input as (
     select *, null::timestamptz as not_before from unnest(${openings.arrays}) as i (${openings.columns})
   ),
   known as (
@@ -135,8 +133,7 @@ const openRestrictedHoldStatement = statement(
   left join verdict v on true
   left join moved m on true
   left join opened o on true
-  where k.kind is null or ${confirmed}`,
-  'customers',
+  where k.kind is null or ${replicated}`,
 )
 
 export async function openRestrictedHold(database: Database, input: HoldOpening): Promise<HoldOpened & Verdict> {
@@ -156,7 +153,7 @@ const wanted = inputs<WantedCredits>({
   atMost: 'boolean',
 })
 
-const previewMovementStatement = statement(
+const previewMovementStatement = statement.ofCustomers(
   'credits.previewMovement',
   `with wanted as (
     select * from unnest(${wanted.arrays}) as i (${wanted.columns})
@@ -169,7 +166,6 @@ const previewMovementStatement = statement(
   select a.available, v.granted, v.is_suspended as "isSuspended", v.exceeded, false as "isStale"
   from account a
   join verdict v using (customer_id)`,
-  'customers',
 )
 
 /**

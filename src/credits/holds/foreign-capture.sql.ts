@@ -39,7 +39,7 @@ const captures = inputs<ForeignCapture>({
 })
 
 // A part that takes the last credits ends the hold, as captureParts has it. Only an end gives back what was not captured.
-const captureForeignHoldStatement = statement(
+const captureForeignHoldStatement = statement.ofCustomers(
   'credits.captureForeignHold',
   `with recursive input as (
     select * from unnest(${captures.arrays}) as i (${captures.columns})
@@ -88,7 +88,6 @@ const captureForeignHoldStatement = statement(
   join account a using (customer_id)
   join verdict v using (customer_id)
   left join moved m using (customer_id)`,
-  'customers',
 )
 
 const notFound: ForeignCaptured = {

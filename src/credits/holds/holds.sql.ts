@@ -4,9 +4,8 @@
 // budgets, are in foreign-capture.sql.ts.
 // `credits` of a hold is what it still holds, or held until its end: parts are not in it.
 
-import { takeFromGroups } from '../../db/cluster/groups.ts'
-import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
+import { takeFromGroups } from '../../db/groups.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { giveBackUsage, hasServiceBudget, servicesWithBudget, type Verdict } from '../budgets/usage.sql.ts'
@@ -56,9 +55,9 @@ const openings = inputs<HoldOpening>({
   atMost: 'boolean',
 })
 
-const openHoldsStatement = statement(
+const openHoldsStatement = statement.ofCustomers(
   'credits.openHolds',
-  `with recursive input as (
+  (replicated) => `with recursive input as (
     select i.*,${hasServiceBudget} as has_service_budget
     from unnest(${openings.arrays}) with ordinality as i (${openings.columns}, ordinal)${servicesWithBudget}
   ),
@@ -101,9 +100,8 @@ const openHoldsStatement = statement(
   left join known k using (ordinal)
   left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id
   left join step s on s.customer_id = i.customer_id and s.hold_id = i.hold_id
-  where k.ordinal is null or ${confirmed}
+  where k.ordinal is null or ${replicated}
   order by i.ordinal`,
-  'customers',
 )
 
 export async function openHolds(database: Database, all: HoldOpening[]): Promise<HoldOpened[]> {
@@ -163,7 +161,7 @@ const extensions = inputs<HoldExtension>({
 })
 
 // clock_timestamp: a statement that waited past the end must not extend a hold that another has found expired meanwhile.
-const extendHoldsStatement = statement(
+const extendHoldsStatement = statement.ofCustomers(
   'credits.extendHolds',
   `with input as (
     select * from unnest(${extensions.arrays}) with ordinality as i (${extensions.columns}, ordinal)
@@ -184,7 +182,6 @@ const extendHoldsStatement = statement(
   where h.customer_id = l.customer_id and h.hold_id = l.hold_id
   returning l.ordinal, h.hold_id as "holdId", h.credits, h.expires_at as "expiresAt",
     (select a.balance - a.held from accounts a where a.customer_id = h.customer_id) as "available"`,
-  'customers',
 )
 
 /** With their expiry, which never gets earlier; null where the caller has no active one, or its time is over. */
@@ -205,7 +202,7 @@ const parts = inputs<HoldPart>({
 })
 
 // The last credits of a hold end it: then the part is its closing capture, and `credits` stays what was held until then.
-const capturePartsStatement = statement(
+const capturePartsStatement = statement.ofCustomers(
   'credits.captureParts',
   `with recursive input as (
     select * from unnest(${parts.arrays}) with ordinality as i (${parts.columns}, ordinal)
@@ -237,7 +234,6 @@ const capturePartsStatement = statement(
   join moved m using (customer_id, hold_id)
   where h.customer_id = l.customer_id and h.hold_id = l.hold_id
   returning l.ordinal, l.credits as "captured", l.held - l.credits as "remaining", m.available`,
-  'customers',
 )
 
 /** What was captured now; null where the reference is used, or the service has no active hold of that many credits. */
@@ -281,7 +277,7 @@ const endings = inputs<HoldEnding>({
 })
 
 // It releases credits or takes held ones, so the available credits cannot fall below a threshold: no `credits.low`.
-const endHoldsStatement = statement(
+const endHoldsStatement = statement.ofCustomers(
   'credits.endHolds',
   `with recursive input as (
     select * from unnest(${endings.arrays}) with ordinality as i (${endings.columns}, ordinal)
@@ -312,7 +308,6 @@ const endHoldsStatement = statement(
   where h.customer_id = l.customer_id and h.hold_id = l.hold_id
   returning l.ordinal, h.hold_id as "holdId", h.state, h.credits, h.captured, h.captured_in_parts as "capturedInParts",
     false as "isEndedByPart", m.available`,
-  'customers',
 )
 
 /** The holds that ended now; null where there is no active one, or it cannot end that way. */
@@ -329,15 +324,16 @@ const searches = inputs<HoldSearch>({
   mayManageHolds: 'boolean',
 })
 
-const findHoldsStatement = statement(
+const findHoldsStatement = statement.ofCustomers(
   'credits.findHolds',
-  `select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.captured_in_parts as "capturedInParts", h.state,
+  (
+    replicated,
+  ) => `select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.captured_in_parts as "capturedInParts", h.state,
     e.reference is not null as "isEndedByPart", e.balance_after - e.held_after as "available"
   from unnest(${searches.arrays}) with ordinality as i (${searches.columns}, ordinal)
   join holds h using (customer_id, hold_id)
   left join ledger_entries e on e.customer_id = h.customer_id and e.entry_number = h.closing_entry
-  where (i.may_manage_holds or ${isOwnHold}) and ${confirmed}`,
-  'customers',
+  where (i.may_manage_holds or ${isOwnHold}) and ${replicated}`,
 )
 
 /** Null where the caller has no such hold. */
@@ -345,14 +341,13 @@ export async function findHolds(database: Database, all: HoldSearch[]): Promise<
   return byOrdinal(all, await database.run<Hold & { ordinal: number }>(findHoldsStatement, searches.valuesOf(all)))
 }
 
-const listDueHoldsStatement = statement(
+const listDueHoldsStatement = statement.ofEachGroup(
   'credits.listDueHolds',
   `select customer_id as "customerId", hold_id as "holdId"
   from holds
   where state = 'ACTIVE' and expires_at <= now()
   order by expires_at
   limit $1`,
-  'groups',
 )
 
 /** Those whose time is over, the oldest first. */

@@ -7,7 +7,7 @@ export type OutstandingLot = Pick<
   'orderId' | 'packageType' | 'status' | 'grantedAt' | 'amount' | 'credits' | 'used' | 'value'
 > & { customerId: string; unspent: number }
 
-const listAccountsStatement = statement(
+const listAccountsStatement = statement.global(
   'credits.listAccounts',
   'select customer_id as "customerId" from accounts where customer_id > $1 order by customer_id limit $2',
 )
@@ -18,7 +18,7 @@ export async function listAccounts(database: Database, after: string, limit: num
 }
 
 // The last entry before the moment is found by bisecting the entry numbers of each customer, as in the statement of a customer.
-const listOutstandingStatement = statement(
+const listOutstandingStatement = statement.ofCustomers(
   'credits.listOutstandingLots',
   `with recursive search (customer_id, low, high) as (
     select customer_id, 0::bigint, last_entry from accounts where customer_id = any ($1::uuid[])
@@ -42,7 +42,6 @@ const listOutstandingStatement = statement(
   from lot
   where unspent > 0
   order by customer_id, grant_entry`,
-  'customers',
 )
 
 /** Oldest first within a customer. */

@@ -170,7 +170,7 @@ const newestLots = grantedBy(`
       order by o.grant_entry desc
       limit $3) o`)
 
-const listLotsStatement = statement(
+const listLotsStatement = statement.ofCustomer(
   'credits.listLots',
   `with ${accountNow},
   page as (${newestLots}
@@ -179,7 +179,6 @@ const listLotsStatement = statement(
   from shared
   where $4::boolean is not true or unspent > 0
   order by grant_entry desc`,
-  'customer',
 )
 
 export type LotPage = { below: number | null; limit: number; onlyUnspent?: boolean }
@@ -200,7 +199,7 @@ export type LotOfOrder = Lot & {
   othersUnderWay: boolean
 }
 
-const findLotStatement = statement(
+const findLotStatement = statement.ofCustomer(
   'credits.findLot',
   `with ${quotedAccount},
   page as (${grantedLots} where o.order_id = $2
@@ -209,7 +208,6 @@ const findLotStatement = statement(
     (select balance - held from account) as "available", is_closing as "isClosing",
     exists (select from closing where order_id <> $2) as "othersUnderWay"
   from shared`,
-  'customer',
 )
 
 /**

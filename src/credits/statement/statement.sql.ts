@@ -60,15 +60,13 @@ const entryColumns = `e.entry_number as "entryNumber", e.kind, e.delta, e.held_d
   left join service_tokens t on t.service_id = e.service_id
   where e.customer_id = $1 and e.entry_number > $2 and e.entry_number <= $3 and ($4::text[] is null or e.kind = any ($4))`
 
-const listNewestStatement = statement(
+const listNewestStatement = statement.ofCustomer(
   'credits.listNewestEntries',
   `select ${entryColumns} order by e.entry_number desc limit $5`,
-  'customer',
 )
-const listOldestStatement = statement(
+const listOldestStatement = statement.ofCustomer(
   'credits.listOldestEntries',
   `select ${entryColumns} order by e.entry_number limit $5`,
-  'customer',
 )
 
 export function listEntries(
@@ -82,7 +80,7 @@ export function listEntries(
 
 // The number of the last entry before a time, or at it too; 0 when there is none. A million entries take twenty steps. Answers
 // have milliseconds, so times are compared in milliseconds.
-const findEntryAtStatement = statement(
+const findEntryAtStatement = statement.ofCustomer(
   'credits.findEntryAt',
   `with recursive search (low, high) as (
     select 0::bigint, a.last_entry from accounts a where a.customer_id = $1
@@ -96,7 +94,6 @@ const findEntryAtStatement = statement(
     ) looked
   )
   select low as "entryNumber" from search where low >= high`,
-  'customer',
 )
 
 /** The customer must exist. */
@@ -115,11 +112,10 @@ export async function findEntryAt(
 /** An account at some time; `held` and `available` are null where the ledger of that time does not have them. */
 export type Balances = { balance: number; held: number | null; available: number | null }
 
-const findBalancesStatement = statement(
+const findBalancesStatement = statement.ofCustomer(
   'credits.findBalances',
   `select balance_after as "balance", held_after as "held", balance_after - held_after as "available"
   from ledger_entries where customer_id = $1 and entry_number = $2`,
-  'customer',
 )
 
 /** After an entry; zero before the first. */
@@ -150,7 +146,7 @@ export type AccountNow = {
 
 const heldLimit = 100
 
-const readAccountStatement = statement(
+const readAccountStatement = statement.ofCustomer(
   'credits.readAccount',
   `select a.balance, a.held, a.adjusted, a.last_entry as "lastEntry", (
     select coalesce(json_agg(s order by s."expiresAt"), '[]')
@@ -172,7 +168,6 @@ const readAccountStatement = statement(
     ) s) as "setAside"
   from accounts a
   where a.customer_id = $1`,
-  'customer',
 )
 
 /** Null when there is no such customer. Lists up to 100 holds and up to 100 open cancellations and refunds. */

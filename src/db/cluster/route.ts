@@ -39,9 +39,9 @@ export function routeByGroup(
           return groupAt(groupOf(values[0] as string)).run<Row>(statement, values)
         case 'customers':
           return runByGroup<Row>(statement, values)
-        case 'groups':
+        case 'each group':
           return (await Promise.all(groups.map((group) => group.run<Row>(statement, values)))).flat()
-        case 'whole':
+        case 'global':
           return coordinator.run<Row>(statement, values)
       }
     },

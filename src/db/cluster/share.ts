@@ -11,7 +11,7 @@ const shareLeaseMs = 10_000
 const minuteMs = 60_000
 
 // Rows that others delete or renew at the same moment are left to them.
-const claimShareStatement = statement(
+const claimShareStatement = statement.global(
   'db.claimShareOfSweeps',
   `with ended as (
     delete from sweeping_processes

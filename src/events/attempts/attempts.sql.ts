@@ -29,12 +29,11 @@ export function attemptValues(attempt: Attempt | null): unknown[] {
   return [eventNumber, attemptedAt, status, error, tookMs]
 }
 
-const insertAttemptStatement = statement(
+const insertAttemptStatement = statement.ofCustomer(
   'events.insertAttempt',
   `insert into event_attempts (customer_id, endpoint_id, event_number, attempted_at, status, error, took_ms)
   values ($1, $2, $3, $4, $5, $6, $7)
   on conflict do nothing`,
-  'customer',
 )
 
 /** For one outside a queue. */
@@ -54,7 +53,7 @@ export type ListedAttempt = Attempt & {
   cursor: string
 }
 
-const listAttemptsStatement = statement(
+const listAttemptsStatement = statement.global(
   'events.listAttempts',
   `select a.customer_id as "customerId", a.event_number as "eventNumber", e.type, a.attempted_at as "attemptedAt",
     a.status, a.error, a.took_ms as "tookMs",
@@ -85,7 +84,7 @@ export function listAttempts(
 }
 
 // Endpoint by endpoint, as the index has them; those of removed endpoints too.
-const deleteAttemptsStatement = statement(
+const deleteAttemptsStatement = statement.ofEachGroup(
   'events.deleteAttempts',
   `with old as materialized (
     select a.*
@@ -104,7 +103,6 @@ const deleteAttemptsStatement = statement(
   where a.customer_id = o.customer_id and a.endpoint_id = o.endpoint_id and a.event_number = o.event_number
     and a.attempted_at = o.attempted_at
   returning a.event_number`,
-  'groups',
 )
 
 /** Returns how many attempts it deleted, at most the limit in each group of customers. */

@@ -2,8 +2,9 @@
 // scan. A chunk is one statement, so one snapshot: related rows are joined there, and only the place to continue from is
 // carried to the next statement. The work of a chunk is bounded however much one customer has: chunks are counted in rows, and
 // related rows are read by index.
-import { groupsOf } from '../../db/cluster/groups.ts'
+
 import { type Database, type Statement, statement } from '../../db/database.ts'
+import { groupsOf } from '../../db/groups.ts'
 import { rules, rulesOf } from './rules.ts'
 import { type Scan, type ScanName, scans } from './scans.sql.ts'
 
@@ -51,30 +52,30 @@ function textOf(name: ScanName): string {
 }
 
 const statements: Record<ScanName, Statement> = {
-  accounts: statement('payments.auditAccounts', textOf('accounts'), 'groups'),
-  entries: statement('payments.auditEntries', textOf('entries'), 'groups'),
-  holds: statement('payments.auditHolds', textOf('holds'), 'groups'),
-  adjustments: statement('payments.auditAdjustments', textOf('adjustments'), 'groups'),
-  orders: statement('payments.auditOrders', textOf('orders'), 'groups'),
-  operations: statement('payments.auditOperations', textOf('operations'), 'groups'),
-  events: statement('payments.auditEvents', textOf('events'), 'groups'),
-  usage: statement('payments.auditUsage', textOf('usage'), 'groups'),
-  customers: statement('payments.auditCustomers', textOf('customers')),
-  apiKeys: statement('payments.auditApiKeys', textOf('apiKeys')),
-  serviceTokens: statement('payments.auditServiceTokens', textOf('serviceTokens')),
-  operators: statement('payments.auditOperators', textOf('operators')),
-  operatorActions: statement('payments.auditOperatorActions', textOf('operatorActions')),
-  discrepancies: statement('payments.auditDiscrepancies', textOf('discrepancies')),
-  audits: statement('payments.auditAudits', textOf('audits')),
-  budgets: statement('payments.auditBudgets', textOf('budgets')),
-  eventEndpoints: statement('payments.auditEventEndpoints', textOf('eventEndpoints')),
-  logCheckpoints: statement('payments.auditLogCheckpoints', textOf('logCheckpoints')),
-  journalEntries: statement('payments.auditJournalEntries', textOf('journalEntries')),
+  accounts: statement.ofEachGroup('payments.auditAccounts', textOf('accounts')),
+  entries: statement.ofEachGroup('payments.auditEntries', textOf('entries')),
+  holds: statement.ofEachGroup('payments.auditHolds', textOf('holds')),
+  adjustments: statement.ofEachGroup('payments.auditAdjustments', textOf('adjustments')),
+  orders: statement.ofEachGroup('payments.auditOrders', textOf('orders')),
+  operations: statement.ofEachGroup('payments.auditOperations', textOf('operations')),
+  events: statement.ofEachGroup('payments.auditEvents', textOf('events')),
+  usage: statement.ofEachGroup('payments.auditUsage', textOf('usage')),
+  customers: statement.global('payments.auditCustomers', textOf('customers')),
+  apiKeys: statement.global('payments.auditApiKeys', textOf('apiKeys')),
+  serviceTokens: statement.global('payments.auditServiceTokens', textOf('serviceTokens')),
+  operators: statement.global('payments.auditOperators', textOf('operators')),
+  operatorActions: statement.global('payments.auditOperatorActions', textOf('operatorActions')),
+  discrepancies: statement.global('payments.auditDiscrepancies', textOf('discrepancies')),
+  audits: statement.global('payments.auditAudits', textOf('audits')),
+  budgets: statement.global('payments.auditBudgets', textOf('budgets')),
+  eventEndpoints: statement.global('payments.auditEventEndpoints', textOf('eventEndpoints')),
+  logCheckpoints: statement.global('payments.auditLogCheckpoints', textOf('logCheckpoints')),
+  journalEntries: statement.global('payments.auditJournalEntries', textOf('journalEntries')),
 }
 
 /** Where the rows of a scan are: on a cluster, in each group of customers for itself. */
 export function databasesOf(database: Database, name: ScanName): Database[] {
-  return statements[name].about === 'groups' ? groupsOf(database) : [database]
+  return statements[name].about === 'each group' ? groupsOf(database) : [database]
 }
 
 /** The key of the row where a chunk begins; null: at the first row. */
@@ -116,7 +117,7 @@ export async function checkChunk(
   return { judged, counts, listed, next: read > rows ? last : null }
 }
 
-const estimateStatement = statement(
+const estimateStatement = statement.global(
   'payments.estimateAudit',
   `select coalesce(sum(greatest(c.reltuples, s.n_live_tup, 0)), 0)::bigint as "rows"
   from unnest($1::text[]) as t (name)
@@ -132,7 +133,7 @@ export async function estimateRows(database: Database): Promise<number> {
   return row?.rows ?? 0
 }
 
-const countDeletedEventsStatement = statement(
+const countDeletedEventsStatement = statement.global(
   'payments.countDeletedEvents',
   'select coalesce(sum(deleted_events), 0)::bigint as "count" from accounts',
 )
@@ -143,7 +144,7 @@ export async function countDeletedEvents(database: Database): Promise<number> {
   return row?.count ?? 0
 }
 
-const countDiscrepanciesStatement = statement(
+const countDiscrepanciesStatement = statement.global(
   'payments.countDiscrepancies',
   `select count(*) as "open", floor(extract(epoch from now() - min(found_at)))::bigint as "oldestSeconds"
   from discrepancies where resolved_at is null`,

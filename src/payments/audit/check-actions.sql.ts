@@ -11,7 +11,7 @@ import type { PartOfOrder } from '../refunds/rule.ts'
 
 // The migration wrote the hash of nothing, which no trigger writes, in its own transaction; a copy of the books has a later
 // applied_at. So neither an entry that is added later moves the beginning, nor one that is added to books that had none.
-const findBeginStatement = statement(
+const findBeginStatement = statement.global(
   'payments.findBeginOfActions',
   `select coalesce(min(j.written_at), '-infinity')::text as "since"
   from record_journal j
@@ -41,7 +41,7 @@ export type AdjustmentToCheck = AdjustmentKey & {
   requestedAt: string
 }
 
-const listAdjustmentsStatement = statement(
+const listAdjustmentsStatement = statement.ofEachGroup(
   'payments.listAdjustmentsToCheck',
   `select d.customer_id as "customerId", d.adjustment_id as "adjustmentId", d.entry_number as "entryNumber", d.kind,
     d.credits, d.actor, d.approved_by as "approvedBy", d.created_at::text as "createdAt",
@@ -51,7 +51,6 @@ const listAdjustmentsStatement = statement(
   where (d.customer_id, d.adjustment_id) > ($1::uuid, $2::uuid) and d.kind <> 'REVERSAL' and d.created_at > $3::timestamptz
   order by d.customer_id, d.adjustment_id
   limit $4`,
-  'groups',
 )
 
 export function listAdjustmentsToCheck(
@@ -87,7 +86,7 @@ const isActor = (name: string) => `(lower(b.actor) = ${name} or starts_with(lowe
 // The day around a time allows for a clock
 // that was set back, and for an adjustment at midnight. An action of the console has the id of the adjustment, too, and covers no
 // other one.
-const findUnrecordedStatement = statement(
+const findUnrecordedStatement = statement.global(
   'payments.findUnrecordedAdjustments',
   `select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
     array(
@@ -141,7 +140,7 @@ export type WrongDay = DayPlace & { credits: number; charged: number }
 
 // Charges of before are incomplete: a day has them from a later version on, and instances of an older one may run beside the first
 // of this one. What is no charge counts as none.
-const listWrongDaysStatement = statement(
+const listWrongDaysStatement = statement.global(
   'payments.listWrongDays',
   `with page as (
     select * from adjustment_days where (actor, day) > ($1::text, $2::date) order by actor, day limit $4
@@ -181,7 +180,7 @@ export type RefundToCheck = {
 
 // One that was found cancelled at the gateway was not begun by an operator. Its reason shows that: a refund with it is never sent,
 // and no role changes a reason. The gateway's code alone could be written by the serving role for a refund that was sent.
-const listRefundsStatement = statement(
+const listRefundsStatement = statement.ofEachGroup(
   'payments.listRefundsToCheck',
   `with page as (
     select * from payment_operations
@@ -198,7 +197,6 @@ const listRefundsStatement = statement(
      from page
      where kind = 'REFUND' and coalesce(closed_at, now()) > $3::timestamptz
        and not (coalesce(reason = $6, false) and (state <> 'APPROVED' or coalesce(gateway_code = $5, false)))) as "refunds"`,
-  'groups',
 )
 
 export type RefundPage = { read: number; last: RowPlace | null; refunds: RefundToCheck[] }
@@ -232,7 +230,7 @@ const quotedBeforeOpening = `b.happened_at between i.opened_at - interval '1 day
 
 // An action opens its refund after it began: the minute is for the clocks of two servers. The version before refunded an order of
 // which a part was cancelled at the gateway as the end of its discrepancy.
-const findUnorderedStatement = statement(
+const findUnorderedStatement = statement.global(
   'payments.findRefundsWithoutAction',
   `select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId"
   from unnest(${refundInputs.arrays}) as i (${refundInputs.columns})
@@ -268,7 +266,7 @@ export type PartToCheck = PartOfOrder & {
   leftAt: string
 }
 
-const listPartsStatement = statement(
+const listPartsStatement = statement.ofEachGroup(
   'payments.listPartsToCheck',
   `select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId", p.credits_held as "credits",
     p.amount, earlier.amount as "amountBefore", earlier.credits as "creditsBefore",
@@ -284,7 +282,6 @@ const listPartsStatement = statement(
   where p.kind = 'PART' and (p.customer_id, p.operation_id) > ($1::uuid, $2::uuid)
   order by p.customer_id, p.operation_id
   limit $3`,
-  'groups',
 )
 
 export function listPartsToCheck(group: Database, { customerId, id }: RowPlace, limit: number): Promise<PartToCheck[]> {
@@ -314,7 +311,7 @@ const isChargeOfPart = `starts_with(c.charge, concat_ws('/', i.customer_id, i.op
 // The operation has the id of the discrepancy that it ends. The action of the one who accepted it names the credits, unless they
 // are those that its won stand for, and the request where it has stored one. The minute is for the clocks of two servers, the days
 // are for clocks that were set back.
-const findPartEvidenceStatement = statement(
+const findPartEvidenceStatement = statement.global(
   'payments.findPartEvidence',
   `select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId",
     accepting.found and exists (

@@ -3,8 +3,8 @@
 // action covers one adjustment.
 import { assert } from '../../core/assert.ts'
 import { listOutstandingLots } from '../../credits/lots/liability.sql.ts'
-import { groupsOf } from '../../db/cluster/groups.ts'
 import type { Database } from '../../db/database.ts'
+import { groupsOf } from '../../db/groups.ts'
 import { creditsOfPart } from '../refunds/rule.ts'
 import {
   type AdjustmentKey,

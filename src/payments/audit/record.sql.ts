@@ -20,7 +20,7 @@ export type AuditRecord = {
 }
 
 // Both times are from the database's clock, which all instances share.
-const insertAuditStatement = statement(
+const insertAuditStatement = statement.global(
   'payments.insertAudit',
   `insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
   values ($1, $2, now() - $3::int * interval '1 ms', $4, $5, $6, $7)
@@ -39,7 +39,7 @@ export type DailyClaim = { day: string; holderId: string }
 // Due half an hour after midnight in Korea, like the reconciliation. Books whose first customer came today have no day to audit
 // yet. The version before recorded a DAILY audit without a claim, so its row is looked up too. A repetition by the same
 // holder finds its own claim.
-const claimDailyAuditStatement = statement(
+const claimDailyAuditStatement = statement.global(
   'payments.claimDailyAudit',
   `insert into daily_audits as d (day, holder_id, lease_until)
   select due.day, $1, now() + $2::int * interval '1 ms'
@@ -67,7 +67,7 @@ export async function claimDailyAudit(
   return claim ?? null
 }
 
-const renewDailyAuditStatement = statement(
+const renewDailyAuditStatement = statement.global(
   'payments.renewDailyAudit',
   `update daily_audits set lease_until = now() + $3::int * interval '1 ms'
   where day = $1::date and holder_id = $2 and audit_id is null
@@ -81,7 +81,7 @@ export async function renewDailyAudit(database: Database, claim: DailyClaim, lea
 
 // The end of the claim and the row are one commit, and the first to end is recorded: a day has one audit, even if a process
 // that slept past its lease continues beside the one that took over.
-const insertDailyAuditStatement = statement(
+const insertDailyAuditStatement = statement.global(
   'payments.insertDailyAudit',
   `with done as (
     update daily_audits set audit_id = $1
@@ -104,7 +104,7 @@ export async function insertDailyAudit(database: Database, day: string, record: 
 }
 
 // Only numbers within bounds, only of objects: a row that was forged must not end the audit that will find it.
-const findMostCountedStatement = statement(
+const findMostCountedStatement = statement.global(
   'payments.findMostCounted',
   `select c.key as "scan", max(least(c.value::text::numeric, 9007199254740991))::float8 as "rows"
   from audits

@@ -28,7 +28,7 @@ const queueHeadsRead = 1_000
 /** migrations/0017_audits.sql: audits are recorded since it was applied. */
 const auditsMigration = 17
 
-const readOfCustomersStatement = statement(
+const readOfCustomersStatement = statement.global(
   'payments.readBacklogOfCustomers',
   `with open as (
     select kind, lease_until > now() as leased, opened_at from payment_operations where state = 'OPEN'
@@ -47,7 +47,7 @@ const readOfCustomersStatement = statement(
 
 type QueueHead = { customerId: string; eventNumber: number }
 
-const listQueueHeadsStatement = statement(
+const listQueueHeadsStatement = statement.global(
   'payments.listQueueHeads',
   `select q.customer_id as "customerId", q.next_event as "eventNumber"
   from event_endpoints e
@@ -60,7 +60,7 @@ const listQueueHeadsStatement = statement(
 const queueHeads = inputs<QueueHead>({ customerId: 'uuid', eventNumber: 'bigint' })
 
 // The lateral subquery reads each event by its key; a plain join could be planned as a scan of all events.
-const findEventAgesStatement = statement(
+const findEventAgesStatement = statement.ofCustomers(
   'payments.findEventAges',
   `select q.customer_id as "customerId", q.event_number as "eventNumber",
     extract(epoch from now() - v.created_at)::float8 as "seconds"
@@ -68,7 +68,6 @@ const findEventAgesStatement = statement(
   cross join lateral (
     select created_at from events v where v.customer_id = q.customer_id and v.event_number = q.event_number limit 1
   ) v`,
-  'customers',
 )
 
 /** Events have no index by time: the oldest is searched at the head of the queues that have waited longest. */
@@ -79,7 +78,7 @@ async function readOldestEventSeconds(database: Database): Promise<number | null
   return ages.length === 0 ? null : Math.max(...ages.map(({ seconds }) => seconds))
 }
 
-const readOfBooksStatement = statement(
+const readOfBooksStatement = statement.global(
   'payments.readBacklogOfBooks',
   `select
     (select count(*) from discrepancies where resolved_at is null) as "openDiscrepancies",

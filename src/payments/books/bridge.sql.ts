@@ -11,7 +11,7 @@ type OpenDiscrepancyRow = {
   paymentKey: string | null
 }
 
-const findOfLinesStatement = statement(
+const findOfLinesStatement = statement.global(
   'payments.findDiscrepanciesOfLines',
   `select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.order_id as "orderId",
     d.detail ->> 'paymentKey' as "paymentKey"

@@ -2,8 +2,9 @@
 // before `reached` is added up; the rest is counted by the reading statement, in the same snapshot, so a figure is complete
 // whenever it is read. They are derived from orders, operations and the ledger, and can be derived again. The details, which
 // came later, have a mark of their own: the orders that expired, and the figures of each customer.
-import { anchorOf, groupsOf } from '../../db/cluster/groups.ts'
+
 import { type Database, statement } from '../../db/database.ts'
+import { anchorOf, groupsOf } from '../../db/groups.ts'
 import { codesOf } from '../failure-reasons.ts'
 
 export const figureNames = [
@@ -75,22 +76,20 @@ const quotedExpired = `
     group by 1
   )`
 
-const beginStatement = statement(
+const beginStatement = statement.ofCustomer(
   'payments.beginFigures',
   `insert into figures_reached (customer_id, reached, details_reached)
   select $1, first.at, first.at
   from (select date_trunc('milliseconds', coalesce(min(created_at), now())) as at from customers) first
   on conflict do nothing`,
-  'customer',
 )
 
 // Of a mark that a version without details has begun.
-const beginDetailsStatement = statement(
+const beginDetailsStatement = statement.ofCustomer(
   'payments.beginDetails',
   `update figures_reached
   set details_reached = (select date_trunc('milliseconds', coalesce(min(created_at), now())) from customers)
   where customer_id = $1 and details_reached is null`,
-  'customer',
 )
 
 /** `safeTo`: a statement that begins after this one sees everything that happened before it. */
@@ -99,14 +98,13 @@ export type FiguresMark = { reached: Date; detailsReached: Date; safeTo: Date }
 // Rows have the time of their transaction, or a later one. Our statements have a time limit, so a row older than the lag is
 // committed or never will be. The commit itself has no limit, when it waits for a disk or a standby: a transaction that has
 // written and is not done is found in pg_stat_activity.
-const findPlaceStatement = statement(
+const findPlaceStatement = statement.ofCustomer(
   'payments.findPlaceOfFigures',
   `select f.reached, f.details_reached as "detailsReached", date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
     select min(a.xact_start) from pg_stat_activity a
     where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
   from figures_reached f
   where f.customer_id = $1 and f.details_reached is not null`,
-  'customer',
 )
 
 /** Of a group. Null the first time; then the figures and details begin with the first customer. */
@@ -120,7 +118,7 @@ export async function findPlace(group: Database, lagMs: number): Promise<Figures
 
 // The statement that moves `reached` on adds the slice. Another one with the same slice, or a repetition, waits for the row,
 // finds `reached` moved and adds nothing. The hour -infinity is the sum of all others.
-const addSliceStatement = statement(
+const addSliceStatement = statement.ofCustomer(
   'payments.addSliceToFigures',
   `with span as (
     update figures_reached set reached = $3::timestamptz
@@ -134,14 +132,13 @@ const addSliceStatement = statement(
   order by 2, 3
   on conflict (customer_id, hour, figure)
   do update set count = h.count + excluded.count, total = h.total + excluded.total`,
-  'customer',
 )
 
 export async function addSlice(group: Database, from: Date, to: Date): Promise<void> {
   await group.run(addSliceStatement, [anchorOf(group), from, to])
 }
 
-const addDetailsStatement = statement(
+const addDetailsStatement = statement.ofCustomer(
   'payments.addSliceToDetails',
   `with details_span as (
     update figures_reached set details_reached = $3::timestamptz
@@ -168,7 +165,6 @@ const addDetailsStatement = statement(
   order by 2, 3
   on conflict (customer_id, hour, figure)
   do update set count = h.count + excluded.count, total = h.total + excluded.total`,
-  'customer',
 )
 
 /** The orders that expired, and the figures of customers. */
@@ -203,7 +199,7 @@ const quotedPlace = `
 
 // While the first adding up is far behind, the rest would be most of the books: then the figures end at `reached`, and the orders
 // that expired at the mark of the details.
-const readStatement = statement(
+const readStatement = statement.ofCustomer(
   'payments.readFigures',
   `with ${quotedPlace},
   span as (
@@ -240,7 +236,6 @@ const readStatement = statement(
     to_char(d.day, 'YYYY-MM-DD') as "day", d.figure, d.count, d.total
   from place p
   left join by_day d on true`,
-  'customer',
 )
 
 /** By the day, from the beginning of a day on, and of all time. */
@@ -284,11 +279,10 @@ function earliest(times: Date[]): Date {
   return new Date(Math.min(...times.map((time) => time.getTime())))
 }
 
-const findDetailsEndStatement = statement(
+const findDetailsEndStatement = statement.ofCustomer(
   'payments.findEndOfDetails',
   `with ${quotedPlace}
   select details_reached as "end" from place where are_details_behind`,
-  'customer',
 )
 
 /** Where the figures of customers end, in the group that is furthest behind; null: none is more than so far behind. */
@@ -305,13 +299,12 @@ export async function findDetailsEnd(database: Database, mostBehindMs: number): 
 export type HoursOfFigures = { name: string; from: Date; to: Date }
 export type SpanFigureRow = Omit<FigureRow, 'day'> & { name: string }
 
-const readHoursStatement = statement(
+const readHoursStatement = statement.ofCustomer(
   'payments.readFiguresBetween',
   `select s.name, h.figure, sum(h.count)::bigint as "count", sum(h.total)::bigint as "total"
   from unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) as s (name, from_time, to_time)
   join hourly_figures h on h.customer_id = $1 and h.hour >= s.from_time and h.hour < s.to_time
   group by 1, 2`,
-  'customer',
 )
 
 /** Of several spans. */

@@ -2,8 +2,8 @@
 // may do it at once. The length of a slice is adapted to take about a quarter of a second: days when little happened,
 // seconds when much did.
 import { dayMs } from '../../core/korean-days.ts'
-import { groupsOf, sweptGroupsOf } from '../../db/cluster/groups.ts'
 import { type Database, isTooSlow } from '../../db/database.ts'
+import { groupsOf, sweptGroupsOf } from '../../db/groups.ts'
 import { addDetails, addSlice, findPlace } from './figures.sql.ts'
 
 /** Several times the time limit of a statement. */

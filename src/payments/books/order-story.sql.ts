@@ -95,7 +95,7 @@ export type OrderStory = OrderOfStory & OrderRecords
 
 // Entries that move the balance are found by the order; those that only hold and release credits, by their operation. The
 // limits make PostgreSQL look each row up by its key: a plain join could read all entries of the customer.
-const findOrderStoryStatement = statement(
+const findOrderStoryStatement = statement.ofCustomer(
   'payments.findOrderStory',
   `select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
     o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall - parts.credits as "refundShortfall",
@@ -142,10 +142,9 @@ const findOrderStoryStatement = statement(
   left join lateral (
     select * from unnest(own.operations) p where p.kind = 'CONFIRM' and p.state = 'APPROVED') c on true
   where o.customer_id = $1 and o.order_id = $2`,
-  'customer',
 )
 
-const findOrderRecordsStatement = statement(
+const findOrderRecordsStatement = statement.global(
   'payments.findOrderRecords',
   `select
     (select coalesce(json_agg(json_build_object(

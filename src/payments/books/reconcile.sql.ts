@@ -10,7 +10,7 @@ import type { OperationKind } from '../kinds.ts'
 export type TimeSpan = { from: Date; to: Date }
 export type Run = TimeSpan & { reconciliationId: string; holderId: string }
 
-const insertRunStatement = statement(
+const insertRunStatement = statement.global(
   'payments.insertReconciliation',
   `insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until, requested_by)
   values ($1, 'COMMAND', $2, $3, $1, now() + $4::int * interval '1 ms', $5)
@@ -39,7 +39,7 @@ export async function insertRun(
 // Days are Korean, like the gateway's. A day is due half an hour after its end; one that was missed, or that a process left
 // unfinished, is claimed again for a week. Days before the first customer have nothing to compare. The row of a day ends with
 // its last second, as in version 0.7.0: so the unique index prevents instances of both versions from reconciling a day twice.
-const claimDailyRunStatement = statement(
+const claimDailyRunStatement = statement.global(
   'payments.claimDailyReconciliation',
   `insert into reconciliations as r (reconciliation_id, cause, from_time, to_time, holder_id, lease_until)
   select gen_random_uuid(), 'DAILY', day, day + interval '1 day' - interval '1 second', $1, now() + $2::int * interval '1 ms'
@@ -67,7 +67,7 @@ export async function claimDailyRun(database: Database, holderId: string, leaseM
   return run ?? null
 }
 
-const renewRunStatement = statement(
+const renewRunStatement = statement.global(
   'payments.renewReconciliation',
   `update reconciliations set lease_until = now() + $3::int * interval '1 ms'
   where reconciliation_id = $1 and holder_id = $2 and finished_at is null
@@ -79,7 +79,7 @@ export async function renewRun(database: Database, run: Run, leaseMs: number): P
   return (await database.run(renewRunStatement, [run.reconciliationId, run.holderId, leaseMs])).length > 0
 }
 
-const finishRunStatement = statement(
+const finishRunStatement = statement.global(
   'payments.finishReconciliation',
   `update reconciliations set finished_at = now(), result = $3::jsonb
   where reconciliation_id = $1 and holder_id = $2
@@ -104,7 +104,7 @@ const movementInputs = inputs<Movement>({
   movedAt: 'timestamptz',
 })
 
-const insertMovementsStatement = statement(
+const insertMovementsStatement = statement.global(
   'payments.insertGatewayMovements',
   `with inserted as (
     insert into gateway_movements (${movementInputs.columns})
@@ -126,7 +126,7 @@ export async function insertMovements(database: Database, movements: Movement[])
   return inserted
 }
 
-const findMovementsStatement = statement(
+const findMovementsStatement = statement.global(
   'payments.findGatewayMovements',
   `select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
     moved_at as "movedAt"
@@ -145,7 +145,7 @@ export const firstPlace: MovementPlace = { place: '-infinity', transactionKey: '
 
 export type StoredMovement = MovementPlace & Pick<Movement, 'direction' | 'amount'>
 
-const listMovementsStatement = statement(
+const listMovementsStatement = statement.global(
   'payments.listGatewayMovements',
   `select transaction_key as "transactionKey", direction, amount, moved_at::text as "place"
   from gateway_movements
@@ -165,7 +165,7 @@ export function listMovements(
   return database.run<StoredMovement>(listMovementsStatement, values)
 }
 
-const findBalanceStatement = statement(
+const findBalanceStatement = statement.global(
   'payments.findBalanceOfMovements',
   `select coalesce(sum(case direction when 'CAPTURE' then amount else -amount end), 0)::bigint as "balance"
   from gateway_movements
@@ -184,7 +184,7 @@ export async function findBalanceWith(
   return others.balance + (direction === 'CAPTURE' ? amount : -amount)
 }
 
-const sumMovementsStatement = statement(
+const sumMovementsStatement = statement.global(
   'payments.sumGatewayMovements',
   `select count(*) as "movements",
     coalesce(sum(amount) filter (where direction = 'CAPTURE'), 0)::bigint as "captured",
@@ -202,7 +202,7 @@ export async function sumMovements(database: Database, { from, to }: TimeSpan): 
 
 // By the index of their times. A day that was not reconciled keeps its movements. The row of a day ends with its last second,
 // so the day itself is counted from its beginning.
-const deleteMovementsStatement = statement(
+const deleteMovementsStatement = statement.global(
   'payments.deleteGatewayMovements',
   `delete from gateway_movements
   where transaction_key in (
@@ -223,7 +223,7 @@ export async function deleteMovements(database: Database, keptDays: number, limi
 
 export type MovementToCompare = Movement & MovementPlace
 
-const listToCompareStatement = statement(
+const listToCompareStatement = statement.global(
   'payments.listMovementsToCompare',
   `select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
     moved_at as "movedAt", moved_at::text as "place"
@@ -260,7 +260,7 @@ export type PaymentOfOrder = { customerId: string; orderId: string; paymentKey: 
 const paymentInputs = inputs<PaymentOfOrder>({ customerId: 'uuid', orderId: 'text', paymentKey: 'text' })
 
 // The offset makes PostgreSQL read the operations order by order.
-const findApprovedStatement = statement(
+const findApprovedStatement = statement.ofCustomers(
   'payments.findApprovedOperations',
   `select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
     p.payment_key as "paymentKey", p.kind, p.amount, p.transaction_key as "transactionKey", p.opened_at as "openedAt"
@@ -270,7 +270,6 @@ const findApprovedStatement = statement(
     where p.customer_id = i.customer_id and p.order_id = i.order_id and p.payment_key = i.payment_key and p.state = 'APPROVED'
     offset 0
   ) p`,
-  'customers',
 )
 
 /** The approved operations of payments of orders. */
@@ -281,7 +280,7 @@ export function findApprovedOperations(database: Database, payments: PaymentOfOr
 // By the time at which they were opened: it never changes, so an operation belongs to exactly one span, and the rows of a
 // span lie together. Open ones are resolved by looking the payment up. No index has this order, and a sort needs all rows of
 // the span: so the limit does not lead PostgreSQL to a plan that reads the table from its start.
-const listApprovedStatement = statement(
+const listApprovedStatement = statement.global(
   'payments.listApprovedOperations',
   `select customer_id as "customerId", operation_id as "operationId", order_id as "orderId", payment_key as "paymentKey",
     kind, amount, transaction_key as "transactionKey", opened_at as "openedAt"
@@ -300,7 +299,7 @@ export function listApprovedOperations(
   return database.run<ApprovedOperation>(listApprovedStatement, [from, to, limit])
 }
 
-const findOfPaymentsStatement = statement(
+const findOfPaymentsStatement = statement.global(
   'payments.findMovementsOfPayments',
   `select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
     moved_at as "movedAt"

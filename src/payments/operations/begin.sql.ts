@@ -2,12 +2,12 @@
 // and a unique index allows one open operation per order. Set-wise; locks are taken in key order. A claim that opened
 // nothing does not return why: read.sql.ts reads that afterwards, because after the wait for a lock only the locked row
 // is fresh, not what the statement has read beside it.
-import { type Batch, createBatch } from '../../core/batch.ts'
-import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import type { Batch } from '../../core/batch.ts'
+import type { Tallies } from '../../core/tallies.ts'
 import type { Tracing } from '../../core/tracing.ts'
 import { applyMovements, keepTimeOf, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
-import { lanesOf } from '../../db/cluster/groups.ts'
-import { type Database, retryScopeOf, statement } from '../../db/database.ts'
+import { batchStatement } from '../../db/batch.ts'
+import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import type { CalledKind } from '../kinds.ts'
@@ -112,7 +112,7 @@ const confirmClaims = inputs<ConfirmClaim>({
   seenCaptured: 'bool',
 })
 
-const claimConfirmsStatement = statement(
+const claimConfirmsStatement = statement.ofCustomers(
   'payments.claimConfirms',
   `with input as (
     select * from unnest(${confirmClaims.arrays}) as i (${confirmClaims.columns})
@@ -135,7 +135,6 @@ const claimConfirmsStatement = statement(
   order by customer_id, payment_key
   on conflict do nothing
   returning operation_id as "operationId"`,
-  'customers',
 )
 
 /**
@@ -153,12 +152,9 @@ export function createClaimConfirm(
   tallies: Tallies,
   tracing: Tracing,
 ): Batch<ConfirmClaim, boolean> {
-  const { name } = claimConfirmsStatement
-  return createBatch<ConfirmClaim, boolean>({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, name),
-    traced: { tracing, name },
+  return batchStatement<ConfirmClaim, boolean>(database, claimConfirmsStatement.name, {
+    tallies,
+    tracing,
     conflictKey: ({ customerId, orderId }) => `${customerId}/${orderId}`,
     run: (inputs) => claimConfirms(database, inputs),
   })
@@ -215,7 +211,7 @@ const cancelClaims = inputs<CancelClaimInput>({
 // before.
 // An approved confirm never changes again, so joining it beside the lock of its order is safe. Accepted parts are read by a
 // function in the same way.
-const claimCancelsStatement = statement(
+const claimCancelsStatement = statement.ofCustomers(
   'payments.claimCancels',
   `with recursive input as (
     select * from unnest(${cancelClaims.arrays}) as i (${cancelClaims.columns})
@@ -274,7 +270,6 @@ const claimCancelsStatement = statement(
     o.returned_before as "returnedBefore"
   from claimed c
   join rest o using (customer_id, operation_id)`,
-  'customers',
 )
 
 export type CancelClaimed = {
@@ -307,12 +302,9 @@ export function createClaimCancel(
   tallies: Tallies,
   tracing: Tracing,
 ): Batch<CancelClaim, CancelClaimed | null> {
-  const { name } = claimCancelsStatement
-  return createBatch<CancelClaim, CancelClaimed | null>({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, name),
-    traced: { tracing, name },
+  return batchStatement<CancelClaim, CancelClaimed | null>(database, claimCancelsStatement.name, {
+    tallies,
+    tracing,
     conflictKey: ({ customerId }) => customerId,
     run: (inputs) => claimCancels(database, inputs),
   })
@@ -326,7 +318,7 @@ export type ReturnClaim = OrderKey & {
 }
 
 // Opened after the order has failed. Rejected operations have an index of their own, hence the two halves.
-const claimReturnStatement = statement(
+const claimReturnStatement = statement.ofCustomer(
   'payments.claimReturn',
   `with locked_order as (
     select customer_id, order_id, amount, created_at
@@ -351,7 +343,6 @@ const claimReturnStatement = statement(
   ) failed
   on conflict do nothing
   returning operation_id`,
-  'customer',
 )
 
 /** Opens the operation that refunds the money of a FAILED order; false when it is not FAILED, or has an open one. */

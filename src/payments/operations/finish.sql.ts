@@ -1,12 +1,12 @@
 // Finish: records the outcome of an operation and everything that follows from it, in one statement: the order's state, the
 // ledger entry, the event, the closed operation. The state and effect columns are the row of kinds.ts. It may be repeated:
 // only the first run finds the operation open.
-import { type Batch, createBatch } from '../../core/batch.ts'
-import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import type { Batch } from '../../core/batch.ts'
+import type { Tallies } from '../../core/tallies.ts'
 import type { Tracing } from '../../core/tracing.ts'
 import { applyMovements, lockAccountsOf } from '../../credits/ledger.sql.ts'
-import { lanesOf } from '../../db/cluster/groups.ts'
-import { type Database, retryScopeOf, statement } from '../../db/database.ts'
+import { batchStatement } from '../../db/batch.ts'
+import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
@@ -59,7 +59,7 @@ const finishes = inputs<Finish>({
 
 // Order, operation, account: each is locked in key order and checked by its own fresh row. The order must still be in
 // `from`, and the operation still open; a second finish finds neither and changes nothing.
-const finishOperationsStatement = statement(
+const finishOperationsStatement = statement.ofCustomers(
   'payments.finishOperations',
   `with recursive input as (
     select * from unnest(${finishes.arrays}) as i (${finishes.columns})
@@ -139,19 +139,17 @@ const finishOperationsStatement = statement(
   ),${emitEvents}
   select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits"
   from closed`,
-  'customers',
 )
 
 const finishKeys = inputs<Finish>({ customerId: 'uuid', operationId: 'uuid', holderId: 'uuid' })
 
-const findFinishesStatement = statement(
+const findFinishesStatement = statement.ofCustomers(
   'payments.findFinishes',
   `select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
   from unnest(${finishKeys.arrays}) as i (${finishKeys.columns})
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   where p.closed_by = i.holder_id`,
-  'customers',
 )
 
 /**
@@ -174,12 +172,9 @@ export function createFinishOperation(
   tallies: Tallies,
   tracing: Tracing,
 ): Batch<Finish, Finished | null> {
-  const { name } = finishOperationsStatement
-  return createBatch<Finish, Finished | null>({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, name),
-    traced: { tracing, name },
+  return batchStatement<Finish, Finished | null>(database, finishOperationsStatement.name, {
+    tallies,
+    tracing,
     conflictKey: ({ customerId, orderId }) => `${customerId}/${orderId}`,
     rowKey: ({ customerId }) => customerId,
     run: (inputs) => finishOperations(database, inputs),

@@ -6,14 +6,15 @@
 //
 // A claim finds that the attempt before it has ended without an outcome, because it was released or its lease has ended: that
 // is where attempts are counted, once for each, whether a request or the worker has made them.
-import { takeFromGroups } from '../../db/cluster/groups.ts'
+
 import { type Database, statement } from '../../db/database.ts'
+import { takeFromGroups } from '../../db/groups.ts'
 import type { Operation } from './begin.sql.ts'
 import { operationJson } from './read.sql.ts'
 
 // An operation that became due while its lease was held is the worker's turn until `$5` after the end of that lease: a caller
 // that retries without a pause would otherwise take it again each time before the worker looks.
-const claimLeaseStatement = statement(
+const claimLeaseStatement = statement.ofCustomer(
   'payments.claimLease',
   `update payment_operations p
   set lease_until = now() + $3::int * interval '1 ms',
@@ -24,7 +25,6 @@ const claimLeaseStatement = statement(
          or p.lease_until <= now()
             and (p.settle_at >= p.lease_until or p.lease_until <= now() - $5::int * interval '1 ms'))
   returning ${operationJson('p')} as "operation"`,
-  'customer',
 )
 
 /** The operation with its new holder; null when it is closed, another holder has the lease, or it is the worker's turn. */
@@ -49,7 +49,7 @@ export async function claimLease(
 // dies, the next try is not before the end of the lease. A caller that retries without a pause makes many attempts in a short
 // outage, so the pause is also limited by the age of the operation. By twice the age, because that is never less than the next
 // pause where only the worker tries: half of each pause is certain, and the halves add up to more than half of the next one.
-const claimDueOperationsStatement = statement(
+const claimDueOperationsStatement = statement.ofEachGroup(
   'payments.claimDueOperations',
   `with due as (
     select customer_id, operation_id
@@ -69,7 +69,6 @@ const claimDueOperationsStatement = statement(
   from due
   where p.customer_id = due.customer_id and p.operation_id = due.operation_id
   returning ${operationJson('p')} as "operation"`,
-  'groups',
 )
 
 export type DueClaim = {
@@ -90,7 +89,7 @@ export async function claimDueOperations(database: Database, claim: DueClaim): P
   return rows.map((row) => row.operation)
 }
 
-const renewLeaseStatement = statement(
+const renewLeaseStatement = statement.ofCustomer(
   'payments.renewLease',
   `update payment_operations
   set sent_at = now(),
@@ -98,7 +97,6 @@ const renewLeaseStatement = statement(
       send_number = $5
   where customer_id = $1 and operation_id = $2 and holder_id = $3 and state = 'OPEN'
   returning operation_id`,
-  'customer',
 )
 
 /** Before the call is sent again: stores the time of the send. False when another holder has the lease by now. */
@@ -110,7 +108,7 @@ export async function renewLease(database: Database, operation: Operation, lease
 
 // The attempt is stored in the same commit, once for each holder, because a holder releases an operation once. An operation
 // without an outcome is tried for as long as it is open.
-const releaseLeaseStatement = statement(
+const releaseLeaseStatement = statement.ofCustomer(
   'payments.releaseLease',
   `with released as (
     update payment_operations
@@ -126,7 +124,6 @@ const releaseLeaseStatement = statement(
   from released
   where (select count(*) from payment_attempts where customer_id = $1 and operation_id = $2) < $8
   on conflict do nothing`,
-  'customer',
 )
 
 /** For each operation: more rows would add nothing. */
@@ -156,14 +153,13 @@ export async function releaseLease(
   ])
 }
 
-const claimAnswerStatement = statement(
+const claimAnswerStatement = statement.ofCustomer(
   'payments.claimAnswer',
   `update payment_operations
   set answered_by = $3
   where customer_id = $1 and operation_id = $2 and kind = 'CANCEL' and state = 'APPROVED'
     and (answered_by is null or answered_by = $3)
   returning operation_id`,
-  'customer',
 )
 
 /** True for the first request after an approved cancel that no request has answered yet: it answers with success. */

@@ -2,12 +2,11 @@
 // rows: a confirm knows the order and runs for many requests at once, a cancel knows only the payment key and needs the
 // credits, a review needs every payment that may belong to the order. None of them locks: they explain why a claim opened
 // nothing, or are the start of a claim that checks again. The fourth reader, books/order-story.sql.ts, is for people.
-import { type Batch, createBatch } from '../../core/batch.ts'
-import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import type { Batch } from '../../core/batch.ts'
+import type { Tallies } from '../../core/tallies.ts'
 import { partsOf } from '../../credits/lots/lots.sql.ts'
-import { lanesOf } from '../../db/cluster/groups.ts'
-import { confirmed } from '../../db/connect.ts'
-import { type Database, retryScopeOf, statement } from '../../db/database.ts'
+import { batchStatement } from '../../db/batch.ts'
+import { type Database, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import type { FailedConfirm } from '../failure-reasons.ts'
@@ -45,17 +44,18 @@ export type ConfirmKey = OrderKey & { paymentKey: string }
 
 const confirmKeys = inputs<ConfirmKey>({ customerId: 'uuid', orderId: 'text', paymentKey: 'text' })
 
-const findConfirmSubjectsStatement = statement(
+const findConfirmSubjectsStatement = statement.ofCustomers(
   'payments.findConfirmSubjects',
-  `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm", json_build_object(${slipMembers('p')}) as "slip",
+  (
+    replicated,
+  ) => `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm", json_build_object(${slipMembers('p')}) as "slip",
     ${confirmOfAnotherOrder} is not null as "paymentKeyTaken", ${failedConfirmColumn}
   from unnest(${confirmKeys.arrays}) with ordinality as i (${confirmKeys.columns}, ordinal)
   join orders o using (customer_id, order_id)
   left join payment_operations p
     on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM'
       and p.state in ('OPEN', 'APPROVED')
-  where o.status = 'PENDING' or ${confirmed}`,
-  'customers',
+  where o.status = 'PENDING' or ${replicated}`,
 )
 
 /** What a confirm found that could not be claimed. */
@@ -76,10 +76,8 @@ export function createFindOrderForConfirm(
   database: Database,
   tallies: Tallies,
 ): Batch<ConfirmKey, OrderForConfirm | null> {
-  return createBatch({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, findConfirmSubjectsStatement.name),
+  return batchStatement(database, findConfirmSubjectsStatement.name, {
+    tallies,
     run: (keys) => findOrdersForConfirm(database, keys),
   })
 }
@@ -95,9 +93,9 @@ export type OrderForCancel = {
   creditsLeft: number
 }
 
-const findCancelSubjectStatement = statement(
+const findCancelSubjectStatement = statement.ofCustomer(
   'payments.findCancelSubject',
-  `select ${orderColumns}, ${operationJson('p')} as "confirm", ${operationJson('c')} as "cancel",
+  (replicated) => `select ${orderColumns}, ${operationJson('p')} as "confirm", ${operationJson('c')} as "cancel",
     least(a.balance - a.held, refundable_credits(a.customer_id)) as "cancellable",
     o.credits - (select credits from ${partsOf('o')} parts) as "creditsLeft"
   from payment_operations p
@@ -107,10 +105,9 @@ const findCancelSubjectStatement = statement(
     on c.customer_id = o.customer_id and c.order_id = o.order_id
       and (c.kind = 'CANCEL' and c.state <> 'REJECTED' or c.state = 'OPEN' and c.kind <> 'CONFIRM')
   where p.customer_id = $1 and p.payment_key = $2 and p.kind = 'CONFIRM'
-    and (o.status in ('PENDING', 'CONFIRMED') or ${confirmed})
+    and (o.status in ('PENDING', 'CONFIRMED') or ${replicated})
   order by p.state = 'REJECTED', p.opened_at desc
   limit 1`,
-  'customer',
 )
 
 /**
@@ -150,9 +147,11 @@ export type OrderForReview = {
   doubtedKeys: string[]
 }
 
-const findReviewSubjectStatement = statement(
+const findReviewSubjectStatement = statement.ofCustomer(
   'payments.findReviewSubject',
-  `select o.customer_id as "customerId", ${orderColumns}, o.refund_shortfall - parts.credits as "refundShortfall",
+  (
+    replicated,
+  ) => `select o.customer_id as "customerId", ${orderColumns}, o.refund_shortfall - parts.credits as "refundShortfall",
     case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
     parts.amount as "partsAmount", parts.credits as "partsCredits", ${operationJson('p')} as "open",
     (select c.payment_key from payment_operations c
@@ -164,8 +163,7 @@ const findReviewSubjectStatement = statement(
   from orders o
   left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
   cross join lateral ${partsOf('o')} parts
-  where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or ${confirmed})`,
-  'customer',
+  where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or ${replicated})`,
 )
 
 /**

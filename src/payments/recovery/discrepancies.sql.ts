@@ -1,20 +1,18 @@
 // Discrepancies: the gateway and our books disagree, no rule decides which of them is right, and a person has to look. At most
 // one is open for each kind and subject. It is resolved by an operator, or by a review that finds that the two agree again.
-import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 import type { Operation } from '../operations/begin.sql.ts'
 import type { OrderKey } from '../orders.sql.ts'
 import { amountOf, type RecordedDiscrepancy } from './discrepancy-amount.ts'
 
-const findOrderOfOperationStatement = statement(
+const findOrderOfOperationStatement = statement.ofCustomer(
   'payments.findOrderOfOperation',
   `select order_id as "orderId"
   from payment_operations
   where customer_id = $1 and operation_id = $2 and state = $3`,
-  'customer',
 )
 
-const insertOfOperationStatement = statement(
+const insertOfOperationStatement = statement.global(
   'payments.insertDiscrepancyOfOperation',
   `insert into discrepancies (customer_id, order_id, subject, kind, detail)
   values ($1, $2, $2, $3, $4::jsonb)
@@ -50,7 +48,7 @@ export type Discrepancy = {
   detail: object
 }
 
-const saveStatement = statement(
+const saveStatement = statement.global(
   'payments.saveDiscrepancy',
   `insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
   values ($1, $2, $3, $4, $5::jsonb)
@@ -67,7 +65,7 @@ export async function saveDiscrepancy(database: Database, discrepancy: Discrepan
   return row?.isNew ?? false
 }
 
-const resolveStatement = statement(
+const resolveStatement = statement.global(
   'payments.resolveDiscrepancies',
   `update discrepancies
   set resolved_at = now(), resolution = $2
@@ -85,9 +83,9 @@ export async function resolveDiscrepancies(
   return rows.map((row) => row.kind)
 }
 
-const findResolvedStatement = statement(
+const findResolvedStatement = statement.global(
   'payments.findResolvedDiscrepancy',
-  `select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and ${confirmed}`,
+  (replicated) => `select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and ${replicated}`,
 )
 
 /**
@@ -105,7 +103,7 @@ export async function resolveDiscrepancy(
   return resolved?.kind
 }
 
-const findOrderStatement = statement(
+const findOrderStatement = statement.global(
   'payments.findDiscrepancyOrder',
   `select customer_id as "customerId", order_id as "orderId"
   from discrepancies
@@ -121,7 +119,7 @@ export async function findDiscrepancyOrder(database: Database, discrepancyId: st
 /** An open discrepancy of an order, and the payment that it is about. */
 export type Doubt = { discrepancyId: string; kind: string; paymentKey: string | null }
 
-const findDoubtsStatement = statement(
+const findDoubtsStatement = statement.global(
   'payments.findDoubtsOfOrder',
   `select discrepancy_id as "discrepancyId", kind, detail ->> 'paymentKey' as "paymentKey"
   from discrepancies
@@ -133,7 +131,7 @@ export function findDoubtsOfOrder(database: Database, { customerId, orderId }: O
   return database.run<Doubt>(findDoubtsStatement, [customerId, orderId])
 }
 
-const resolveOfOrderStatement = statement(
+const resolveOfOrderStatement = statement.global(
   'payments.resolveDiscrepanciesOfOrder',
   `update discrepancies
   set resolved_at = now(), resolution = $4
@@ -151,7 +149,7 @@ export async function resolveDiscrepanciesOfOrder(
 }
 
 // The times in `detail` are written by one function, so they can be compared as texts.
-const resolveMovementsStatement = statement(
+const resolveMovementsStatement = statement.global(
   'payments.resolveMovementDiscrepancies',
   `update discrepancies
   set resolved_at = now(), resolution = 'the list of the gateway and our copy of it agree'
@@ -169,7 +167,7 @@ export async function resolveMovementDiscrepancies(
   await database.run(resolveMovementsStatement, [from.toISOString(), to.toISOString(), stillThere])
 }
 
-const listDoubtedOrdersStatement = statement(
+const listDoubtedOrdersStatement = statement.global(
   'payments.listDoubtedOrders',
   `select customer_id as "customerId", order_id as "orderId"
   from discrepancies
@@ -196,7 +194,7 @@ export type OpenDiscrepancy = {
   detail: object
 }
 
-const listOpenStatement = statement(
+const listOpenStatement = statement.global(
   'payments.listOpenDiscrepancies',
   `select discrepancy_id as "discrepancyId", kind, subject, customer_id as "customerId", order_id as "orderId",
     found_at as "foundAt", last_seen_at as "lastSeenAt",
@@ -212,7 +210,7 @@ export function listOpenDiscrepancies(database: Database, limit: number): Promis
   return database.run<OpenDiscrepancy>(listOpenStatement, [limit])
 }
 
-const listRecordedStatement = statement(
+const listRecordedStatement = statement.global(
   'payments.listRecordedDiscrepancies',
   'select kind, subject, detail from discrepancies where resolved_at is null order by found_at limit $1',
 )

@@ -1,17 +1,18 @@
 // Fails PENDING orders without a confirm in time. The expiry is stored as the order's confirm in state EXPIRED, so the unique
 // index that allows one confirm also decides between an expiry and a confirm of the same moment.
-import { type Batch, createBatch } from '../../core/batch.ts'
-import { batchSizesOf, type Tallies } from '../../core/tallies.ts'
+import type { Batch } from '../../core/batch.ts'
+import type { Tallies } from '../../core/tallies.ts'
 import { applyMovements, lockAccountsOf } from '../../credits/ledger.sql.ts'
-import { lanesOf, takeFromGroups } from '../../db/cluster/groups.ts'
-import { type Database, retryScopeOf, statement } from '../../db/database.ts'
+import { batchStatement } from '../../db/batch.ts'
+import { type Database, statement } from '../../db/database.ts'
+import { takeFromGroups } from '../../db/groups.ts'
 import { byOrdinal } from '../../db/inputs.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { operationKinds } from '../kinds.ts'
 import { type OrderKey, orderEventData, orderKeys } from '../orders.sql.ts'
 
 // Leaving out orders with an open operation only saves work: it is as old as the snapshot, and the index decides.
-const listDueOrdersStatement = statement(
+const listDueOrdersStatement = statement.ofEachGroup(
   'payments.listDueOrders',
   `select o.customer_id as "customerId", o.order_id as "orderId"
   from orders o
@@ -19,7 +20,6 @@ const listDueOrdersStatement = statement(
     and not exists (select from payment_operations p
                     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN')
   limit $2`,
-  'groups',
 )
 
 /** PENDING orders that are older than their lifetime and have no open operation. */
@@ -30,7 +30,7 @@ export function listDueOrders(database: Database, lifetimeMs: number, limit: num
 }
 
 // Locked rows are skipped and come with the next run.
-const expireOrdersStatement = statement(
+const expireOrdersStatement = statement.ofCustomers(
   'payments.expireOrders',
   `with recursive due as (
     select i.ordinal, o.customer_id, o.order_id, o.package_type, o.amount, o.credits, gen_random_uuid() as operation_id,
@@ -68,15 +68,12 @@ const expireOrdersStatement = statement(
   join due d using (customer_id, order_id)
   where o.customer_id = e.customer_id and o.order_id = e.order_id
   returning d.ordinal`,
-  'customers',
 )
 
 /** Whether the order was failed. As a batch, so that a locked account delays the orders of its own customer only. */
 export function createExpireOrder(database: Database, tallies: Tallies): Batch<OrderKey, boolean> {
-  return createBatch<OrderKey, boolean>({
-    retryScopeOf,
-    ...lanesOf(database),
-    sizes: batchSizesOf(tallies, expireOrdersStatement.name),
+  return batchStatement<OrderKey, boolean>(database, expireOrdersStatement.name, {
+    tallies,
     rowKey: ({ customerId }) => customerId,
     run: async (keys) => {
       const rows = await database.run<{ ordinal: number }>(expireOrdersStatement, orderKeys.valuesOf(keys))

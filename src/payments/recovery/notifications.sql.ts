@@ -1,6 +1,5 @@
 // Notifications of the gateway, until the worker has looked the payment up: stored once per transmission, claimed by the
 // worker, closed with the result.
-import { confirmed } from '../../db/connect.ts'
 import { type Database, statement } from '../../db/database.ts'
 
 export type NewNotification = {
@@ -11,14 +10,14 @@ export type NewNotification = {
   status: string | null
 }
 
-const insertNotificationStatement = statement(
+const insertNotificationStatement = statement.global(
   'payments.insertNotification',
-  `with stored as (
+  (replicated) => `with stored as (
     insert into webhook_notifications (transmission_id, event_type, order_id, payment_key, status)
     values ($1, $2, $3, $4, $5)
     on conflict do nothing
   )
-  select where ${confirmed}`,
+  select where ${replicated}`,
 )
 
 /** A repetition changes nothing. */
@@ -40,7 +39,7 @@ export type DueNotification = {
 }
 
 // Equal notifications about one payment cause one lookup. The pause before the next try doubles each time.
-const claimNotificationsStatement = statement(
+const claimNotificationsStatement = statement.global(
   'payments.claimNotifications',
   `with due as (
     select transmission_id
@@ -72,7 +71,7 @@ export function claimNotifications(
   return database.run<DueNotification>(claimNotificationsStatement, [limit, firstPauseMs, longestPauseMs])
 }
 
-const closeNotificationsStatement = statement(
+const closeNotificationsStatement = statement.global(
   'payments.closeNotifications',
   `update webhook_notifications
   set processed_at = now(), outcome = $5
@@ -85,7 +84,7 @@ export async function closeNotifications(database: Database, due: DueNotificatio
   await database.run(closeNotificationsStatement, [due.orderId, due.paymentKey, due.status, due.claimedAt, outcome])
 }
 
-const deleteNotificationsStatement = statement(
+const deleteNotificationsStatement = statement.global(
   'payments.deleteNotifications',
   `delete from webhook_notifications
   where transmission_id in (

@@ -2,7 +2,6 @@
 // the event, and the request that a second operator approves by it. Its operation has the id of the discrepancy, so that it is
 // accepted once. What no part may do is refused by a trigger of the schema.
 import { applyMovements, keepTimeOf, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
-import { confirmed } from '../../db/connect.ts'
 import { type Database, isRestrictViolation, statement } from '../../db/database.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { cancelledAtGateway } from '../../gateway/gateway.ts'
@@ -24,7 +23,7 @@ export type PartToAccept = OrderKey & {
   approval: { requestId: string; approver: string } | null
 }
 
-const acceptPartStatement = statement(
+const acceptPartStatement = statement.ofCustomer(
   'payments.acceptPart',
   `with recursive target as (
     select customer_id, order_id, confirmed_at as not_before
@@ -79,7 +78,6 @@ const acceptPartStatement = statement(
     union all${lowCreditsEvents}
   ),${emitEvents}
   select operation_id from accepted`,
-  'customer',
 )
 
 /** False when the order, its credits or the request have changed, and where it was accepted before. */
@@ -113,12 +111,11 @@ export async function insertPart(database: Database, part: PartToAccept): Promis
 
 export type AcceptedPart = { orderId: string; amount: number; credits: number }
 
-const findPartStatement = statement(
+const findPartStatement = statement.ofCustomer(
   'payments.findPart',
-  `select order_id as "orderId", amount, credits_held as "credits"
+  (replicated) => `select order_id as "orderId", amount, credits_held as "credits"
   from payment_operations
-  where customer_id = $1 and operation_id = $2 and kind = 'PART' and ${confirmed}`,
-  'customer',
+  where customer_id = $1 and operation_id = $2 and kind = 'PART' and ${replicated}`,
 )
 
 export async function findPart(

@@ -6,7 +6,7 @@ import { emitEvents, platformCustomer } from '../../events/outbox.sql.ts'
 
 // Due when the last one began long enough ago; the first one as long after the first customer. Another process that begins one at
 // the same moment has the same predecessor. The head is published as it is, if it is still the one that was looked at.
-const beginStatement = statement(
+const beginStatement = statement.global(
   'transparency.beginPublication',
   `insert into log_checkpoints (size, previous_size, root, note, keys)
   select h.size, coalesce(newest.size, 0), h.root, h.note, $2::text
@@ -48,7 +48,7 @@ const columns = `p.size, p.root, p.note, p.keys, p.published_at as "publishedAt"
     (select coalesce(json_agg(json_build_object('vkey', c.vkey, 'line', c.line) order by c.received_at, c.vkey), '[]')
      from log_cosignatures c where c.size = p.size) as "cosignatures"`
 
-const findNewestStatement = statement(
+const findNewestStatement = statement.global(
   'transparency.findNewestPublication',
   `select ${columns} from log_checkpoints p order by p.size desc limit 1`,
 )
@@ -58,12 +58,12 @@ export async function findNewestPublication(database: Database): Promise<StoredC
   return (await database.run<StoredCheckpoint>(findNewestStatement))[0]
 }
 
-const listNewestStatement = statement(
+const listNewestStatement = statement.global(
   'transparency.listNewestPublished',
   `select ${columns} from log_checkpoints p where p.published_at is not null order by p.size desc limit $1`,
 )
 
-const listNextStatement = statement(
+const listNextStatement = statement.global(
   'transparency.listNextPublished',
   `select ${columns} from log_checkpoints p
   where p.published_at is not null and p.size > $1::bigint
@@ -81,7 +81,7 @@ export async function listPublished(
     : database.run<StoredCheckpoint>(listNextStatement, [after, limit])
 }
 
-const findAtSizeStatement = statement(
+const findAtSizeStatement = statement.global(
   'transparency.findPublished',
   `select ${columns} from log_checkpoints p where p.size = $1 and p.published_at is not null`,
 )
@@ -90,7 +90,7 @@ export async function findPublished(database: Database, size: number): Promise<S
   return (await database.run<StoredCheckpoint>(findAtSizeStatement, [size]))[0]
 }
 
-const listNewestCosignedStatement = statement(
+const listNewestCosignedStatement = statement.global(
   'transparency.listNewestCosigned',
   `select ${columns}
   from (select size from log_cosignatures group by size order by size desc limit $1) c
@@ -104,7 +104,7 @@ export function listNewestCosigned(database: Database, limit: number): Promise<S
   return database.run<StoredCheckpoint>(listNewestCosignedStatement, [limit])
 }
 
-const listKeysStatement = statement(
+const listKeysStatement = statement.global(
   'transparency.listPublishedKeys',
   'select keys from log_checkpoints group by keys order by max(size) desc',
 )
@@ -114,7 +114,7 @@ export async function listKeyLists(database: Database): Promise<string[]> {
   return (await database.run<{ keys: string }>(listKeysStatement)).map(({ keys }) => keys)
 }
 
-const listCosignedSizesStatement = statement(
+const listCosignedSizesStatement = statement.global(
   'transparency.listCosignedSizes',
   `select w.vkey, c.size, c.received_at as "receivedAt"
   from unnest($1::text[]) as w (vkey)
@@ -129,7 +129,7 @@ export function listCosigned(database: Database, vkeys: string[]): Promise<Cosig
   return database.run<Cosigned>(listCosignedSizesStatement, [vkeys])
 }
 
-const addCosignatureStatement = statement(
+const addCosignatureStatement = statement.global(
   'transparency.addCosignature',
   'insert into log_cosignatures (size, vkey, line) values ($1, $2, $3) on conflict do nothing',
 )
@@ -141,7 +141,7 @@ export async function addCosignature(database: Database, size: number, vkey: str
 
 // Under the lock of the account, and only when this statement sees its last event: one that was written while it waited is younger
 // than its snapshot. Events of a checkpoint are in the order of sizes, so the last one shows whether this one was written.
-const writeEventStatement = statement(
+const writeEventStatement = statement.ofCustomer(
   'transparency.writeEvent',
   `with account as materialized (
     select a.customer_id, a.last_event, greatest(a.moved_at, clock_timestamp()) as moved_at
@@ -169,7 +169,6 @@ const writeEventStatement = statement(
     from numbered
   ),${emitEvents}
   select size from written`,
-  'customer',
 )
 
 /** False: another process has just written an event of the platform; try again. */
@@ -180,7 +179,7 @@ export async function writeCheckpointEvent(
   return (await database.run(writeEventStatement, [platformCustomer, size, root, note])).length > 0
 }
 
-const endStatement = statement(
+const endStatement = statement.global(
   'transparency.endPublication',
   'update log_checkpoints set published_at = clock_timestamp() where size = $1 and published_at is null',
 )

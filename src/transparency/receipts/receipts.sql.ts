@@ -7,14 +7,13 @@ export type FoundEntries = number[] | null
 
 // What the order has moved: granted, taken back. By a unique index these are a few. Entries of a cancellation that only hold and
 // release credits are not among them. An order without entries is one row without a number.
-const findOrderEntriesStatement = statement(
+const findOrderEntriesStatement = statement.ofCustomer(
   'transparency.findOrderEntries',
   `select e.entry_number as "entryNumber"
   from orders o
   left join ledger_entries e on e.customer_id = o.customer_id and e.order_id = o.order_id and e.delta <> 0
   where o.customer_id = $1 and o.order_id = $2
   order by e.entry_number`,
-  'customer',
 )
 
 export async function findOrderEntries(
@@ -27,7 +26,7 @@ export async function findOrderEntries(
 }
 
 // A reference names one entry. That of a hold stands for all that became of it: its parts and its end.
-const findReferenceEntriesStatement = statement(
+const findReferenceEntriesStatement = statement.ofCustomer(
   'transparency.findReferenceEntries',
   `select e.entry_number as "entryNumber"
   from ledger_entries named
@@ -40,7 +39,6 @@ const findReferenceEntriesStatement = statement(
   where named.customer_id = $1 and named.reference = $2
   order by e.entry_number
   limit $3`,
-  'customer',
 )
 
 /** At most `limit`. */
@@ -54,10 +52,9 @@ export async function findReferenceEntries(
   return rows.length === 0 ? null : rows.map(({ entryNumber }) => entryNumber)
 }
 
-const findLastEntryStatement = statement(
+const findLastEntryStatement = statement.ofCustomer(
   'transparency.findLastEntry',
   `select last_entry as "lastEntry" from accounts where customer_id = $1`,
-  'customer',
 )
 
 /** 0 before the first; null: there is no such customer. */

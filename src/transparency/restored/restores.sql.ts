@@ -20,7 +20,7 @@ export type Restore = {
   restoredAt: Date
 }
 
-const findRestoreStatement = statement(
+const findRestoreStatement = statement.global(
   'transparency.findRestore',
   `select restore_id as "restoreId", size, restored_at as "restoredAt"
   from (select $1::text as origin) log_name

@@ -49,7 +49,7 @@ export function crossingTable() {
   function spread(crossings: string[]): string[] {
     const groups = worlds[0]?.connections.cluster?.anchors.length
     if (groups === undefined) return crossings
-    return crossings.map((name) => (definedStatements.get(name)?.about === 'groups' ? `${name} × ${groups}` : name))
+    return crossings.map((name) => (definedStatements.get(name)?.about === 'each group' ? `${name} × ${groups}` : name))
   }
 
   async function report(t: TestContext, cells: Cell[]): Promise<void> {

@@ -23,7 +23,7 @@ export const slowSettings: DeliverySettings = {
 }
 export const quickSettings: DeliverySettings = { ...slowSettings, firstPauseMs: 5, longestPauseMs: 20 }
 
-const emitStatement = statement(
+const emitStatement = statement.ofCustomer(
   'test.emit',
   `with numbered as (
     update accounts set last_event = last_event + 1 where customer_id = $1 returning customer_id, last_event
@@ -34,7 +34,6 @@ const emitStatement = statement(
     from numbered
   ),${emitEvents}
   select event_number as "eventNumber" from emitted`,
-  'customer',
 )
 
 export type QueueRow = {
@@ -138,7 +137,7 @@ export async function isAllDelivered(database: Database): Promise<boolean> {
   return (await database.run(anyLeftStatement)).length === 0
 }
 
-const anyLeftStatement = statement(
+const anyLeftStatement = statement.global(
   'test.anyLeft',
   'select customer_id from event_queues where next_event <= last_event limit 1',
 )

@@ -64,7 +64,7 @@ const text = statements.get(name ?? '')
 if (name !== undefined && text !== undefined) {
   await globalSetup()
   try {
-    process.stdout.write(`-- ${name}\n${text.trim()};\n\n${await explain({ name, text, about: 'whole' })}\n`)
+    process.stdout.write(`-- ${name}\n${text.trim()};\n\n${await explain({ name, text, about: 'global' })}\n`)
   } finally {
     await globalTeardown()
   }

@@ -1,14 +1,6 @@
 // The groups of customers, for what goes through all of them. On one server there is one group: the database itself.
-import { leastUuid } from '../../core/ids.ts'
-import type { Database } from '../database.ts'
-
-/** An option of batches: inputs about customers of different groups are never in one statement. */
-export function lanesOf<Input = { customerId: string }>(
-  { groupOf }: Database,
-  customerOf = (input: Input) => (input as { customerId: string }).customerId,
-): { laneOf?: (input: Input) => number } {
-  return groupOf ? { laneOf: (input) => groupOf(customerOf(input)) } : {}
-}
+import { leastUuid } from '../core/ids.ts'
+import type { Database } from './database.ts'
 
 /** Each group of customers by itself, for a statement about every group. */
 export function groupsOf(database: Database): Database[] {
@@ -25,8 +17,8 @@ export function serversOf(database: Database): Database[] {
   return [database, ...(database.workers?.() ?? [])]
 }
 
-/** Where the next one begins. */
-let turn = 0
+/** Where the next one begins: a process may have several databases. */
+const turns = new WeakMap<Database, number>()
 
 /**
  * Up to a limit of rows, from one swept group after the other, each time beginning with another one. A group whose server is
@@ -38,7 +30,8 @@ export async function takeFromGroups<Row>(
   take: (group: Database, limit: number) => Promise<Row[]>,
 ): Promise<Row[]> {
   const groups = sweptGroupsOf(database)
-  turn += 1
+  const turn = (turns.get(database) ?? 0) + 1
+  turns.set(database, turn)
   const first = turn % groups.length
   const rows: Row[] = []
   const failures: unknown[] = []
