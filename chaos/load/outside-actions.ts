@@ -202,10 +202,9 @@ export const accepter = 'campaign'
 /** A person accepts a partial cancel, and takes some credits back or none. */
 async function acceptOnePart(context: Context): Promise<void> {
   const { platform, shop, random, reversals, count, wrong } = context
-  const part = anyOf(
-    random,
-    reversals.filter(({ kind }) => kind === 'partial cancel'),
-  )
+  // Of the latest: what is left of an older one was cancelled, refunded or accepted meanwhile.
+  const parts = reversals.filter(({ kind }) => kind === 'partial cancel')
+  const part = anyOf(random, parts.slice(-4))
   const order = part && shop.orders.get(part.orderId)
   const customerId = order && shop.customers[order.customer]?.customerId
   if (!customerId) return
