@@ -65,6 +65,24 @@ function wronglyAnswered(call: ConsoleCall): string[] {
   return answered === expected ? [] : [`${name} (wrong ${flaw ?? 'role'}) was answered with ${answered}`]
 }
 
+type Quoted = Pick<
+  Data<'refundQuote'>,
+  'paid' | 'creditsOfTheOrder' | 'creditsTakenBack' | 'shortfall' | 'backToTheCard'
+>
+
+/** Parts may have been accepted before the quote or after it. */
+export function isQuoteOf(order: BookedOrder | undefined, quote: Quoted): boolean {
+  const { paid, creditsOfTheOrder, creditsTakenBack, shortfall, backToTheCard } = quote
+  const withoutParts = creditsOfTheOrder - creditsTakenBack - shortfall
+  return (
+    paid === order?.amount &&
+    creditsOfTheOrder === order.credits &&
+    (backToTheCard ?? 0) <= paid &&
+    withoutParts >= 0 &&
+    withoutParts <= order.partsCredits
+  )
+}
+
 /** Each returns what is wrong with an answer. */
 const shown: { [Name in EndpointName]?: (data: Data<Name>, call: ConsoleCall, evidence: Evidence) => string | false } =
   {
@@ -73,12 +91,8 @@ const shown: { [Name in EndpointName]?: (data: Data<Name>, call: ConsoleCall, ev
     search: ({ results }, { query }) => results.length === 0 && `nothing found for ${query.q}`,
     settleOrder: ({ result, status }) =>
       status === 'PENDING' && result === 'repaired' && 'the order was repaired and is PENDING',
-    refundQuote: (quote, { params }, { orders }) => {
-      const order = orders.get(params.orderId ?? '')
-      const { paid, creditsOfTheOrder, creditsTakenBack, shortfall, backToTheCard } = quote
-      const isRight = paid === order?.amount && creditsOfTheOrder === order.credits && (backToTheCard ?? 0) <= paid
-      return !(isRight && creditsTakenBack + shortfall === creditsOfTheOrder) && `the quote ${JSON.stringify(quote)}`
-    },
+    refundQuote: (quote, { params }, { orders }) =>
+      !isQuoteOf(orders.get(params.orderId ?? ''), quote) && `the quote ${JSON.stringify(quote)}`,
   }
 
 function notShown(evidence: Evidence, call: ConsoleCall): string[] {

@@ -13,6 +13,7 @@ import { checkGateway } from '../../chaos/checks/money/gateway.ts'
 import { checkHolds } from '../../chaos/checks/money/holds.ts'
 import { checkReversals } from '../../chaos/checks/money/reversals.ts'
 import { checkSpends } from '../../chaos/checks/money/spends.ts'
+import { isQuoteOf } from '../../chaos/checks/operators.ts'
 import { checkSuspensions } from '../../chaos/checks/suspensions.ts'
 import type { Cluster } from '../../chaos/cluster/patroni.ts'
 import type { Fault } from '../../chaos/faults/faults.ts'
@@ -545,6 +546,17 @@ test('F-6 and I-20 know an accepted part: it needs no discrepancy, and its credi
   assert.deepEqual(await found({ partsAmount: 3_150, partsCredits: 3 }, 20), ['I-20'])
   assert.deepEqual(await found({}, 20), ['F-6'])
   assert.deepEqual(await found({ partsAmount: 3_000 }, 20), ['F-6'])
+})
+
+test('O-8 knows that a part has taken credits of the order that a refund is quoted for', () => {
+  const order = { ...bought, amount: 20_000, credits: 21, partsCredits: 11 }
+  const quote = { paid: 20_000, creditsOfTheOrder: 21, creditsTakenBack: 6, shortfall: 4, backToTheCard: null }
+  assert.equal(isQuoteOf(order, quote), true)
+  assert.equal(isQuoteOf(order, { ...quote, shortfall: 15 }), true)
+  for (const wrong of [{ shortfall: 3 }, { shortfall: 16 }, { paid: 19_000 }, { backToTheCard: 20_001 }]) {
+    assert.equal(isQuoteOf(order, { ...quote, ...wrong }), false, JSON.stringify(wrong))
+  }
+  assert.equal(isQuoteOf({ ...order, partsCredits: 0 }, quote), false)
 })
 
 test('A-5 knows what is charged for an accepted part: once, to who accepts parts, of a customer with one', async () => {
