@@ -1,7 +1,6 @@
 // The answers to operators: the envelope, no unexpected refusal, no session lost by a restart, a search finds its
 // subject. And their actions: an acknowledged refund is done once in the books and once at the gateway, one whose
 // answer was lost is done wholly or not at all, an acknowledged run or resolution is in the books.
-
 import type { Data } from '../../src/console/contract.ts'
 import type { EndpointName } from '../../src/console/endpoints.ts'
 import { type ConsoleCall, dataOf } from '../operators/console-client.ts'

@@ -17,14 +17,13 @@
 // adjusted credits do not mention it.
 //
 // Statements that use these fragments begin `with recursive`.
-
 import { adjustmentKindList } from './adjustments/adjustments.sql.ts'
 
 /**
  * CTE `account`: the accounts of the customers in `source`, locked in key order, as they are after the wait for the lock.
- * Everywhere, orders and holds are locked before accounts. The time of an account grows with every statement, and is not before `not_before`:
- * a server that takes over may have a clock that is behind. Each account is read by its key in a subquery of its own, so no
- * plan can read more of the table. If the row has changed during the wait, PostgreSQL evaluates only that row again; so
+ * Everywhere, orders and holds are locked before accounts. The time of an account grows with every statement, and is not before
+ * `not_before`: a server that takes over may have a clock that is behind. Each account is read by its key in a subquery of its
+ * own, so no plan can read more of the table. If the row has changed during the wait, PostgreSQL evaluates only that row again; so
  * `source` may be a CTE that writes. `checked`: the statement itself looks at budgets and suspension before it moves.
  */
 export function lockAccountsOf(
@@ -50,10 +49,7 @@ export function lockAccountsOf(
  */
 export const applyMovements = applyWith('m.held_delta')
 
-/**
- * Of operations that hold no credits: no entry moves the time of the account to theirs, and what is used afterwards has to come after
- * them, whatever the clock says.
- */
+/** Operations that hold no credits have no entry. Their time is stored all the same, so that later use comes after them. */
 export const keepTimeOf = (operations: 'claimed' | 'accepted') => `
     update accounts a set moved_at = c.opened_at
     from ${operations} c

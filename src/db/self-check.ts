@@ -1,7 +1,6 @@
 // What a service checks before it serves: that the database is durable, that all guards and rights are in place, and that the
 // clocks agree. Anything that endangers money refuses the start, in production and elsewhere, with one line each: what is wrong
 // and what to do.
-
 import { type Database, type Log, statement } from './database.ts'
 import { serversOf } from './groups.ts'
 import { type BrokenGuard, findBrokenGuards, isSwitchedOff } from './guards.ts'

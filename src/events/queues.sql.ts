@@ -2,7 +2,6 @@
 // `next_event > last_event`. It is claimed with a lease, so that one process at a time delivers a customer's events to an
 // endpoint, in order. Every step requires the holder, so a process that has lost its lease changes nothing; releasing clears
 // the holder, so a repeated release does nothing.
-
 import { type Database, statement } from '../db/database.ts'
 import { takeFromGroups } from '../db/groups.ts'
 import { type Attempt, attemptValues, quotedAttempt } from './attempts/attempts.sql.ts'

@@ -1,7 +1,6 @@
 // The statements by which the worker appends entries to the log. Customers, numbers and hashes of a batch are one value each, and
 // arrays pass from one statement to the next as the text that PostgreSQL gave them: a batch of thousands of entries is a few rows
 // here.
-
 import { type Database, statement } from '../db/database.ts'
 import { anchorOf, groupsOf } from '../db/groups.ts'
 import { quotedLeafHashes } from './log.sql.ts'

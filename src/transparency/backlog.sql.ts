@@ -1,7 +1,6 @@
 // How large the log is and how far behind the ledger, for metrics and console. From the mark on, as the worker sweeps, so that a
 // late commit or an entry that the log does not get past counts. The mark moves with a sweep alone: where more came since then
 // than is read at once, and that is in the log, from the last append on as well.
-
 import { type Database, statement } from '../db/database.ts'
 import { groupsOf } from '../db/groups.ts'
 import { findMoved, findUnlogged, type LogMarks, markKeyOf, type Unlogged } from './append.sql.ts'

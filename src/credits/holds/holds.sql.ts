@@ -3,7 +3,6 @@
 // that opened it extends, captures and releases it; others need the scope manage-holds, and their captures, which count in their
 // budgets, are in foreign-capture.sql.ts.
 // `credits` of a hold is what it still holds, or held until its end: parts are not in it.
-
 import { type Database, statement } from '../../db/database.ts'
 import { takeFromGroups } from '../../db/groups.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'

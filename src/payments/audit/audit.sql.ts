@@ -2,7 +2,6 @@
 // scan. A chunk is one statement, so one snapshot: related rows are joined there, and only the place to continue from is
 // carried to the next statement. The work of a chunk is bounded however much one customer has: chunks are counted in rows, and
 // related rows are read by index.
-
 import { type Database, type Statement, statement } from '../../db/database.ts'
 import { groupsOf } from '../../db/groups.ts'
 import { rules, rulesOf } from './rules.ts'

@@ -83,9 +83,8 @@ const notRefusedBefore = (time: string) => `not exists (
 const isActor = (name: string) => `(lower(b.actor) = ${name} or starts_with(lower(b.actor), ${name} || ' as ')
              or starts_with(lower(b.actor), ${name} || ' in the console from '))`
 
-// The day around a time allows for a clock
-// that was set back, and for an adjustment at midnight. An action of the console has the id of the adjustment, too, and covers no
-// other one.
+// The day around a time allows for a clock that was set back, and for an adjustment at midnight. An action of the console has the
+// id of the adjustment, too, and covers no other one.
 const findUnrecordedStatement = statement.global(
   'payments.findUnrecordedAdjustments',
   `select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",

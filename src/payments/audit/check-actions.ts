@@ -1,6 +1,6 @@
-// The audit of what operators do: every goodwill, correction, refund and accepted part has its action, which is written before anything is
-// changed and is journalled. What the serving role writes by itself has none, or leaves a forged one in the log of actions. An
-// action covers one adjustment.
+// The audit of what operators do: every goodwill, correction, refund and accepted part has its action, which is written before
+// anything is changed and is journalled. What the serving role writes by itself has none, or leaves a forged one in the log of
+// actions. An action covers one adjustment.
 import { assert } from '../../core/assert.ts'
 import { listOutstandingLots } from '../../credits/lots/liability.sql.ts'
 import type { Database } from '../../db/database.ts'

@@ -2,7 +2,6 @@
 // before `reached` is added up; the rest is counted by the reading statement, in the same snapshot, so a figure is complete
 // whenever it is read. They are derived from orders, operations and the ledger, and can be derived again. The details, which
 // came later, have a mark of their own: the orders that expired, and the figures of each customer.
-
 import { type Database, statement } from '../../db/database.ts'
 import { anchorOf, groupsOf } from '../../db/groups.ts'
 import { codesOf } from '../failure-reasons.ts'

@@ -6,7 +6,6 @@
 //
 // A claim finds that the attempt before it has ended without an outcome, because it was released or its lease has ended: that
 // is where attempts are counted, once for each, whether a request or the worker has made them.
-
 import { type Database, statement } from '../../db/database.ts'
 import { takeFromGroups } from '../../db/groups.ts'
 import type { Operation } from './begin.sql.ts'

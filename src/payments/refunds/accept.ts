@@ -75,7 +75,7 @@ async function quoteNow(context: PaymentContext, key: PartKey): Promise<{ quote:
   const { orderId, amount: paid, credits, partsAmount: acceptedBefore, partsCredits } = order
   const amount = returnedAmountOf(payment) - acceptedBefore
   if (amount <= 0) throw acceptRefusals.notPartlyCancelled()
-  // Another discrepancy of the order would be resolved by it, and nobody would look at it again.
+  // Another discrepancy of the order would be resolved without having been looked at.
   const isOpen = doubts.some(
     ({ discrepancyId, kind }) => discrepancyId === key.discrepancyId && kind === partlyCancelled,
   )

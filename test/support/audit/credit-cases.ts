@@ -1,5 +1,4 @@
 // Books that break one rule of the audit about accounts, entries, holds, adjustments and events each.
-
 import type { Books } from '../database/books.ts'
 import {
   account,

@@ -1,6 +1,5 @@
 // Books with an order and a hold of every possible kind, written by the service's own functions with a gateway whose outcome
 // follows from the payment key: for tests that then damage them.
-
 import assert from 'node:assert/strict'
 import { asOperator } from '../../../harness/as-operator.ts'
 import { newHoldId } from '../../../src/core/ids.ts'

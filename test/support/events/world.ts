@@ -1,6 +1,5 @@
 // A database with customers, events, endpoints and deliverers: the common parts of the event tests. Time passes by moving
 // stored times into the past.
-
 import { createTallies } from '../../../src/core/tallies.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
 import { createDatabase, type Database, statement } from '../../../src/db/database.ts'
