@@ -142,13 +142,13 @@ const sqlFragments = [
   /^(runColumns|discrepancyColumns|figuresOfSpan|actionColumns|fromActions)$/,
   /^(accountNow|grantedLots|newestLots|fromOrders|operations|lotsOfAccounts|lotsOfPage|lotColumns)$/,
   /^(computed|relationText|undoneText|viewsLock|executables|head|body|usersLock|attributes|inSight|confirmOfAnotherOrder|failedConfirmColumn|quoted[A-Z][A-Za-z]*)$/,
-  /^(isUnused|moveByCause|requestColumns|confirmed|replicated|isBeforeOpening|isChargeOfPart)$/,
+  /^(isUnused|moveByCause|requestColumns|confirmed|replicated|isBeforeOpening|isChargeOfPart|withFigures|chargeOfPart|fromCharged)$/,
   /^(servicesWithBudget|hasServiceBudget|checkRestrictions|renewal|previewRestrictions)$/,
   /^(countUsage|chargedUsage|budgetLowEvents|giveBackUsage|checkServiceBudgets|isOwnHold|scopesColumn)$/,
   // From src/db/inputs.ts.
   /^[a-z][A-Za-z]*\.(arrays|columns)$/,
   new RegExp(
-    `^(partsOf|lockAccountsOf|keepTimeOf|recordAdjustments|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf|notRefusedBefore|isActor)\\(${literals}(, ${literals})?\\)$`,
+    `^(partsOf|lockAccountsOf|keepTimeOf|recordAdjustments|operationJson|orderEventData|slipColumns|slipMembers|iso|renewalOf|notRefusedBefore|isActor|charged)\\(${literals}(, ${literals})?\\)$`,
   ),
 ]
 const fragmentsOfTheAudit =

@@ -22,7 +22,19 @@ import {
 /** What a statement is about decides where it runs when the tables are spread over several servers. */
 export type About = 'customer' | 'customers' | 'each group' | 'global'
 
-export type Statement = { name: string; text: string; about: About }
+export type Statement = {
+  name: string
+  text: string
+  about: About
+  /** With a step: how it runs where one server does not have all of its rows. */
+  apart?: { step: Statement; rest: Statement; restValues: number }
+}
+
+/**
+ * What a statement about a customer does that is about no customer. `text` is CTEs, of which the last has the name of the step;
+ * it has a row when the rest may happen, and reads `rows`, which has a row when the step may.
+ */
+export type Step = { name: string; text(rows: string): string; statement: Statement }
 
 export type Database = {
   run<Row extends object>(statement: Statement, values?: unknown[]): Promise<Row[]>
@@ -96,10 +108,32 @@ export const statement = {
    * ids, not by their order.
    */
   ofCustomers: (name: string, text: Text) => define('customers', name, text),
+  /**
+   * Of a customer, with a step, whose values follow its own: one commit where one server has the rows of both. Elsewhere the step
+   * is a commit of its own before the rest, and stays when the rest does not happen.
+   */
+  ofCustomerAndStep(name: string, step: Step, text: (step: (rows: string) => string) => string): Statement {
+    const rest = define(
+      'customer',
+      `${name}Apart`,
+      text((rows) => `${step.name} as (select from ${rows})`),
+    )
+    const restValues = Math.max(...[...rest.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
+    const moved = (rows: string) =>
+      step.text(rows).replace(/\$(\d+)/g, (_, number) => `$${restValues + Number(number)}`)
+    const whole = define('customer', name, text(moved))
+    return Object.assign(whole, { apart: { step: step.statement, rest, restValues } })
+  },
   /** About every customer, in each group of them for itself. */
   ofEachGroup: (name: string, text: Text) => define('each group', name, text),
   /** About what belongs to no customer, or about all of them at once. */
   global: (name: string, text: Text) => define('global', name, text),
+}
+
+/** A step, which is also a statement of its own. */
+export function defineStep(name: string, statementName: string, text: (rows: string) => string): Step {
+  const alone = `with ${text('(values (1)) as given')} select from ${name}`
+  return { name, text, statement: statement.global(statementName, alone) }
 }
 
 // Kinds of failures by SQLSTATE. The first line that matches decides.

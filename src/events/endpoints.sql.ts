@@ -1,5 +1,4 @@
 // The statements on endpoints: where events are sent, with which secrets. No statement finds a removed one.
-import { refuse } from '../core/errors.ts'
 import { type Database, statement } from '../db/database.ts'
 
 /** Sealed; `until` is null for the current one. */
@@ -74,46 +73,30 @@ export async function markEndpointRemoved(database: Database, endpointId: string
   return (await database.run(markRemovedStatement, [endpointId])).length > 0
 }
 
-const findSecretsStatement = statement.global(
-  'events.findSecrets',
-  `select secrets, now() as "now" from event_endpoints where endpoint_id = $1 and status <> 'REMOVED'`,
-)
-
-const replaceSecretsStatement = statement.global(
-  'events.replaceSecrets',
-  `update event_endpoints set secrets = $3::jsonb
-  where endpoint_id = $1 and status <> 'REMOVED' and secrets = $2::jsonb
+// The first secret is the one without an end. A statement that is repeated finds its own.
+const rotateSecretStatement = statement.global(
+  'events.rotateSecret',
+  `update event_endpoints
+  set secrets = case when secrets @> jsonb_build_array(jsonb_build_object('sealed', $2::text)) then secrets else
+    jsonb_build_array(
+      jsonb_build_object('sealed', $2::text, 'until', null),
+      secrets -> 0 || jsonb_build_object('until', to_char(
+        (now() + $3::integer * interval '1 second') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')))
+    || jsonb_path_query_array(
+      jsonb_path_query_array(
+        secrets, '$[1 to last] ? (@.until > $now)', jsonb_build_object('now', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))),
+      '$[0 to $last]', jsonb_build_object('last', $4::integer - 2)) end
+  where endpoint_id = $1 and status <> 'REMOVED'
   returning endpoint_id`,
 )
 
 export type Rotation = { endpointId: string; sealed: string; keptSeconds: number; keptAtMost: number }
 
-/** How often another rotation of the same endpoint may come first. */
-const rotationAttempts = 20
-
 /**
- * The new one first; the older ones stay valid for a while and are removed by a later rotation. A concurrent rotation finds the
- * list changed and keeps the other's secret. False when there is no such endpoint; a repeated rotation finds its own secret.
+ * The new one first; the older ones, up to `keptAtMost`, stay valid for a while and are removed by a later rotation. False when
+ * there is no such endpoint.
  */
 export async function rotateSecret(database: Database, rotation: Rotation): Promise<boolean> {
-  const { endpointId, sealed } = rotation
-  for (let attempt = 0; attempt < rotationAttempts; attempt += 1) {
-    type Row = { secrets: StoredSecret[]; now: Date }
-    const [found] = await database.run<Row>(findSecretsStatement, [endpointId])
-    if (!found) return false
-    const { secrets, now } = found
-    if (secrets.some((secret) => secret.sealed === sealed)) return true
-    const rotated = [{ sealed, until: null }, ...keptSecrets(secrets, now, rotation)]
-    const values = [endpointId, JSON.stringify(secrets), JSON.stringify(rotated)]
-    if ((await database.run(replaceSecretsStatement, values)).length > 0) return true
-  }
-  throw refuse('SVC001')
-}
-
-function keptSecrets(secrets: StoredSecret[], now: Date, { keptSeconds, keptAtMost }: Rotation): StoredSecret[] {
-  const end = new Date(now.getTime() + keptSeconds * 1_000).toISOString().replace(/\.\d+Z$/, 'Z')
-  return secrets
-    .filter(({ until }) => until === null || new Date(until) > now)
-    .slice(0, keptAtMost)
-    .map(({ sealed, until }) => ({ sealed, until: until ?? end }))
+  const { endpointId, sealed, keptSeconds, keptAtMost } = rotation
+  return (await database.run(rotateSecretStatement, [endpointId, sealed, keptSeconds, keptAtMost])).length > 0
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
-import { chargeDay } from '../../src/credits/adjustments/adjust.sql.ts'
+import { type Charge, chargeDay, chargeValues, findUsedToday } from '../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
@@ -123,6 +123,9 @@ test('of 20 adjustments of 3 at once by one person with a limit of 20 a day, at 
   await adjust(databaseAt(0), adjustmentOf(first.customerId, 20, 'lee'), { ...limits, perDay: 20 })
 })
 
+const charge = async (database: Database, charged: Charge) =>
+  (await database.run(chargeDay.statement, chargeValues(charged, 20))).length > 0
+
 test('the day of a limit is the Korean one, in whatever time zone a session is', async () => {
   const { customerId } = await newCustomer()
   const days = [koreanDayOf(new Date())]
@@ -130,7 +133,7 @@ test('the day of a limit is the Korean one, in whatever time zone a session is',
   for (const zone of ['Etc/GMT+12', 'Etc/GMT-14']) {
     const client = await cluster.database.ownerPool.connect()
     await client.query(`set time zone '${zone}'`)
-    assert.ok(await chargeDay(createDatabase(client, silentLog), adjustmentOf(customerId, 1, 'seo'), 20))
+    assert.ok(await charge(createDatabase(client, silentLog), adjustmentOf(customerId, 1, 'seo')))
     client.release(true)
   }
   days.push(koreanDayOf(new Date()))
@@ -152,6 +155,25 @@ test('the first adjustment of a day is refused beyond the limit, too', async () 
   assert.equal((await adjust(databaseAt(0), adjustmentOf(customer.customerId, 20, 'moon'), own)).available, 41)
 })
 
+test('what is refused because the balance has moved meanwhile is not charged to the day, where one server has both', async () => {
+  const { customerId } = await newCustomer()
+  const [emptying, refused] = [adjustmentOf(customerId, -21), adjustmentOf(customerId, -20)]
+  const asked = await adjust(databaseAt(0), adjustmentOf(customerId, -20), { ...limits, approvalAbove: 10 })
+  const approver = crypto.randomUUID()
+  const database: Database = {
+    ...databaseAt(0),
+    async run(statement, values) {
+      if (statement.name === 'credits.adjust') await adjust(databaseAt(1), emptying, limits)
+      return databaseAt(0).run(statement, values)
+    },
+  }
+  await assert.rejects(adjust(database, refused, limits), refusedAs('BUS002'))
+  await assert.rejects(approve(databaseAt(0), asked.adjustmentId, approver, 1_000), refusedAs('BUS002'))
+  const isApart = databaseAt(0).groups !== undefined
+  assert.equal(await findUsedToday(databaseAt(0), refused.actor), isApart ? 20 : 0)
+  assert.equal(await findUsedToday(databaseAt(0), approver), 0)
+})
+
 test('an id is charged for one adjustment: with another customer or other credits it counts again', async () => {
   const [first, second] = [await newCustomer(), await newCustomer()]
   const own = { ...limits, perDay: 20 }
@@ -163,7 +185,7 @@ test('an id is charged for one adjustment: with another customer or other credit
   assert.deepEqual(await second.movements(), ['GRANT 21', 'GOODWILL 5'])
   // Charged, and not made: the repeat may be made, and another amount needs its own share of the day.
   const small = adjustmentOf(first.customerId, 1, 'yoon')
-  assert.ok(await chargeDay(databaseAt(0), small, 20))
+  assert.ok(await charge(databaseAt(0), small))
   const large = { ...small, credits: 20 }
   await assert.rejects(adjust(databaseAt(0), large, own), refusedAs('VAL003', 'adjustment limit'))
   assert.equal((await adjust(databaseAt(0), small, own)).state, 'DONE')

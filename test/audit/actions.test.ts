@@ -2,9 +2,16 @@
 // serving role moves by itself have none, and the audit reports them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Adjustment, chargeDay, insertAdjustment } from '../../src/credits/adjustments/adjust.sql.ts'
+import {
+  type Adjustment,
+  type Charge,
+  chargeDay,
+  chargeValues,
+  insertAdjustment,
+} from '../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { findLot } from '../../src/credits/lots/lots.sql.ts'
+import { definedStatements } from '../../src/db/database.ts'
 import { cancelledAtGateway } from '../../src/gateway/gateway.ts'
 import { beginAction } from '../../src/operators/action-log.sql.ts'
 import { endLost, recordAction } from '../../src/operators/action-log.ts'
@@ -76,9 +83,11 @@ const grant = (adjustment: Adjustment, form = ['--credits', `${adjustment.credit
 
 /** As the serving role can: with its charge, and without an action. */
 async function forge(adjustment: Adjustment): Promise<void> {
-  await insertAdjustment(service.payments.database, adjustment)
-  await chargeDay(service.payments.database, adjustment, limits.perDay)
+  await insertAdjustment(service.payments.database, adjustment, limits.perDay)
 }
+
+const charge = (charged: Charge) =>
+  service.payments.database.run(chargeDay.statement, chargeValues(charged, limits.perDay))
 
 /** Ends the damage of a test for the audit at the end. */
 const coverAdjustment = ({ customerId, credits }: Adjustment) =>
@@ -103,9 +112,11 @@ test('goodwill and refunds of operators, of commands and of services pass', asyn
 })
 
 test('goodwill that the serving role writes is reported: no action, and no day that it is charged to', async () => {
-  const { customerId } = await service.newCustomer()
-  const forged = goodwill(customerId, 1_000_000)
-  await insertAdjustment(service.payments.database, forged)
+  const forged = goodwill((await service.newCustomer()).customerId, 1_000_000)
+  // The statement without its step.
+  const { customerId, adjustmentId, kind, credits, reason, actor } = forged
+  const uncharged = definedStatements.get('credits.adjustApart') ?? assert.fail('there is no such statement')
+  await service.payments.database.run(uncharged, [customerId, adjustmentId, kind, credits, reason, actor])
   assert.deepEqual(await brokenNow(), [actionRules.charge.rule, actionRules.adjustment.rule].toSorted())
   // An old action about the same customer does not cover it.
   await service.database.query(
@@ -116,7 +127,7 @@ test('goodwill that the serving role writes is reported: no action, and no day t
   assert.ok((await brokenNow()).includes(actionRules.adjustment.rule))
   // Ends this test's damage for the audit at the end.
   await coverAdjustment(forged)
-  await chargeDay(service.payments.database, forged, limits.perDay)
+  await charge(forged)
   assert.deepEqual(await brokenNow(), [])
 })
 
@@ -503,7 +514,7 @@ async function forgePart(order: PartlyCancelled, credits: number): Promise<void>
   const lot = await findLot(database, customerId, orderId)
   const place = { transactionKey: null, atEntry: lot?.lastEntry ?? 0, acceptedBefore: 0, approval: null }
   const part = { customerId, orderId, paymentKey, discrepancyId, amount: 5_000, credits, reason: 'agreed', ...place }
-  assert.ok(await insertPart(database, part))
+  assert.ok(await insertPart(database, part, undefined))
   await resolveDiscrepancies(database, [discrepancyId], 'agreed')
 }
 
@@ -525,16 +536,11 @@ test('a part that the serving role books is reported: no action of an operator, 
   assert.ok((await brokenNow()).includes(actionRules.part.rule))
   await coverPart(order, 2)
   assert.deepEqual(await brokenNow(), [actionRules.partCharge.rule])
-  const charge = (credits: number, actor: string) =>
-    chargeDay(
-      service.payments.database,
-      { customerId: order.customerId, adjustmentId: order.discrepancyId, kind: 'PART', credits, actor },
-      limits.perDay,
-    )
-  await charge(2, 'kim')
-  await charge(3, 'lee')
+  const part = { customerId: order.customerId, adjustmentId: order.discrepancyId, kind: 'PART' } as const
+  await charge({ ...part, credits: 2, actor: 'kim' })
+  await charge({ ...part, credits: 3, actor: 'lee' })
   assert.deepEqual(await brokenNow(), [actionRules.partCharge.rule])
-  await charge(3, 'kim')
+  await charge({ ...part, credits: 3, actor: 'kim' })
   assert.deepEqual(await brokenNow(), [])
 })
 
@@ -542,8 +548,8 @@ test('an action that names no credits covers only a part that takes those of its
   const order = await partlyCancelled()
   await act('discrepancies accept', 'kim', order.discrepancyId, [], async () => ({}))
   await forgePart(order, 0)
-  const charge = { customerId: order.customerId, adjustmentId: order.discrepancyId, kind: 'PART', credits: 5 } as const
-  await chargeDay(service.payments.database, { ...charge, actor: 'kim' }, limits.perDay)
+  const { customerId, discrepancyId: adjustmentId } = order
+  await charge({ customerId, adjustmentId, kind: 'PART', credits: 5, actor: 'kim' })
   assert.deepEqual(await brokenNow(), [actionRules.part.rule, actionRules.partCharge.rule].toSorted())
   await coverPart(order, 0)
   assert.deepEqual(await brokenNow(), [])

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { asOperator } from '../../harness/as-operator.ts'
-import { chargeDay, insertAdjustment } from '../../src/credits/adjustments/adjust.sql.ts'
+import { insertAdjustment } from '../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, reject } from '../../src/credits/adjustments/adjust.ts'
 import { reverseAll } from '../../src/credits/adjustments/reverse.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
@@ -83,8 +83,7 @@ test('goodwill in the place of a request that was rejected has the action of tha
   assert.equal(state, 'PENDING')
   await reject(context.database, requested.adjustmentId, 'lee')
   const forged = { ...requested, adjustmentId: crypto.randomUUID() }
-  await insertAdjustment(context.database, forged)
-  await chargeDay(context.database, forged, 100)
+  await insertAdjustment(context.database, forged, 100)
   await assertNothingFound()
 })
 

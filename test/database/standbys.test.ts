@@ -145,8 +145,8 @@ test('a repeated request is not answered with what only this server has, on whic
     reason: 'test',
     actor: 'test',
   }
-  await insertAdjustment(database, adjustment)
-  await insertRequest(database, { ...adjustment, adjustmentId: holdId })
+  await insertAdjustment(database, adjustment, 1_000)
+  await insertRequest(database, { ...adjustment, adjustmentId: holdId }, 1_000)
   const { packageType, price: amount, credits } = packageOf('BASIC')
   const bought = { packageType, paymentMethod, amount, credits }
   const order = { customerId, orderId: 'order-of-the-test', idempotencyKey: 'key', maxPending: 0, ...bought }

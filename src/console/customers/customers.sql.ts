@@ -24,58 +24,53 @@ export type CustomerSort = (typeof customerSorts)[number]
 /** It stands for the platform and is not listed. No id is larger. */
 const quotedPlatform = `'${platformCustomer}'::uuid`
 
-/** Of a CTE or subquery `c`. */
-const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt"`
+/** Of a customer `c`, their account `a` and figures `f`. */
+const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt"`
 
-const listNewestStatement = statement.global(
+/** In each group of customers, its own. */
+const withFigures = `cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true`
+
+// Each group has the same page, and of it the rows of its customers. The key of a time is in microseconds.
+const listNewestStatement = statement.ofEachGroup(
   'console.listNewestCustomers',
-  `select ${columns}
+  `select ${columns}, c.key
   from (
     select case when $1::uuid is null then 'infinity'
                 else (select created_at from customers where customer_id = $1) end as created_at
   ) place
   cross join lateral (
-    select * from customers n
+    select n.*, (extract(epoch from n.created_at) * 1000000)::bigint as key from customers n
     where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, ${quotedPlatform}))
       and n.customer_id <> ${quotedPlatform}
     order by n.created_at desc, n.customer_id desc
     limit $2
   ) c
-  order by c.created_at desc, c.customer_id desc`,
+  ${withFigures}`,
 )
 
 // A prefix search on an index that compares code points, whatever the locale. The highest code point ends the range; no character
 // of the input is a wildcard.
-const listByNameStatement = statement.global(
+const listByNameStatement = statement.ofEachGroup(
   'console.listCustomersByName',
-  `select ${columns}
+  `select ${columns}, c.key
   from (
     select lower($3) as begins, case when $1::uuid is null then lower($3)
                                      else (select lower(name) from customers where customer_id = $1) end as reached
   ) place
   cross join lateral (
-    select * from customers n
+    select n.*, lower(n.name) as key from customers n
     where lower(n.name) ~>=~ place.reached and lower(n.name) ~<~ (place.begins || chr(1114111))
       and ($1 is null or lower(n.name) ~>~ place.reached or n.customer_id > $1)
     order by lower(n.name) using ~<~, n.customer_id
     limit $2
   ) c
-  order by lower(c.name) using ~<~, c.customer_id`,
+  ${withFigures}`,
 )
 
-/** Of `f`. */
-const quotedFigures = `coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt"`
-
-const findBalancesStatement = statement.ofCustomers(
-  'console.findBalances',
-  `select i.customer_id as "customerId", a.balance, a.held, ${quotedFigures}
-  from unnest($1::uuid[]) as i (customer_id)
-  cross join lateral (select * from accounts a where a.customer_id = i.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = i.customer_id limit 1) f on true`,
-)
-
-// Each group has its highest ones. The key of the last purchase is its time in microseconds.
+// Each group has its highest ones.
 const listByRevenueStatement = statement.ofEachGroup(
   'console.listCustomersByRevenue',
   `select ${columns}, c.key
@@ -87,7 +82,8 @@ const listByRevenueStatement = statement.ofEachGroup(
       limit $3
     ) f
     join customers n using (customer_id)
-  ) c`,
+  ) c
+  ${withFigures}`,
 )
 
 const listByLastPurchaseStatement = statement.ofEachGroup(
@@ -101,7 +97,8 @@ const listByLastPurchaseStatement = statement.ofEachGroup(
       limit $3
     ) f
     join customers n using (customer_id)
-  ) c`,
+  ) c
+  ${withFigures}`,
 )
 
 // An index on the balance would cost every spend a write: this reads all accounts.
@@ -116,7 +113,8 @@ const listByBalanceStatement = statement.ofEachGroup(
       limit $3
     ) a
     join customers n using (customer_id)
-  ) c`,
+  ) c
+  ${withFigures}`,
 )
 
 const countAccountsStatement = statement.ofEachGroup(
@@ -151,13 +149,22 @@ export async function listCustomers(
   database: Database,
   { name, cursor, limit }: CustomersFilter,
 ): Promise<ListedCustomer[]> {
-  const listed = await (name === null
-    ? database.run<ListedCustomer>(listNewestStatement, [cursor, limit + 1])
-    : database.run<ListedCustomer>(listByNameStatement, [cursor, limit + 1, name]))
-  return withBalances(database, listed)
+  if (name === null) {
+    const rows = await database.run<SortedCustomer>(listNewestStatement, [cursor, limit + 1])
+    return rows.toSorted(byHighestKey).map(withoutKey)
+  }
+  const rows = await database.run<ListedCustomer & { key: string }>(listByNameStatement, [cursor, limit + 1, name])
+  const place = ({ key, customerId }: (typeof rows)[number]) => Buffer.from(`${key}\0${customerId}`)
+  return rows.toSorted((a, b) => Buffer.compare(place(a), place(b))).map(withoutKey)
+}
+
+export function withoutKey({ key: _key, ...customer }: ListedCustomer & { key: unknown }): ListedCustomer {
+  return customer
 }
 
 export type SortedCustomer = ListedCustomer & { key: number }
+
+const byHighestKey = (a: SortedCustomer, b: SortedCustomer) => b.key - a.key || (a.customerId < b.customerId ? 1 : -1)
 
 /** The highest first, after the key and id of the cursor. By revenue and last purchase: of those that have bought. */
 export async function listSortedCustomers(
@@ -166,17 +173,7 @@ export async function listSortedCustomers(
 ): Promise<SortedCustomer[]> {
   const [key, customerId] = cursor.split('~')
   const rows = await database.run<SortedCustomer>(sortedStatements[sort], [key, customerId, limit + 1])
-  const highest = rows.toSorted((a, b) => b.key - a.key || (a.customerId < b.customerId ? 1 : -1)).slice(0, limit + 1)
-  return withBalances(database, highest)
-}
-
-async function withBalances<Row extends { customerId: string }>(database: Database, listed: Row[]) {
-  type Balances = Pick<ListedCustomer, 'customerId' | 'balance' | 'held' | 'revenue' | 'orders' | 'lastPurchaseAt'>
-  const ids = listed.map(({ customerId }) => customerId)
-  const balances = await database.run<Balances>(findBalancesStatement, [ids])
-  const byId = new Map(balances.map((row) => [row.customerId, row]))
-  const none = { balance: 0, held: 0, revenue: 0, orders: 0, lastPurchaseAt: null }
-  return listed.map((customer) => ({ ...customer, ...none, ...byId.get(customer.customerId) }))
+  return rows.toSorted(byHighestKey).slice(0, limit + 1)
 }
 
 const findNameStatement = statement.global(
@@ -206,7 +203,7 @@ export type CustomerPage = ListedCustomer & {
 
 const findCustomerPageStatement = statement.ofCustomer(
   'console.findCustomerPage',
-  `select ${columns}, coalesce(a.balance, 0) as "balance", coalesce(a.held, 0) as "held", ${quotedFigures}, coalesce(
+  `select ${columns}, coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
        where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
@@ -218,7 +215,7 @@ const findCustomerPageStatement = statement.ofCustomer(
      from (select * from api_keys where customer_id = c.customer_id order by created_at desc, key_id limit $3) k
     ) as "keys"
   from customers c
-  left join accounts a using (customer_id)
+  join accounts a using (customer_id)
   left join customer_figures f using (customer_id)
   where c.customer_id = $1`,
 )

@@ -37,6 +37,7 @@ import {
   listHolds,
   listSortedCustomers,
   maxSortedByBalance,
+  withoutKey,
 } from './customers.sql.ts'
 
 /** Figures of customers that lag more than this are shown with the time they end at. */
@@ -77,8 +78,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
     }
     const rows = await listSortedCustomers(database, { sort, cursor, limit })
     const { page, nextCursor } = pageOf(rows, limit, ({ key, customerId }) => `${key}~${customerId}`)
-    const customers = page.map(({ key: _key, ...customer }) => customer)
-    return { customers, nextCursor, figuresUpTo: await figuresUpTo() }
+    return { customers: page.map(withoutKey), nextCursor, figuresUpTo: await figuresUpTo() }
   }
 
   return {

@@ -1,9 +1,8 @@
 // Adjustments by operators: goodwill and corrections, at once or after a second operator has approved them. The day's total of
-// an operator is one row, which is raised if the limit allows, once for each adjustment, before the statement that moves the
-// credits or stores the request. So two adjustments at once cannot both use what is left. The row may be on another server than
-// the account, so the two are not one commit. What is charged and then not made stays charged for the day: the process has ended,
-// the balance has moved, or another operator has decided the request meanwhile.
-import { type Database, isRestrictViolation, statement } from '../../db/database.ts'
+// an operator is one row, which is raised if the limit allows, once for each adjustment, by the statement that moves the credits
+// or stores the request. So two adjustments at once cannot both use what is left. On a cluster the row is on another server than
+// the account: there the day is charged first, and stays charged when nothing follows.
+import { type Database, defineStep, isRestrictViolation, statement } from '../../db/database.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
 import { type AdjustmentKind, recordAdjustments } from './adjustments.sql.ts'
@@ -24,15 +23,25 @@ export type Adjustment = {
   actor: string
 }
 
-const chargeDayStatement = statement.global(
+/** A day that is charged for it already allows it again. */
+export const chargeDay = defineStep(
+  'charged',
   'credits.chargeDay',
-  `insert into adjustment_days as d (actor, day, credits, charges)
-  select $1, (now() at time zone 'Asia/Seoul')::date, abs($2::bigint), array[$3::text]
-  where abs($2::bigint) <= $4::bigint
-  on conflict (actor, day) do update
-  set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
-  where $3::text <> all (d.charges) and d.credits + excluded.credits <= $4::bigint
-  returning actor`,
+  (rows) => `charge as (
+    insert into adjustment_days as d (actor, day, credits, charges)
+    select $1, (now() at time zone 'Asia/Seoul')::date, abs($2::bigint), array[$3::text] from ${rows}
+    where abs($2::bigint) <= $4::bigint
+    on conflict (actor, day) do update
+    set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
+    where $3::text <> all (d.charges) and d.credits + excluded.credits <= $4::bigint
+    returning actor
+  ),
+  charged as (
+    select actor from charge
+    union all
+    select d.actor from ${rows} cross join adjustment_days d
+    where d.actor = $1 and d.day = (now() at time zone 'Asia/Seoul')::date and $3::text = any (d.charges)
+  )`,
 )
 
 const findDayStatement = statement.global(
@@ -59,12 +68,13 @@ export async function isCharged(database: Database, charge: Charge): Promise<boo
   return day?.isCharged ?? false
 }
 
-/** False when the limit does not allow it. */
-export async function chargeDay(database: Database, charge: Charge, dailyLimit: number): Promise<boolean> {
-  const values = [charge.actor, charge.credits, chargeKeyOf(charge), dailyLimit]
-  const charged = await database.run(chargeDayStatement, values)
-  return charged.length > 0 || isCharged(database, charge)
-}
+/** The values of the step. Without a limit of the day nothing is charged. */
+export const chargeValues = (charge: Charge, perDay: number): unknown[] => [
+  charge.actor,
+  charge.credits,
+  chargeKeyOf(charge),
+  perDay,
+]
 
 /** CTE `movement` and everything that follows from it, from a CTE `cause` with one row. */
 const moveByCause = `
@@ -84,40 +94,52 @@ const moveByCause = `
 const isUnused = `not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
       and not exists (select from adjustment_requests where customer_id = $1 and adjustment_id = $2)`
 
-const adjustStatement = statement.ofCustomer(
+const adjustStatement = statement.ofCustomerAndStep(
   'credits.adjust',
-  `with recursive target as (
+  chargeDay,
+  (charged) => `with recursive target as (
     select $1::uuid as customer_id, null::timestamptz as not_before
     where ${isUnused}
   ),${lockAccountsOf('target')},
+  covered as (
+    select from account where available + $4::bigint >= 0
+  ),
+  ${charged('covered')},
   cause as (
     select $1::uuid as customer_id, 1::bigint as turn, $2::uuid as adjustment_id, $3::text as kind, $4::bigint as credits,
            null::bigint as reversed_entry, $6::text as actor, null::text as approved_by, $5::text as reason
-    from account
-    where available + $4::bigint >= 0
+    from charged
   ),${moveByCause}
   select available from moved`,
 )
 
 /** Available credits afterwards; undefined when nothing moved. */
-export async function insertAdjustment(database: Database, adjustment: Adjustment): Promise<number | undefined> {
-  const [moved] = await database.run<{ available: number }>(adjustStatement, valuesOf(adjustment))
+export async function insertAdjustment(
+  database: Database,
+  adjustment: Adjustment,
+  perDay: number,
+): Promise<number | undefined> {
+  const values = [...valuesOf(adjustment), ...chargeValues(adjustment, perDay)]
+  const [moved] = await database.run<{ available: number }>(adjustStatement, values)
   return moved?.available
 }
 
-const requestStatement = statement.ofCustomer(
+const requestStatement = statement.ofCustomerAndStep(
   'credits.requestAdjustment',
-  `with covered as (
+  chargeDay,
+  (charged) => `with covered as (
     select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and ${isUnused} for no key update
-  )
+  ),
+  ${charged('covered')}
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
-  select $1, $2, $3, $4, $5, $6 from covered
+  select $1, $2, $3, $4, $5, $6 from charged
   returning adjustment_id`,
 )
 
 /** Returns whether it was stored. */
-export async function insertRequest(database: Database, adjustment: Adjustment): Promise<boolean> {
-  return (await database.run(requestStatement, valuesOf(adjustment))).length > 0
+export async function insertRequest(database: Database, adjustment: Adjustment, perDay: number): Promise<boolean> {
+  const values = [...valuesOf(adjustment), ...chargeValues(adjustment, perDay)]
+  return (await database.run(requestStatement, values)).length > 0
 }
 
 function valuesOf({ customerId, adjustmentId, kind, credits, reason, actor }: Adjustment): unknown[] {
@@ -125,9 +147,10 @@ function valuesOf({ customerId, adjustmentId, kind, credits, reason, actor }: Ad
 }
 
 // The request is read again under its lock: another operator may have decided it during the wait for the account.
-const approveStatement = statement.ofCustomer(
+const approveStatement = statement.ofCustomerAndStep(
   'credits.approveAdjustment',
-  `with recursive target as (
+  chargeDay,
+  (charged) => `with recursive target as (
     select customer_id, null::timestamptz as not_before
     from adjustment_requests
     where customer_id = $1 and adjustment_id = $2 and state = 'PENDING' and requested_by <> $3
@@ -141,10 +164,11 @@ const approveStatement = statement.ofCustomer(
     ) r
     where r.state = 'PENDING' and a.available + r.credits >= 0
   ),
+  ${charged('request')},
   cause as (
     select customer_id, 1::bigint as turn, adjustment_id, kind, credits, null::bigint as reversed_entry,
            requested_by as actor, $3::text as approved_by, reason
-    from request
+    from request cross join charged
   ),${moveByCause},
   decided as (
     update adjustment_requests r
@@ -156,12 +180,10 @@ const approveStatement = statement.ofCustomer(
 )
 
 /** Available credits afterwards; undefined when nothing moved. */
-export async function approveRequest(
-  database: Database,
-  { customerId, adjustmentId }: RequestKey,
-  actor: string,
-): Promise<number | undefined> {
-  const [moved] = await database.run<{ available: number }>(approveStatement, [customerId, adjustmentId, actor])
+export async function approveRequest(database: Database, charge: Charge, perDay: number): Promise<number | undefined> {
+  const { customerId, adjustmentId, actor } = charge
+  const values = [customerId, adjustmentId, actor, ...chargeValues(charge, perDay)]
+  const [moved] = await database.run<{ available: number }>(approveStatement, values)
   return moved?.available
 }
 
@@ -216,19 +238,29 @@ export async function findRequest(database: Database, adjustmentId: string): Pro
 
 export type AcceptanceRequest = Omit<Adjustment, 'kind'> & { discrepancyId: string; orderId: string; amount: number }
 
-const requestPartStatement = statement.ofCustomer(
+const requestPartStatement = statement.ofCustomerAndStep(
   'credits.requestPart',
-  `insert into adjustment_requests
+  chargeDay,
+  (charged) => `with account as (
+    select from accounts where customer_id = $1
+  ),
+  ${charged('account')}
+  insert into adjustment_requests
     (customer_id, adjustment_id, kind, credits, reason, requested_by, discrepancy_id, order_id, amount)
-  values ($1, $2, 'PART', $3, $4, $5, $6, $7, $8)
+  select $1, $2, 'PART', $3, $4, $5, $6, $7, $8 from charged
   on conflict do nothing`,
 )
 
-/** Nothing is stored when one about the same part waits, or the part was accepted. */
-export async function insertPartRequest(database: Database, request: AcceptanceRequest): Promise<void> {
+/** Nothing is stored when one about the same part waits, the part was accepted, or the day does not allow the charge. */
+export async function insertPartRequest(
+  database: Database,
+  request: AcceptanceRequest,
+  charge: Charge,
+  perDay: number,
+): Promise<void> {
   const { customerId, adjustmentId, credits, reason, actor, discrepancyId, orderId, amount } = request
   const values = [customerId, adjustmentId, credits, reason, actor, discrepancyId, orderId, amount]
-  await database.run(requestPartStatement, values).catch((error) => {
+  await database.run(requestPartStatement, [...values, ...chargeValues(charge, perDay)]).catch((error) => {
     if (!isRestrictViolation(error)) throw error
   })
 }

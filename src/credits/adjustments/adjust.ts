@@ -11,7 +11,6 @@ import {
   type AdjustmentState,
   approveRequest,
   type Charge,
-  chargeDay,
   findAdjustmentState,
   findRequest,
   findUsedToday,
@@ -48,13 +47,13 @@ export async function adjust(
   const before = await findAdjustmentState(database, adjustment)
   const known = await findKnown(database, adjustment, before)
   if (known) return known
-  if (isCovered(before, credits) && (await chargeDay(database, adjustment, perDay))) {
+  if (isCovered(before, credits)) {
     const result = { adjustmentId, customerId, kind, credits }
     if (Math.abs(credits) > approvalAbove) {
-      const isStored = await retryOnUniqueViolation(() => insertRequest(database, adjustment)).catch(unlessUsed)
+      const isStored = await retryOnUniqueViolation(() => insertRequest(database, adjustment, perDay)).catch(unlessUsed)
       if (isStored) return { ...result, state: 'PENDING', available: null }
     } else {
-      const available = await retryOnUniqueViolation(() => insertAdjustment(database, adjustment))
+      const available = await retryOnUniqueViolation(() => insertAdjustment(database, adjustment, perDay))
       if (available !== undefined) return { ...result, state: 'DONE', available }
     }
   }
@@ -99,12 +98,10 @@ async function refusalOf(
   { available }: AdjustmentState,
   perDay: number,
 ): Promise<Error> {
-  const { credits, actor } = charge
+  const { credits } = charge
   if (available === null) return customerNotFound()
   if (available + credits < 0) return insufficientCredits(-credits, available)
-  const used = await findUsedToday(database, actor)
-  const isOver = used + Math.abs(credits) > perDay
-  if (isOver && !(await isCharged(database, charge))) return adjustmentRefusals.overDailyLimit(perDay, used)
+  await refuseOverDailyLimit(database, charge, perDay)
   // What stood in the way is gone: another request with this id that was lost in a failover, or a balance that has moved since.
   return refuse('SVC001')
 }
@@ -122,8 +119,8 @@ export async function approve(
   const charge = { ...result, actor }
   const before = await findAdjustmentState(database, request)
   const mayApprove = request.state === 'PENDING' && requestedBy !== actor && isCovered(before, credits)
-  if (mayApprove && (await chargeDay(database, charge, perDay))) {
-    const available = await approveRequest(database, request, actor)
+  if (mayApprove) {
+    const available = await approveRequest(database, charge, perDay)
     if (available !== undefined) return { ...result, state: 'DONE', available }
   }
   const { state, decidedBy } = await requireRequest(database, adjustmentId)
@@ -135,10 +132,11 @@ export async function approve(
   throw await refusalOf(database, charge, await findAdjustmentState(database, request), perDay)
 }
 
-/** Charges the day of the actor, or throws what its limit refuses. */
-export async function chargeOrRefuse(database: Database, charge: Charge, perDay: number): Promise<void> {
-  if (await chargeDay(database, charge, perDay)) return
-  throw adjustmentRefusals.overDailyLimit(perDay, await findUsedToday(database, charge.actor))
+/** Throws when the day of the actor does not allow the charge, which was not made. */
+export async function refuseOverDailyLimit(database: Database, charge: Charge, perDay: number): Promise<void> {
+  const used = await findUsedToday(database, charge.actor)
+  if (used + Math.abs(charge.credits) <= perDay || (await isCharged(database, charge))) return
+  throw adjustmentRefusals.overDailyLimit(perDay, used)
 }
 
 /** The request of a part, which payments/refunds/accept.ts carries out. */

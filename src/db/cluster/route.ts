@@ -14,6 +14,14 @@ export function routeByGroup(
     return group
   }
 
+  async function runOfCustomer<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    const group = groupAt(groupOf(values[0] as string))
+    if (!statement.apart) return group.run<Row>(statement, values)
+    const { step, rest, restValues } = statement.apart
+    const mayHappen = (await coordinator.run(step, values.slice(restValues))).length > 0
+    return mayHappen ? group.run<Row>(rest, values.slice(0, restValues)) : []
+  }
+
   /** Batches are about one group; others are split. */
   async function runByGroup<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
     const customers = values[0] as string[]
@@ -36,7 +44,7 @@ export function routeByGroup(
     async run<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
       switch (statement.about) {
         case 'customer':
-          return groupAt(groupOf(values[0] as string)).run<Row>(statement, values)
+          return runOfCustomer<Row>(statement, values)
         case 'customers':
           return runByGroup<Row>(statement, values)
         case 'each group':

@@ -1,6 +1,7 @@
 // A part that was cancelled at the gateway, in one statement: the operation with its outcome, the entries that take the credits,
 // the event, and the request that a second operator approves by it. Its operation has the id of the discrepancy, so that it is
 // accepted once. What no part may do is refused by a trigger of the schema.
+import { type Charge, chargeDay, chargeValues } from '../../credits/adjustments/adjust.sql.ts'
 import { applyMovements, keepTimeOf, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
 import { type Database, isRestrictViolation, statement } from '../../db/database.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -23,9 +24,9 @@ export type PartToAccept = OrderKey & {
   approval: { requestId: string; approver: string } | null
 }
 
-const acceptPartStatement = statement.ofCustomer(
-  'payments.acceptPart',
-  `with recursive target as (
+function acceptPart(charged?: (rows: string) => string): string {
+  const [chargeOfPart, fromCharged] = charged ? [`\n  ${charged('acceptable')},`, ' cross join charged'] : ['', '']
+  return `with recursive target as (
     select customer_id, order_id, confirmed_at as not_before
     from orders
     where customer_id = $1 and order_id = $2 and status = 'CONFIRMED'
@@ -40,16 +41,20 @@ const acceptPartStatement = statement.ofCustomer(
     ) r
     where r.state = 'PENDING' and r.requested_by <> $11
   ),
+  acceptable as (
+    select account.*
+    from account
+    cross join lateral (select amount from accepted_parts(customer_id, $2)) parts
+    where last_entry = $9 and available >= $6::bigint and parts.amount = $12
+      and ($10::uuid is null or exists (select from request))
+  ),${chargeOfPart}
   accepted as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, state, payment_key, amount, reason, credits_held, opened_at, closed_at,
        closed_by, holder_id, lease_until, gateway_code, transaction_key, total_credits, accepted)
     select customer_id, $3, $2, 'PART', 'APPROVED', $4, $5, $7, $6, moved_at, moved_at, $3, $3, moved_at,
            $13, $8, available - $6::bigint, true
-    from account
-    cross join lateral (select amount from accepted_parts(customer_id, $2)) parts
-    where last_entry = $9 and available >= $6::bigint and parts.amount = $12
-      and ($10::uuid is null or exists (select from request))
+    from acceptable${fromCharged}
     on conflict do nothing
     returning customer_id, operation_id, order_id, credits_held, opened_at, closed_at
   ),
@@ -77,11 +82,23 @@ const acceptPartStatement = statement.ofCustomer(
     where kind = 'REFUND'
     union all${lowCreditsEvents}
   ),${emitEvents}
-  select operation_id from accepted`,
-)
+  select operation_id from accepted`
+}
 
-/** False when the order, its credits or the request have changed, and where it was accepted before. */
-export async function insertPart(database: Database, part: PartToAccept): Promise<boolean> {
+const acceptPartStatement = statement.ofCustomer('payments.acceptPart', acceptPart())
+const acceptChargedPartStatement = statement.ofCustomerAndStep('payments.acceptChargedPart', chargeDay, acceptPart)
+
+export type ChargeOfPart = { charge: Charge; perDay: number }
+
+/**
+ * False when the order, its credits or the request have changed, where it was accepted before, and where the day of the operator
+ * does not allow the charge.
+ */
+export async function insertPart(
+  database: Database,
+  part: PartToAccept,
+  charged: ChargeOfPart | undefined,
+): Promise<boolean> {
   const { customerId, orderId, discrepancyId, paymentKey, amount, credits, reason } = part
   const { transactionKey, atEntry, acceptedBefore } = part
   const { requestId = null, approver = null } = part.approval ?? {}
@@ -101,7 +118,10 @@ export async function insertPart(database: Database, part: PartToAccept): Promis
     cancelledAtGateway,
   ]
   try {
-    return (await database.run(acceptPartStatement, values)).length > 0
+    const accepted = charged
+      ? await database.run(acceptChargedPartStatement, [...values, ...chargeValues(charged.charge, charged.perDay)])
+      : await database.run(acceptPartStatement, values)
+    return accepted.length > 0
   } catch (error) {
     // An operation that was opened in between, for example.
     if (isRestrictViolation(error)) return false

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { assert } from '../../core/assert.ts'
 import {
   type AdjustmentRequest,
+  type Charge,
   findAdjustmentState,
   findPartRequest,
   insertPartRequest,
@@ -14,7 +15,7 @@ import {
 import {
   type AdjustmentLimits,
   type AdjustmentResult,
-  chargeOrRefuse,
+  refuseOverDailyLimit,
   requireApprovable,
 } from '../../credits/adjustments/adjust.ts'
 import { findLot } from '../../credits/lots/lots.sql.ts'
@@ -134,26 +135,22 @@ export async function acceptPart(
   const { quote, place } = quoted
   const { credits = quote.proposed } = acceptance
   if (credits > quote.most) throw acceptRefusals.moreThanLeft(quote.most)
-  const difference = await chargeDifference(context, { ...acceptance, credits }, quote, perDay)
+  const charge = chargeOf({ ...acceptance, credits }, quote)
   const { amount } = quote
-  if (difference <= approvalAbove) return book(context, { ...acceptance, credits, amount, ...place, approval: null })
-  await insertPartRequest(database, { ...acceptance, credits, adjustmentId: randomUUID(), amount })
+  if (charge.credits <= approvalAbove) {
+    return book(context, { ...acceptance, credits, amount, ...place, approval: null }, charge, perDay)
+  }
+  await insertPartRequest(database, { ...acceptance, credits, adjustmentId: randomUUID(), amount }, charge, perDay)
   const stored = (await findAnswer(context, acceptance)) ?? (await findWaiting(context, acceptance))
-  if (!stored) throw acceptRefusals.changed()
-  return stored
+  if (stored) return stored
+  await refuseOverDailyLimit(database, charge, perDay)
+  throw acceptRefusals.changed()
 }
 
 /** What is taken less or more than the won stand for counts in the operator's day. */
-async function chargeDifference(
-  { database }: PaymentContext,
-  { customerId, discrepancyId, credits, actor }: Acceptance & { credits: number },
-  { proposed }: PartQuote,
-  perDay: number,
-): Promise<number> {
-  const difference = Math.abs(proposed - credits)
-  const charge = { customerId, adjustmentId: discrepancyId, kind: 'PART' as const, credits: difference, actor }
-  if (difference > 0) await chargeOrRefuse(database, charge, perDay)
-  return difference
+function chargeOf(acceptance: Acceptance & { credits: number }, { proposed }: PartQuote): Charge {
+  const { customerId, discrepancyId, credits, actor } = acceptance
+  return { customerId, adjustmentId: discrepancyId, kind: 'PART', credits: Math.abs(proposed - credits), actor }
 }
 
 /** By another operator than the one who requested it, whose limit covers it too. */
@@ -170,8 +167,8 @@ export async function approvePart(
   if (!('state' in quoted)) {
     const { quote, place } = quoted
     if (quote.amount !== amount || credits > quote.most) throw acceptRefusals.changed()
-    await chargeDifference(context, acceptance, quote, perDay)
-    await book(context, { ...acceptance, amount, ...place, approval: { requestId, approver: actor } })
+    const part = { ...acceptance, amount, ...place, approval: { requestId, approver: actor } }
+    await book(context, part, chargeOf(acceptance, quote), perDay)
   }
   const { available } = await findAdjustmentState(context.database, { customerId, adjustmentId: null })
   return { adjustmentId: requestId, customerId, kind, credits, state: 'DONE', available }
@@ -196,11 +193,19 @@ async function quoteUnlessDone(
   }
 }
 
-async function book(context: PaymentContext, part: PartToAccept): Promise<AcceptAnswer> {
-  if (await insertPart(context.database, part)) context.tallies.credits.refunded += part.credits
+async function book(
+  context: PaymentContext,
+  part: PartToAccept,
+  charge: Charge,
+  perDay: number,
+): Promise<AcceptAnswer> {
+  const { database, tallies } = context
+  const charged = charge.credits > 0 ? { charge, perDay } : undefined
+  if (await insertPart(database, part, charged)) tallies.credits.refunded += part.credits
   const answer = await findAnswer(context, part)
-  if (!answer) throw acceptRefusals.changed()
-  return answer
+  if (answer) return answer
+  if (charged) await refuseOverDailyLimit(database, charge, perDay)
+  throw acceptRefusals.changed()
 }
 
 type Named = Omit<Acceptance, 'actor'>

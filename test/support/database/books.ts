@@ -157,7 +157,9 @@ async function acceptAs(
     database,
     { command: 'discrepancies accept', subject: discrepancyId, credits: taken.credits },
     async () => {
-      assert.ok(await insertPart(database, { customerId, ...payment, discrepancyId, ...taken, reason, ...place }))
+      assert.ok(
+        await insertPart(database, { customerId, ...payment, discrepancyId, ...taken, reason, ...place }, undefined),
+      )
       await resolveDiscrepancies(database, [discrepancyId], reason)
       return {}
     },

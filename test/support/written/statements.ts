@@ -28,9 +28,12 @@ export async function allStatements(): Promise<Map<string, string>> {
   return new Map((await listStatements()).map(({ name, text }) => [name, text]))
 }
 
+/** Those that have a step are written once, with it. */
 export async function dumpStatements(): Promise<string> {
-  const parts = [...(await allStatements())].map(
-    ([name, text]) => `-- ${name}\n${text.trim().replaceAll(/ +$/gm, '')};\n`,
-  )
+  const statements = await listStatements()
+  const rests = new Set(statements.map(({ apart }) => apart?.rest))
+  const parts = statements
+    .filter((each) => !rests.has(each))
+    .map(({ name, text }) => `-- ${name}\n${text.trim().replaceAll(/ +$/gm, '')};\n`)
   return [header, ...parts].join('\n')
 }
