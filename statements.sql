@@ -4145,15 +4145,13 @@ with waiting as (
 
 -- events.rotateSecret
 update event_endpoints
-  set secrets = case when secrets @> jsonb_build_array(jsonb_build_object('sealed', $2::text)) then secrets else
-    jsonb_build_array(
-      jsonb_build_object('sealed', $2::text, 'until', null),
-      secrets -> 0 || jsonb_build_object('until', to_char(
-        (now() + $3::integer * interval '1 second') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')))
-    || jsonb_path_query_array(
-      jsonb_path_query_array(
-        secrets, '$[1 to last] ? (@.until > $now)', jsonb_build_object('now', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))),
-      '$[0 to $last]', jsonb_build_object('last', $4::integer - 2)) end
+  set secrets = jsonb_build_array(jsonb_build_object('sealed', $2::text, 'until', null))
+    || (jsonb_build_object('until', to_char(
+          (now() + $3::integer * interval '1 second') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+        || jsonb_strip_nulls(jsonb_path_query_array(secrets, '$[*] ? (@.sealed != $sealed && (@.until == null || @.until > $now))',
+      jsonb_build_object('sealed', $2::text, 'now', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))) -> 0))
+    || jsonb_path_query_array(jsonb_path_query_array(secrets, '$[*] ? (@.sealed != $sealed && (@.until == null || @.until > $now))',
+      jsonb_build_object('sealed', $2::text, 'now', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))), '$[1 to $last]', jsonb_build_object('last', $4::integer - 1))
   where endpoint_id = $1 and status <> 'REMOVED'
   returning endpoint_id;
 

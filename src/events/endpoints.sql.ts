@@ -73,19 +73,18 @@ export async function markEndpointRemoved(database: Database, endpointId: string
   return (await database.run(markRemovedStatement, [endpointId])).length > 0
 }
 
-// The first secret is the one without an end. A statement that is repeated finds its own.
+/** Those that are valid besides the new one. The first is the one without an end, unless the statement is repeated. */
+const quotedOthers = `jsonb_path_query_array(secrets, '$[*] ? (@.sealed != $sealed && (@.until == null || @.until > $now))',
+      jsonb_build_object('sealed', $2::text, 'now', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')))`
+
 const rotateSecretStatement = statement.global(
   'events.rotateSecret',
   `update event_endpoints
-  set secrets = case when secrets @> jsonb_build_array(jsonb_build_object('sealed', $2::text)) then secrets else
-    jsonb_build_array(
-      jsonb_build_object('sealed', $2::text, 'until', null),
-      secrets -> 0 || jsonb_build_object('until', to_char(
-        (now() + $3::integer * interval '1 second') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')))
-    || jsonb_path_query_array(
-      jsonb_path_query_array(
-        secrets, '$[1 to last] ? (@.until > $now)', jsonb_build_object('now', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))),
-      '$[0 to $last]', jsonb_build_object('last', $4::integer - 2)) end
+  set secrets = jsonb_build_array(jsonb_build_object('sealed', $2::text, 'until', null))
+    || (jsonb_build_object('until', to_char(
+          (now() + $3::integer * interval '1 second') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
+        || jsonb_strip_nulls(${quotedOthers} -> 0))
+    || jsonb_path_query_array(${quotedOthers}, '$[1 to $last]', jsonb_build_object('last', $4::integer - 1))
   where endpoint_id = $1 and status <> 'REMOVED'
   returning endpoint_id`,
 )

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { type SealingSecret, seal, unseal } from '../../src/core/seal.ts'
-import { updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
+import { rotateSecret, updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
 import { enableEndpoint, rotateEndpoint } from '../../src/events/endpoints.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { createEventWorld, deliver, type EventWorld } from '../support/events/world.ts'
@@ -149,6 +149,20 @@ test('a rotation deletes the secrets whose overlap of a day is over', async () =
     [endpointId],
   )
   assert.equal(row?.count, 2)
+})
+
+test('a rotation that is repeated because its answer was lost keeps its secret once, and the end of the one before', async () => {
+  await rotate()
+  const rotation = { endpointId, sealed: 'sealed once', keptSeconds: 86_400, keptAtMost: 4 }
+  const stored = async () => {
+    assert.equal(await rotateSecret(world.database, rotation), true)
+    const rows = await world.query('select secrets from event_endpoints where endpoint_id = $1', [endpointId])
+    return rows[0]?.secrets as { sealed: string; until: string | null }[]
+  }
+  const first = await stored()
+  assert.deepEqual([first.length, first[0]], [3, { sealed: 'sealed once', until: null }])
+  rotation.keptSeconds = 1_000_000
+  assert.deepEqual(await stored(), first)
 })
 
 test('an unknown endpoint cannot be rotated', async () => {

@@ -655,7 +655,8 @@ const forgedPart = (
   order: Bought,
   { credits = 0, amount = 5_000, openedAt = 'moved_at', closedAt = openedAt }: ForgedPart,
 ) =>
-  service.database.query(
+  service.database.queryOf(
+    order.customerId,
     `with account as (
       update accounts set moved_at = greatest(moved_at, clock_timestamp()) where customer_id = $1 returning moved_at
     )
