@@ -156,7 +156,9 @@ test('a rotation that is repeated because its answer was lost keeps its secret o
   const rotation = { endpointId, sealed: 'sealed once', keptSeconds: 86_400, keptAtMost: 4 }
   const stored = async () => {
     assert.equal(await rotateSecret(world.database, rotation), true)
-    const rows = await world.query('select secrets from event_endpoints where endpoint_id = $1', [endpointId])
+    const rows = await world.query<{ secrets: object }>('select secrets from event_endpoints where endpoint_id = $1', [
+      endpointId,
+    ])
     return rows[0]?.secrets as { sealed: string; until: string | null }[]
   }
   const first = await stored()
