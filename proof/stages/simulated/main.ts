@@ -1,0 +1,33 @@
+// `npm run simulate`: runs simulations and prints the SHA-256 of each one's events. A failing run is shrunk and printed as a
+// story. Exit code 0: every check held; 1: one did not, two runs of a seed differ, or one of several sabotages was not found or
+// not shrunk to a short story; 2: wrong arguments; 3: a run could not be carried out, which shows nothing about the product.
+import { randomInt } from 'node:crypto'
+import { WrongArguments } from '../../../harness/options.ts'
+import { readOptions } from './options.ts'
+
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+const report = (line: string) => void process.stderr.write(`${line}\n`)
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2), randomInt(2 ** 31))
+  // Imported late, so that wrong arguments are reported without loading the service.
+  const { openPrograms } = await import('./programs.ts')
+  const { runSeeds } = await import('./run-seeds.ts')
+  const { exitCodeOf, findSabotages } = await import('../../guards/find-sabotages.ts')
+  await using parts = new AsyncDisposableStack()
+  const programs = await openPrograms()
+  parts.defer(() => programs.close())
+  const stop = () => void programs.close().finally(() => process.exit(130))
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  const { sabotages: names } = options
+  if (names.length <= 1) return await runSeeds(programs, { ...options, sabotage: names[0], print, report })
+  return exitCodeOf(await findSabotages(programs, { ...options, names, print }), options)
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  process.stderr.write(`${error instanceof WrongArguments ? error.message : (error as Error).stack}\n`)
+  process.exitCode = error instanceof WrongArguments ? 2 : 3
+}
