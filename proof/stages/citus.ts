@@ -1,5 +1,5 @@
-// A database that is spread over servers: a Citus coordinator and three workers, each of which can be crashed, and whose groups of
-// customers can be moved: the database of this stage, and its faults.
+// A database that is spread over servers: a Citus coordinator and three workers, each of which can be crashed, and whose groups
+// of customers can be moved: the database of this stage, and its faults.
 import { randomBytes } from 'node:crypto'
 import { type CitusNode, startCitus } from '../../harness/citus/citus.ts'
 import { databaseUrl } from '../../harness/processes.ts'

@@ -1,5 +1,5 @@
-// A short fault campaign (proof/stages/processes) as a part of every run of the tests: real processes, killed, paused and cut off while
-// customers buy. It shows that the parts work together; `npm run chaos` runs for any duration.
+// A short fault campaign (proof/stages/processes) as a part of every run of the tests: real processes, killed, paused and cut
+// off while customers buy. It shows that the parts work together; `npm run chaos` runs for any duration.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bareEnvironment, launch, repository } from '../../harness/processes.ts'
@@ -25,9 +25,14 @@ test('the seed determines the plan of a campaign', () => {
   assert.notDeepEqual(plan(1), plan(2))
 })
 
-test('wrong arguments of a campaign are reported with one line and exit code 2', async (t) => {
-  for (const args of [['--minutes', 'soon'], ['--seed', '-1'], ['--fast'], ['now']]) {
-    const launched = launch(t, process.execPath, ['proof/stages/processes/main.ts', ...args], {
+test('a wrong stage and wrong arguments of a campaign are reported with one line and exit code 2', async (t) => {
+  const ofStage = [['--minutes', 'soon'], ['--seed', '-1'], ['--fast'], ['now']].map((args) => [
+    '--stage',
+    'processes',
+    ...args,
+  ])
+  for (const args of [...ofStage, ['--stage', 'none'], ['--stage'], []]) {
+    const launched = launch(t, process.execPath, ['proof/main.ts', ...args], {
       cwd: repository,
       env: bareEnvironment(),
     })

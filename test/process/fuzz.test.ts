@@ -66,7 +66,7 @@ test('real values replace their stand-ins, and the length stays the same', () =>
 test('wrong arguments of the fuzzer are reported with one line and exit code 2', async (t) => {
   for (const args of [['--minutes', 'soon'], ['--seed', '-1'], ['--connections', '0'], ['--fast'], ['now']]) {
     const env = bareEnvironment()
-    const { code, stdout, stderr } = await launch(t, process.execPath, ['proof/stages/bytes/main.ts', ...args], {
+    const { code, stdout, stderr } = await launch(t, process.execPath, ['proof/main.ts', '--stage', 'bytes', ...args], {
       cwd: repository,
       env,
     }).ended
@@ -77,7 +77,10 @@ test('wrong arguments of the fuzzer are reported with one line and exit code 2',
 test('a signal ends all processes the fuzzer has started', async (t) => {
   const temporary = newDirectory(t)
   const env = bareEnvironment({ TMPDIR: temporary })
-  const fuzz = launch(t, process.execPath, ['proof/stages/bytes/main.ts', '--seed', '1'], { cwd: repository, env })
+  const fuzz = launch(t, process.execPath, ['proof/main.ts', '--stage', 'bytes', '--seed', '1'], {
+    cwd: repository,
+    env,
+  })
   await until('the fuzzer sends', () => /process \d+/.test(fuzz.output.stderr) || fuzz.isGone(), 60_000)
   const [, pid] = /process (\d+)/.exec(fuzz.output.stderr) ?? []
   fuzz.child.kill('SIGTERM')

@@ -36,8 +36,8 @@ function isCitusThere(): boolean {
 const skipCitus = isCitusThere() ? 'this machine has Citus' : false
 
 const commands: { args: string[]; expected: RegExp[]; skip?: string | false }[] = [
-  { args: ['proof/stages/processes/main.ts', '--cluster', 'patroni'], expected: [patroni, installing] },
-  { args: ['proof/stages/processes/main.ts', '--cluster', 'citus'], expected: [citus], skip: skipCitus },
+  { args: ['proof/main.ts', '--stage', 'processes', '--cluster', 'patroni'], expected: [patroni, installing] },
+  { args: ['proof/main.ts', '--stage', 'processes', '--cluster', 'citus'], expected: [citus], skip: skipCitus },
   { args: ['bench/main.ts', 'cluster'], expected: [citus], skip: skipCitus },
   { args: ['test/run.ts', '--cluster'], expected: [citus], skip: skipCitus },
   {
@@ -60,8 +60,8 @@ for (const { args, expected, skip = false } of commands) {
 
 test('only the commands that can install something take --install', async (t) => {
   for (const args of [
-    ['proof/stages/processes/main.ts'],
-    ['proof/stages/processes/main.ts', '--cluster', 'citus'],
+    ['proof/main.ts', '--stage', 'processes'],
+    ['proof/main.ts', '--stage', 'processes', '--cluster', 'citus'],
     ['bench/main.ts', 'cluster'],
   ]) {
     const { code, calls } = await run(t, [...args, '--install'])

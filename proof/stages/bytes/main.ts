@@ -1,4 +1,4 @@
-// `npm run fuzz`: sends malformed and hostile requests to the service, logs its progress on stderr, prints the report.
+// The stage `bytes`: sends malformed and hostile requests to the service, logs its progress on stderr, prints the report.
 // Exit code 0: nothing found; 1: something was found; 2: it could not run. Ctrl-C ends everything that was started.
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -6,8 +6,8 @@ import { readOptions } from './options.ts'
 
 const stoppedCode = 130
 
-async function main(): Promise<number> {
-  const options = readOptions(process.argv.slice(2), randomInt(2 ** 31))
+export async function runBytes(args: string[]): Promise<number> {
+  const options = readOptions(args, randomInt(2 ** 31))
   // Imported late, so that wrong arguments are reported without loading the service.
   const { runFuzz } = await import('./run.ts')
   const { renderReport } = await import('../../report/bytes.ts')
@@ -25,11 +25,4 @@ async function main(): Promise<number> {
   if (options.json) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
   process.stdout.write(renderReport(report))
   return report.findings.length === 0 ? 0 : 1
-}
-
-try {
-  process.exitCode = await main()
-} catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`)
-  process.exitCode = 2
 }

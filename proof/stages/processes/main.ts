@@ -1,14 +1,13 @@
-// `npm run chaos`: runs a campaign, logs its progress on stderr, prints the report. Exit code 0: passed; 1: failed or
-// invalid; 2: wrong arguments. Ctrl-C ends everything that was started.
+// The stage `processes`, and on a cluster `patroni` or `citus`: runs a campaign, logs its progress on stderr, prints the
+// report. Exit code 0: passed; 1: failed or invalid. Ctrl-C ends everything that was started.
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { WrongArguments } from '../../../harness/options.ts'
 import { readOptions } from './options.ts'
 
 const stoppedCode = 130
 
-async function main(): Promise<number> {
-  const options = readOptions(process.argv.slice(2), randomInt(2 ** 31))
+export async function runProcesses(args: string[]): Promise<number> {
+  const options = readOptions(args, randomInt(2 ** 31))
   if (options.install && options.database.kind === 'patroni') {
     const { installCluster } = await import('../patroni/packages.ts')
     installCluster(options.database.patroni)
@@ -32,11 +31,4 @@ async function main(): Promise<number> {
     process.stderr.write(`stopped (seed ${options.seed})\n`)
     return stoppedCode
   }
-}
-
-try {
-  process.exitCode = await main()
-} catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`)
-  process.exitCode = error instanceof WrongArguments ? 2 : 1
 }

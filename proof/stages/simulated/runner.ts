@@ -1,5 +1,5 @@
-// A program that runs simulations for proof/stages/simulated/main.ts, one after the other: a run in a fresh one depends on nothing but
-// its seed and steps. A sabotage is applied before anything of the service is loaded.
+// A program that runs simulations for programs.ts, one after the other: a run in a fresh one depends on nothing but its seed
+// and steps. A sabotage is applied before anything of the service is loaded.
 import './core/patches.ts'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { applySabotage } from '../../guards/apply.ts'

@@ -1,4 +1,4 @@
-// What Node offers itself, taken before proof/stages/simulated/core/patches.ts replaces it: for the scheduler, which lives in real time,
+// What Node offers itself, taken before core/patches.ts replaces it: for the scheduler, which lives in real time,
 // and for code that runs outside of every simulated process.
 import crypto from 'node:crypto'
 import dns from 'node:dns'
