@@ -1,4 +1,4 @@
-// The command lines of chaos, fuzz and bench: names are read by node:util, values by the functions below. Whatever is
+// The command lines of proof and bench: names are read by node:util, values by the functions below. Whatever is
 // wrong with the arguments is a WrongArguments, whose message is one line followed by the usage.
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 

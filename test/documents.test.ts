@@ -93,7 +93,7 @@ test('the decisions are numbered, each number once, and every number that a file
   const numbers = rowsOf(read('docs/decisions.md')).flatMap(([first = '']) => /^\d+[a-z]?$/.exec(first)?.[0] ?? [])
   assert.equal(new Set(numbers).size, numbers.length)
   assert.ok(numbers.length > 100)
-  const cited = ['src', 'test', 'chaos', 'simulation', 'docs']
+  const cited = ['src', 'test', 'proof', 'docs']
     .flatMap(filesBelow)
     .filter((file) => /\.(ts|md)$/.test(file))
     .flatMap((file) => [...read(file).matchAll(/\brows? ([\d\w ,]+?) of (?:the\s+(?:\/\/ )?decisions|\[decisions)/gi)])

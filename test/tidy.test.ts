@@ -15,7 +15,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { c
   .filter((file) => file !== '' && existsSync(join(root, file)))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const code = files.filter((file) =>
-  /^(src|console|sandbox|examples|client|test|chaos|simulation|bench|fuzz|harness)\/.*\.tsx?$/.test(file),
+  /^(src|console|sandbox|examples|client|test|proof|bench|harness)\/.*\.tsx?$/.test(file),
 )
 const source = code.filter((file) => /^(src|console|sandbox|examples|client)\//.test(file))
 const texts = files.filter((file) => /^(?!package-lock).*\.(tsx?|css|html|mjs|md|sql|json|npmrc)$|^\.ci\//.test(file))
@@ -433,7 +433,7 @@ test('documents name only files that exist', () => {
     documents.flatMap((document) =>
       [
         ...read(document).matchAll(
-          /`((?:src|console|test|migrations|sandbox|examples|client|docs|chaos|simulation|bench|fuzz|harness)\/[\w./-]+\.\w+)`/g,
+          /`((?:src|console|test|migrations|sandbox|examples|client|docs|proof|bench|harness)\/[\w./-]+\.\w+)`/g,
         ),
       ]
         .map(([, file = '']) => file)

@@ -1,14 +1,14 @@
-// The fuzzer (fuzz/) can find something: each of its oracles reports the fault it is for, and correct answers pass them all.
+// The fuzzer (proof/stages/bytes) can find something: each of its oracles reports the fault it is for, and correct answers pass them all.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ListenerName } from '../../fuzz/cases/routes.ts'
-import { type Answer, readAnswers } from '../../fuzz/trial/answers.ts'
-import { frame } from '../../fuzz/trial/framing.ts'
-import * as oracles from '../../fuzz/trial/oracles.ts'
-import { shrink } from '../../fuzz/trial/shrink.ts'
-import { watchService } from '../../fuzz/watch.ts'
 import type { RunningService } from '../../harness/processes.ts'
+import type { ListenerName } from '../../proof/stages/bytes/cases/routes.ts'
+import { type Answer, readAnswers } from '../../proof/stages/bytes/trial/answers.ts'
+import { frame } from '../../proof/stages/bytes/trial/framing.ts'
+import * as oracles from '../../proof/stages/bytes/trial/oracles.ts'
+import { shrink } from '../../proof/stages/bytes/trial/shrink.ts'
+import { watchService } from '../../proof/stages/bytes/watch.ts'
 import { rawFailure, securityHeaders } from '../../src/http/envelope.ts'
 
 const secrets = { 'the pepper': 'salt-and-pepper' }

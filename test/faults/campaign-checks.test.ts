@@ -1,27 +1,33 @@
-// The checks of a campaign (chaos/checks) on reversals, adjustments, budgets, suspensions and failovers can find something:
+// The checks of a campaign (proof/model/checks) on reversals, adjustments, budgets, suspensions and failovers can find something:
 // correct evidence passes them, and each reports the fault it is for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { BookedOrder, Check, Evidence } from '../../chaos/checks/evidence.ts'
-import { checkFailovers } from '../../chaos/checks/failovers.ts'
-import { checkKeys } from '../../chaos/checks/keys.ts'
-import { checkAdjustments } from '../../chaos/checks/money/adjustments.ts'
-import { checkBalances } from '../../chaos/checks/money/balances.ts'
-import type { BookedAdjustment, BookedHold, BookedUse, UsageEntry, UsedStep } from '../../chaos/checks/money/booked.ts'
-import { checkBudgets } from '../../chaos/checks/money/budgets.ts'
-import { checkGateway } from '../../chaos/checks/money/gateway.ts'
-import { checkHolds } from '../../chaos/checks/money/holds.ts'
-import { checkReversals } from '../../chaos/checks/money/reversals.ts'
-import { checkSpends } from '../../chaos/checks/money/spends.ts'
-import { isQuoteOf } from '../../chaos/checks/operators.ts'
-import { checkSuspensions } from '../../chaos/checks/suspensions.ts'
-import type { Cluster } from '../../chaos/cluster/patroni.ts'
-import type { Fault } from '../../chaos/faults/faults.ts'
-import type { Call, Outcome, Request } from '../../chaos/history.ts'
-import type { AdjustmentCall } from '../../chaos/load/account-actions.ts'
-import { findMissing } from '../../chaos/report.ts'
-import type { CampaignBudget } from '../../chaos/world/budgets.ts'
-import type { World } from '../../chaos/world/world.ts'
+import type { AdjustmentCall } from '../../proof/model/actions/account-actions.ts'
+import type { BookedOrder, Check, Evidence } from '../../proof/model/checks/evidence.ts'
+import { checkFailovers } from '../../proof/model/checks/failovers.ts'
+import { checkKeys } from '../../proof/model/checks/keys.ts'
+import { checkAdjustments } from '../../proof/model/checks/money/adjustments.ts'
+import { checkBalances } from '../../proof/model/checks/money/balances.ts'
+import type {
+  BookedAdjustment,
+  BookedHold,
+  BookedUse,
+  UsageEntry,
+  UsedStep,
+} from '../../proof/model/checks/money/booked.ts'
+import { checkBudgets } from '../../proof/model/checks/money/budgets.ts'
+import { checkGateway } from '../../proof/model/checks/money/gateway.ts'
+import { checkHolds } from '../../proof/model/checks/money/holds.ts'
+import { checkReversals } from '../../proof/model/checks/money/reversals.ts'
+import { checkSpends } from '../../proof/model/checks/money/spends.ts'
+import { isQuoteOf } from '../../proof/model/checks/operators.ts'
+import { checkSuspensions } from '../../proof/model/checks/suspensions.ts'
+import type { Call, Outcome, Request } from '../../proof/model/history.ts'
+import { findMissing } from '../../proof/report/campaign.ts'
+import type { Cluster } from '../../proof/stages/patroni/patroni.ts'
+import type { Fault } from '../../proof/stages/processes/faults.ts'
+import type { CampaignBudget } from '../../proof/world/budgets.ts'
+import type { World } from '../../proof/world/world.ts'
 
 const customerId = 'acme'
 /** Wall clock, of a moment of the history. */

@@ -1,11 +1,11 @@
-// A short fault campaign (chaos/) as a part of every run of the tests: real processes, killed, paused and cut off while
-// customers buy. It shows that the parts work together; `npm run chaos` runs for any duration.
+// A short fault campaign (proof/stages/processes) as a part of every run of the tests: real processes, killed, paused and cut
+// off while customers buy. It shows that the parts work together; `npm run chaos` runs for any duration.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runCampaign } from '../../chaos/campaign.ts'
-import { planStrikes } from '../../chaos/faults/nemesis.ts'
-import { renderReport } from '../../chaos/report.ts'
 import { bareEnvironment, launch, repository } from '../../harness/processes.ts'
+import { renderReport } from '../../proof/report/campaign.ts'
+import { runCampaign } from '../../proof/stages/processes/campaign.ts'
+import { planStrikes } from '../../proof/stages/processes/nemesis.ts'
 
 const seed = 20_26
 const minutes = 0.25
@@ -25,9 +25,14 @@ test('the seed determines the plan of a campaign', () => {
   assert.notDeepEqual(plan(1), plan(2))
 })
 
-test('wrong arguments of a campaign are reported with one line and exit code 2', async (t) => {
-  for (const args of [['--minutes', 'soon'], ['--seed', '-1'], ['--fast'], ['now']]) {
-    const launched = launch(t, process.execPath, ['chaos/main.ts', ...args], {
+test('a wrong stage and wrong arguments of a campaign are reported with one line and exit code 2', async (t) => {
+  const ofStage = [['--minutes', 'soon'], ['--seed', '-1'], ['--fast'], ['now']].map((args) => [
+    '--stage',
+    'processes',
+    ...args,
+  ])
+  for (const args of [...ofStage, ['--stage', 'none'], ['--stage'], []]) {
+    const launched = launch(t, process.execPath, ['proof/main.ts', ...args], {
       cwd: repository,
       env: bareEnvironment(),
     })

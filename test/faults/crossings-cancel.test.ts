@@ -1,14 +1,14 @@
 // The fault table of cancel (section 4.6): with any fault the credits are deducted once, the money is refunded once, and one
 // caller gets the answer.
 import assert from 'node:assert/strict'
-import { attempt } from '../support/crossings/calls.ts'
-import { checkBooks, readBooks } from '../support/crossings/checks.ts'
-import type { Strike } from '../support/crossings/crossings.ts'
-import { cancellation, cancelled, confirmed, failed, lookedUp, refusingCancels } from '../support/crossings/ends.ts'
-import { takeSubject } from '../support/crossings/givens.ts'
-import type { Books, CallName, Scenario } from '../support/crossings/scenario.ts'
-import { crossingTable } from '../support/crossings/table.ts'
-import { moveClock } from '../support/crossings/world.ts'
+import { attempt } from '../../proof/stages/calls/calls.ts'
+import { checkBooks, readBooks } from '../../proof/stages/calls/checks.ts'
+import type { Strike } from '../../proof/stages/calls/crossings.ts'
+import { cancellation, cancelled, confirmed, failed, lookedUp, refusingCancels } from '../../proof/stages/calls/ends.ts'
+import { takeSubject } from '../../proof/stages/calls/givens.ts'
+import type { Books, CallName, Scenario } from '../../proof/stages/calls/scenario.ts'
+import { crossingTable } from '../../proof/stages/calls/table.ts'
+import { moveClock } from '../../proof/stages/calls/world.ts'
 
 const takenOver = ['payments.claimCancels', 'payments.findCancelSubject', 'payments.claimLease']
 const refused = { ...confirmed, answer: 'PAYMENT_CANCEL_FAILED' }

@@ -1,7 +1,6 @@
 // The fault table of confirm (section 4.2): a crash, a lost connection, a lost answer or a long sleep at every call of the
 // database or the gateway; then the caller retries, or only the worker continues.
 
-import type { Gateway } from '../../src/gateway/gateway.ts'
 import {
   confirmAnswer,
   confirmation,
@@ -9,9 +8,10 @@ import {
   failed,
   lookedUp,
   pending,
-} from '../support/crossings/ends.ts'
-import type { Scenario } from '../support/crossings/scenario.ts'
-import { crossingTable } from '../support/crossings/table.ts'
+} from '../../proof/stages/calls/ends.ts'
+import type { Scenario } from '../../proof/stages/calls/scenario.ts'
+import { crossingTable } from '../../proof/stages/calls/table.ts'
+import type { Gateway } from '../../src/gateway/gateway.ts'
 
 /** A 4xx without an outcome, which the gateway repeats for the same idempotency key. */
 const spendingTheFirstKey = (gateway: Gateway): Gateway => ({

@@ -9,9 +9,9 @@ import {
   pending,
   readForReview,
   refunded,
-} from '../support/crossings/ends.ts'
-import type { Background, Books, Scenario } from '../support/crossings/scenario.ts'
-import { crossingTable } from '../support/crossings/table.ts'
+} from '../../proof/stages/calls/ends.ts'
+import type { Background, Books, Scenario } from '../../proof/stages/calls/scenario.ts'
+import { crossingTable } from '../../proof/stages/calls/table.ts'
 
 /** The worker claims open operations and notifications; both lead to the same result. */
 const worker = (unbegun: Books) => ({ jobs: ['recover', 'process'], unbegun }) satisfies Background

@@ -1,8 +1,8 @@
 // The fault table of changes without the gateway: purchase (section 4.1), spending, holds, the expiry of orders that were
 // not confirmed in time (section 3), also with a confirm at the same moment, and the expiry of holds.
-import { confirmAnswer, confirmation, confirmed, failed, pending } from '../support/crossings/ends.ts'
-import type { Background, Ends, Scenario } from '../support/crossings/scenario.ts'
-import { crossingTable } from '../support/crossings/table.ts'
+import { confirmAnswer, confirmation, confirmed, failed, pending } from '../../proof/stages/calls/ends.ts'
+import type { Background, Ends, Scenario } from '../../proof/stages/calls/scenario.ts'
+import { crossingTable } from '../../proof/stages/calls/table.ts'
 
 const expired = { ...pending, answer: 'SUCCESS', order: 'FAILED' }
 const listing = ['payments.listDueOrders']

@@ -1,10 +1,11 @@
 // The fault table of reconciliation: with any fault in a run, another run by another process finds the movement of money
 // that is not in our books, and finds it once.
+
+import { compared, confirmed, failed, pending, refusingCancels, returning } from '../../proof/stages/calls/ends.ts'
+import type { Books, Scenario } from '../../proof/stages/calls/scenario.ts'
+import { crossingTable } from '../../proof/stages/calls/table.ts'
+import { noonOfLastDay } from '../../proof/stages/calls/world.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
-import { compared, confirmed, failed, pending, refusingCancels, returning } from '../support/crossings/ends.ts'
-import type { Books, Scenario } from '../support/crossings/scenario.ts'
-import { crossingTable } from '../support/crossings/table.ts'
-import { noonOfLastDay } from '../support/crossings/world.ts'
 
 /** The gateway's list shows movements with times that are earlier by this. */
 const listedEarlier =

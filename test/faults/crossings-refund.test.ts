@@ -7,9 +7,9 @@ import {
   readForReview,
   refunded,
   refusingCancels,
-} from '../support/crossings/ends.ts'
-import type { Scenario, Subject } from '../support/crossings/scenario.ts'
-import { crossingTable } from '../support/crossings/table.ts'
+} from '../../proof/stages/calls/ends.ts'
+import type { Scenario, Subject } from '../../proof/stages/calls/scenario.ts'
+import { crossingTable } from '../../proof/stages/calls/table.ts'
 
 const answer = (creditsTakenBack: number, shortfall: number, refundedAmount = 20_000) => ({
   shortfall,

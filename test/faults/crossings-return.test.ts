@@ -1,7 +1,7 @@
 // The fault table of money that was captured for a FAILED order: it is returned once, whichever process finds it.
-import { claimed, closed, compared, failed, returning } from '../support/crossings/ends.ts'
-import type { Background, Ends, Scenario } from '../support/crossings/scenario.ts'
-import { crossingTable } from '../support/crossings/table.ts'
+import { claimed, closed, compared, failed, returning } from '../../proof/stages/calls/ends.ts'
+import type { Background, Ends, Scenario } from '../../proof/stages/calls/scenario.ts'
+import { crossingTable } from '../../proof/stages/calls/table.ts'
 
 const resolved = ['payments.resolveDiscrepancies']
 const returned: Ends = {

@@ -3,10 +3,10 @@
 // loss, for any duration.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runCampaign } from '../../chaos/campaign.ts'
-import { findPrograms } from '../../chaos/cluster/packages.ts'
-import { renderReport } from '../../chaos/report.ts'
 import { ProgramsMissing } from '../../harness/debian.ts'
+import { renderReport } from '../../proof/report/campaign.ts'
+import { findPrograms } from '../../proof/stages/patroni/packages.ts'
+import { runCampaign } from '../../proof/stages/processes/campaign.ts'
 
 /** Why it cannot run here; empty where it can. */
 function reasonToSkip(): string {

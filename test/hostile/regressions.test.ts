@@ -1,4 +1,4 @@
-// Regression tests for the findings of the fuzzer (fuzz/), each with the smallest bytes that reproduced it.
+// Regression tests for the findings of the fuzzer (proof/stages/bytes), each with the smallest bytes that reproduced it.
 import assert from 'node:assert/strict'
 import type { AddressInfo, Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'

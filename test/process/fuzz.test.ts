@@ -1,19 +1,19 @@
-// A short run of the fuzzer (fuzz/) as a part of every run of the tests: a real service, a fixed seed, no findings.
+// A short run of the fuzzer (proof/stages/bytes) as a part of every run of the tests: a real service, a fixed seed, no findings.
 // `npm run fuzz` runs for any duration; test/bench/fuzz-oracles.test.ts shows that the fuzzer can find faults.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { caseOf } from '../../fuzz/cases/cases.ts'
-import { rightRequest, routesWithoutSample, toBytes } from '../../fuzz/cases/requests.ts'
-import { routes } from '../../fuzz/cases/routes.ts'
-import { fillIn, standIns, type Values } from '../../fuzz/cases/stand-ins.ts'
-import { renderReport } from '../../fuzz/report.ts'
-import { runFuzz } from '../../fuzz/run.ts'
-import { escaped } from '../../fuzz/trial/findings.ts'
-import { frame } from '../../fuzz/trial/framing.ts'
 import { bareEnvironment, launch, newDirectory, repository } from '../../harness/processes.ts'
 import { createRandom } from '../../harness/random.ts'
 import { until } from '../../harness/until.ts'
+import { renderReport } from '../../proof/report/bytes.ts'
+import { caseOf } from '../../proof/stages/bytes/cases/cases.ts'
+import { rightRequest, routesWithoutSample, toBytes } from '../../proof/stages/bytes/cases/requests.ts'
+import { routes } from '../../proof/stages/bytes/cases/routes.ts'
+import { fillIn, standIns, type Values } from '../../proof/stages/bytes/cases/stand-ins.ts'
+import { runFuzz } from '../../proof/stages/bytes/run.ts'
+import { escaped } from '../../proof/stages/bytes/trial/findings.ts'
+import { frame } from '../../proof/stages/bytes/trial/framing.ts'
 
 const seed = 2_026
 const minutes = 8 / 60
@@ -66,7 +66,7 @@ test('real values replace their stand-ins, and the length stays the same', () =>
 test('wrong arguments of the fuzzer are reported with one line and exit code 2', async (t) => {
   for (const args of [['--minutes', 'soon'], ['--seed', '-1'], ['--connections', '0'], ['--fast'], ['now']]) {
     const env = bareEnvironment()
-    const { code, stdout, stderr } = await launch(t, process.execPath, ['fuzz/main.ts', ...args], {
+    const { code, stdout, stderr } = await launch(t, process.execPath, ['proof/main.ts', '--stage', 'bytes', ...args], {
       cwd: repository,
       env,
     }).ended
@@ -77,7 +77,10 @@ test('wrong arguments of the fuzzer are reported with one line and exit code 2',
 test('a signal ends all processes the fuzzer has started', async (t) => {
   const temporary = newDirectory(t)
   const env = bareEnvironment({ TMPDIR: temporary })
-  const fuzz = launch(t, process.execPath, ['fuzz/main.ts', '--seed', '1'], { cwd: repository, env })
+  const fuzz = launch(t, process.execPath, ['proof/main.ts', '--stage', 'bytes', '--seed', '1'], {
+    cwd: repository,
+    env,
+  })
   await until('the fuzzer sends', () => /process \d+/.test(fuzz.output.stderr) || fuzz.isGone(), 60_000)
   const [, pid] = /process (\d+)/.exec(fuzz.output.stderr) ?? []
   fuzz.child.kill('SIGTERM')

@@ -36,8 +36,8 @@ function isCitusThere(): boolean {
 const skipCitus = isCitusThere() ? 'this machine has Citus' : false
 
 const commands: { args: string[]; expected: RegExp[]; skip?: string | false }[] = [
-  { args: ['chaos/main.ts', '--cluster', 'patroni'], expected: [patroni, installing] },
-  { args: ['chaos/main.ts', '--cluster', 'citus'], expected: [citus], skip: skipCitus },
+  { args: ['proof/main.ts', '--stage', 'processes', '--cluster', 'patroni'], expected: [patroni, installing] },
+  { args: ['proof/main.ts', '--stage', 'processes', '--cluster', 'citus'], expected: [citus], skip: skipCitus },
   { args: ['bench/main.ts', 'cluster'], expected: [citus], skip: skipCitus },
   { args: ['test/run.ts', '--cluster'], expected: [citus], skip: skipCitus },
   {
@@ -59,7 +59,11 @@ for (const { args, expected, skip = false } of commands) {
 }
 
 test('only the commands that can install something take --install', async (t) => {
-  for (const args of [['chaos/main.ts'], ['chaos/main.ts', '--cluster', 'citus'], ['bench/main.ts', 'cluster']]) {
+  for (const args of [
+    ['proof/main.ts', '--stage', 'processes'],
+    ['proof/main.ts', '--stage', 'processes', '--cluster', 'citus'],
+    ['bench/main.ts', 'cluster'],
+  ]) {
     const { code, calls } = await run(t, [...args, '--install'])
     assert.deepEqual({ code, calls }, { code: 2, calls: [] })
   }

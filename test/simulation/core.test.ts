@@ -1,6 +1,6 @@
 // The scheduler of simulated runs: a run is a function of its seed, and its faults are what they say. The services, the gateway
 // and PostgreSQL are the real ones.
-import '../../simulation/core/patches.ts'
+import '../../proof/stages/simulated/core/patches.ts'
 import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { createServer } from 'node:http'
@@ -8,11 +8,17 @@ import { after, before, test } from 'node:test'
 import { setInterval as setIntervals, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createRandom, type Random } from '../../harness/random.ts'
-import type { Fault } from '../../simulation/core/network/faults.ts'
-import { createScheduler } from '../../simulation/core/scheduler.ts'
-import { createSimulation, type Simulation } from '../../simulation/core/simulation.ts'
-import { beforeTheRun, openTemplate, runName, startsAt, type Template } from '../../simulation/core/template.ts'
-import { faultOf } from '../../simulation/scenario/faults.ts'
+import type { Fault } from '../../proof/stages/simulated/core/network/faults.ts'
+import { createScheduler } from '../../proof/stages/simulated/core/scheduler.ts'
+import { createSimulation, type Simulation } from '../../proof/stages/simulated/core/simulation.ts'
+import {
+  beforeTheRun,
+  openTemplate,
+  runName,
+  startsAt,
+  type Template,
+} from '../../proof/stages/simulated/core/template.ts'
+import { faultOf } from '../../proof/stages/simulated/scenario/faults.ts'
 import { type SmallWorld, startSmallWorld } from '../support/simulation/small-world.ts'
 
 let template: Template

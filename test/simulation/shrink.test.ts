@@ -2,23 +2,30 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { firstDifference } from '../../simulation/compare.ts'
-import { type Life, runIn } from '../../simulation/core/processes.ts'
-import { exitCodeOf, remarksOf, type SabotageResult } from '../../simulation/find-sabotages.ts'
-import { readOptions } from '../../simulation/options.ts'
-import { planSteps } from '../../simulation/plan/plan.ts'
-import { minimize, simplifyTimes, withoutGroups } from '../../simulation/plan/shrink.ts'
-import { type Actor, actors, episodesOf, readSteps, type Step, writeSteps } from '../../simulation/plan/steps.ts'
-import type { Programs, Runner } from '../../simulation/programs.ts'
-import { ednOf, type Line } from '../../simulation/report/edn.ts'
-import { storyOf } from '../../simulation/report/story.ts'
-import { countStruck, findNeverStruck, knownKinds } from '../../simulation/report/struck.ts'
-import { changed } from '../../simulation/sabotage/apply.ts'
-import { sabotages } from '../../simulation/sabotage/sabotages.ts'
-import { actionOf } from '../../simulation/scenario/actions.ts'
-import { watchErrors } from '../../simulation/scenario/errors.ts'
-import { type Failure, kindOfError, type RunResult } from '../../simulation/scenario/result.ts'
-import { shrinkRun } from '../../simulation/search.ts'
+import { changed } from '../../proof/guards/apply.ts'
+import { exitCodeOf, remarksOf, type SabotageResult } from '../../proof/guards/find-sabotages.ts'
+import { sabotages } from '../../proof/guards/sabotages.ts'
+import { ednOf, type Line } from '../../proof/report/edn.ts'
+import { storyOf } from '../../proof/report/story.ts'
+import { countStruck, findNeverStruck, knownKinds } from '../../proof/report/struck.ts'
+import { firstDifference } from '../../proof/stages/simulated/compare.ts'
+import { type Life, runIn } from '../../proof/stages/simulated/core/processes.ts'
+import { readOptions } from '../../proof/stages/simulated/options.ts'
+import { planSteps } from '../../proof/stages/simulated/plan/plan.ts'
+import { minimize, simplifyTimes, withoutGroups } from '../../proof/stages/simulated/plan/shrink.ts'
+import {
+  type Actor,
+  actors,
+  episodesOf,
+  readSteps,
+  type Step,
+  writeSteps,
+} from '../../proof/stages/simulated/plan/steps.ts'
+import type { Programs, Runner } from '../../proof/stages/simulated/programs.ts'
+import { actionOf } from '../../proof/stages/simulated/scenario/actions.ts'
+import { watchErrors } from '../../proof/stages/simulated/scenario/errors.ts'
+import { type Failure, kindOfError, type RunResult } from '../../proof/stages/simulated/scenario/result.ts'
+import { shrinkRun } from '../../proof/stages/simulated/search.ts'
 
 test('a failing list is shrunk to the items that it needs, wherever they are, in few trials', async () => {
   const items = Array.from({ length: 60 }, (_, place) => place)

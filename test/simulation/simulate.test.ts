@@ -2,10 +2,10 @@
 // shrunk to a few steps that fail in the same check.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { planSteps } from '../../simulation/plan/plan.ts'
-import { openPrograms, type Programs } from '../../simulation/programs.ts'
-import { storyOf } from '../../simulation/report/story.ts'
-import { runOnce, shrinkRun } from '../../simulation/search.ts'
+import { storyOf } from '../../proof/report/story.ts'
+import { planSteps } from '../../proof/stages/simulated/plan/plan.ts'
+import { openPrograms, type Programs } from '../../proof/stages/simulated/programs.ts'
+import { runOnce, shrinkRun } from '../../proof/stages/simulated/search.ts'
 
 let programs: Programs
 before(async () => {

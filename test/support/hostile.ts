@@ -3,8 +3,8 @@
 // because no client library would send them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { internals } from '../../fuzz/trial/oracles.ts'
 import { answersUntilClosed, message, type RawAnswer, sendRaw } from '../../harness/raw-http.ts'
+import { internals } from '../../proof/stages/bytes/trial/oracles.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
 import { totalCalls } from './service/orders.ts'
 import { startTestService, type TestCustomer, type TestService, type TestServiceOptions } from './service/service.ts'

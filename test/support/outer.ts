@@ -1,9 +1,9 @@
 // `npm run test:outer`, the outer ring: what `npm test` leaves out because it takes long, or needs programs that npm does not
 // have. A part whose programs are missing is reported and not run; with --install they are installed first.
 import { readFileSync } from 'node:fs'
-import { findPrograms, installCluster } from '../../chaos/cluster/packages.ts'
 import { findCitus } from '../../harness/citus/citus.ts'
 import { ProgramsMissing } from '../../harness/debian.ts'
+import { findPrograms, installCluster } from '../../proof/stages/patroni/packages.ts'
 import { findBrowser, installBrowser } from './console/browser.ts'
 import { clusterVariable } from './database/database.ts'
 import { longVariable } from './long.ts'
@@ -25,7 +25,7 @@ export async function everyPart(): Promise<Part[]> {
   const parts: Part[] = [
     {
       title: 'the long tests: all pairs of faults, more races, the bench, compilers for the client',
-      files: importing(/support\/(long|crossings\/table)\.ts'/),
+      files: importing(/(support\/long|stages\/calls\/table)\.ts'/),
       environment: { [longVariable]: '1' },
       find: () => undefined,
     },

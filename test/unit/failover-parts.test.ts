@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { test } from 'node:test'
-import { isSafe } from '../../chaos/cluster/packages.ts'
 import { openLink } from '../../harness/link.ts'
 import { until } from '../../harness/until.ts'
+import { isSafe } from '../../proof/stages/patroni/packages.ts'
 
 test('Patroni before 3.0.3 is not used: it loses commits when its leader is frozen', () => {
   for (const version of ['3.0.3', '3.0.10', '3.1.0', '4.0.7', '10.0']) assert.equal(isSafe(version), true, version)

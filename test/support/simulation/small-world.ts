@@ -1,12 +1,16 @@
 // A small simulated world for the tests of the scheduler: the gateway, two services, a customer's program and a sibling
 // service, with the settings of production.
-import '../../../simulation/core/patches.ts'
+import '../../../proof/stages/simulated/core/patches.ts'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import {
+  createSimulation,
+  type Simulation,
+  type SimulationOptions,
+} from '../../../proof/stages/simulated/core/simulation.ts'
+import { makeDirectory } from '../../../proof/stages/simulated/core/temporary.ts'
 import { lockName } from '../../../sandbox/lock.ts'
 import { type RunningSandbox, type SandboxOptions, startSandbox } from '../../../sandbox/server.ts'
-import { createSimulation, type Simulation, type SimulationOptions } from '../../../simulation/core/simulation.ts'
-import { makeDirectory } from '../../../simulation/core/temporary.ts'
 import { readConfig } from '../../../src/config.ts'
 import type { Peppers } from '../../../src/customers/api-keys.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'

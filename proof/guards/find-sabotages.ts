@@ -1,0 +1,126 @@
+// Tries sabotages: seeds run with the guard broken until a check fails, and what failed is shrunk. One row each.
+import { writeFileSync } from 'node:fs'
+import { storyOf } from '../report/story.ts'
+import { planSteps } from '../stages/simulated/plan/plan.ts'
+import type { Programs } from '../stages/simulated/programs.ts'
+import { type Found, shrinkRun } from '../stages/simulated/search.ts'
+
+export type SabotageOptions = {
+  seed: number
+  /** At most so many for each sabotage. */
+  seeds: number
+  hours: number
+  names: string[]
+  json: string | undefined
+  /** What failed is not shrunk. */
+  noShrink: boolean
+  /** At most so many for each sabotage. */
+  trials?: number
+  print(line: string): void
+}
+
+export type SabotageResult = {
+  name: string
+  /** Null: not found. */
+  seed: number | null
+  check: string | null
+  /** Until a check failed, the seeds that passed included. */
+  foundMs: number
+  stepsOfRun: number
+  /** Null where it was not shrunk, or where the shrunk steps do not fail in a fresh program. */
+  steps: number | null
+  trials: number | null
+  shrunkMs: number
+  story: string | null
+  /** What to know about the figures. */
+  remarks: string[]
+  /** Seeds that could not be carried out, and why. */
+  harnessErrors: string[]
+}
+
+/** A story of more is not understood by reading it. */
+export const mostSteps = 20
+
+/** 0: each was found, and shrunk to a short story; 3: seeds could not be carried out; 1: neither. */
+export function exitCodeOf(results: SabotageResult[], { noShrink }: Pick<SabotageOptions, 'noShrink'>): number {
+  if (results.some(({ harnessErrors }) => harnessErrors.length > 0)) return 3
+  const isShort = ({ steps }: SabotageResult) => noShrink || (steps !== null && steps <= mostSteps)
+  return results.every((result) => result.seed !== null && isShort(result)) ? 0 : 1
+}
+
+export async function findSabotages(programs: Programs, options: SabotageOptions): Promise<SabotageResult[]> {
+  const { names, json, print } = options
+  const results: SabotageResult[] = []
+  for (const name of names) {
+    const result = await findSabotage(programs, name, options)
+    results.push(result)
+    print(rowOf(result))
+    if (json) writeFileSync(json, `${JSON.stringify(results, null, 2)}\n`)
+  }
+  return results
+}
+
+function rowOf({ name, seed, foundMs, check, steps, trials, remarks, harnessErrors }: SabotageResult): string {
+  const shrunk = steps === null ? '' : `, ${steps} steps after ${trials} trials`
+  const found = seed === null ? 'not found' : `seed ${seed} after ${(foundMs / 1_000).toFixed(0)} s: ${check}${shrunk}`
+  return [`${name}: ${found}`, ...[...remarks, ...harnessErrors].map((each) => `  ${each}`)].join('\n')
+}
+
+async function findSabotage(programs: Programs, name: string, options: SabotageOptions): Promise<SabotageResult> {
+  const { seed: first, seeds, hours } = options
+  const startedMs = performance.now()
+  const tookMs = () => Math.round(performance.now() - startedMs)
+  const result: SabotageResult = {
+    name,
+    seed: null,
+    check: null,
+    foundMs: 0,
+    stepsOfRun: 0,
+    steps: null,
+    trials: null,
+    shrunkMs: 0,
+    story: null,
+    remarks: [],
+    harnessErrors: [],
+  }
+  // One program for all seeds: loading the service takes as long as a run of a few steps.
+  let runner = programs.openRunner(name)
+  try {
+    for (let seed = first; seed < first + seeds; seed += 1) {
+      const steps = planSteps(seed, hours)
+      const whole = await runner.run({ seed, steps, withLines: false }).catch(async (error) => {
+        await runner.close()
+        runner = programs.openRunner(name)
+        result.harnessErrors.push(`seed ${seed}: the program failed: ${error}`)
+      })
+      const [failure] = whole?.failures ?? []
+      if (!whole || !failure) continue
+      if (failure.isOfHarness) {
+        result.harnessErrors.push(`seed ${seed}: ${failure.check}: ${failure.violations[0]}`)
+        continue
+      }
+      const foundMs = tookMs()
+      const found = { ...result, seed, check: failure.check, foundMs, stepsOfRun: whole.startedSteps }
+      if (options.noShrink) return found
+      const limit = options.trials === undefined ? {} : { limit: options.trials }
+      const shrunk = await shrinkRun(programs, { seed, steps, whole, sabotage: name }, limit)
+      const story = shrunk.failure ? storyOf(shrunk.shrunk.lines, shrunk.failure) : null
+      const count = story === null ? null : shrunk.steps.length
+      const { trials } = shrunk
+      return { ...found, steps: count, trials, shrunkMs: tookMs() - foundMs, story, remarks: remarksOf(shrunk) }
+    }
+    return { ...result, foundMs: tookMs() }
+  } finally {
+    await runner.close()
+  }
+}
+
+/** What the number of steps alone does not say. */
+export function remarksOf({ failure, isAtLimit, trials, harnessErrors, steps }: Found): string[] {
+  const [first] = harnessErrors
+  return [
+    ...(failure ? [] : [`the ${steps.length} steps do not fail in a fresh program`]),
+    ...(isAtLimit ? [`stopped at the limit of ${trials} trials: fewer steps may do`] : []),
+    ...(first === undefined ? [] : [`${harnessErrors.length} trials could not be carried out, the first: ${first}`]),
+  ]
+}

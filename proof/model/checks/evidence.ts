@@ -1,0 +1,188 @@
+// The evidence for the checks: the recorded answers, and the books and the gateway's journal at the end. Gathered once,
+// when everything is settled.
+import { readMovements } from '../../../sandbox/journal.ts'
+import type { Movement } from '../../../sandbox/payments/movements.ts'
+import type { OrderStatus } from '../../../src/payments/kinds.ts'
+import type { PackageType } from '../../../src/payments/packages.ts'
+import type { Books } from '../../world/postgres.ts'
+import type { Shop } from '../../world/shop.ts'
+import type { World } from '../../world/world.ts'
+import type { AdjustmentCall, Suspension } from '../actions/account-actions.ts'
+import type { Reversal } from '../actions/outside-actions.ts'
+import type { Call, Request } from '../history.ts'
+import type { ConsoleCall } from '../operators/console-client.ts'
+import {
+  type AdjustmentDay,
+  type BookedAdjustment,
+  type BookedHold,
+  type BookedUse,
+  type CountedUsage,
+  keyOfUse,
+  readAdjustmentDays,
+  readAdjustments,
+  readCountedUsage,
+  readCourses,
+  readHolds,
+  readUsage,
+  readUsedCredits,
+  readUses,
+  type Step,
+  type UsageEntry,
+  type UsedStep,
+} from './money/booked.ts'
+
+export type Check = {
+  id: string
+  title: string
+  violations: string[]
+  /** Of the audit, the one that is broken: each is a failure of its own. */
+  rule?: string
+}
+
+/** A check that is made in more than one place. */
+export type CheckName = Pick<Check, 'id' | 'title'>
+
+export const checkName = ({ id, title }: CheckName) => `${id} ${title}`
+
+export type BookedOrder = {
+  customer: number
+  orderId: string
+  packageType: PackageType
+  amount: number
+  credits: number
+  status: OrderStatus
+  idempotencyKey: string | null
+  refundShortfall: number | null
+  /** Null unless it is REFUNDED. */
+  refundedAmount: number | null
+  /** The refund adopts a cancellation that was made at the gateway. */
+  isCancelledAtGateway: boolean
+  /** Of the approved confirm; null when the order was never confirmed. */
+  paymentKey: string | null
+  /** The last transaction of the payment when that confirm was approved. */
+  transactionKey: string | null
+  /** KRW of accepted parts, and the credits that were taken for them. */
+  partsAmount: number
+  partsCredits: number
+  totalCredits: number | null
+  balanceAfterGrant: number | null
+}
+
+export type OpenDiscrepancy = { kind: string; subject: string; orderId: string | null }
+
+export type Evidence = {
+  shop: Shop
+  calls: Call[]
+  callsOf: { [Op in Request['op']]: Call<Extract<Request, { op: Op }>>[] }
+  reversals: Reversal[]
+  adjustmentCalls: AdjustmentCall[]
+  suspensions: Suspension[]
+  /** Of operators. */
+  consoleCalls: ConsoleCall[]
+  orders: Map<string, BookedOrder>
+  /** By customer and reference, see `keyOfUse`. */
+  uses: Map<string, BookedUse>
+  /** By holdId. */
+  holds: Map<string, BookedHold>
+  /** By customerId. */
+  courses: Map<string, Step[]>
+  /** By customerId. */
+  usedCredits: Map<string, UsedStep[]>
+  adjustments: BookedAdjustment[]
+  adjustmentDays: AdjustmentDay[]
+  /** The entries of accepted parts that took credits. */
+  parts: { customerId: string; delta: number; available: number }[]
+  /** What spends and holds took and gave back, in order. */
+  usage: UsageEntry[]
+  countedUsage: CountedUsage[]
+  /** Available credits, by customer. */
+  available: number[]
+  discrepancies: OpenDiscrepancy[]
+  movements: Movement[]
+}
+
+export type Recorded = Pick<Evidence, 'calls' | 'reversals' | 'adjustmentCalls' | 'suspensions' | 'consoleCalls'>
+
+export async function gatherEvidence(world: World, shop: Shop, recorded: Recorded): Promise<Evidence> {
+  const { books, gateway } = world
+  const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
+  const of = <Op extends Request['op']>(op: Op) =>
+    recorded.calls.filter(({ request }) => request.op === op) as Call<Extract<Request, { op: Op }>>[]
+  const accounts = await books.query<{ customerId: string; available: number }>(
+    `select customer_id as "customerId", (balance - held)::float8 as available from accounts`,
+  )
+  const available = new Map(accounts.map((account) => [account.customerId, account.available]))
+  return {
+    shop,
+    ...recorded,
+    callsOf: {
+      purchase: of('purchase'),
+      confirm: of('confirm'),
+      cancel: of('cancel'),
+      status: of('status'),
+      balance: of('balance'),
+      packages: of('packages'),
+      invalid: of('invalid'),
+      spend: of('spend'),
+      hold: of('hold'),
+      part: of('part'),
+      extend: of('extend'),
+      capture: of('capture'),
+      release: of('release'),
+      reverse: of('reverse'),
+      receipt: of('receipt'),
+    },
+    orders: await readOrders(books, places),
+    uses: new Map((await readUses(books)).map((use) => [keyOfUse(use), use])),
+    courses: await readCourses(books),
+    usedCredits: await readUsedCredits(books),
+    adjustments: await readAdjustments(books),
+    adjustmentDays: await readAdjustmentDays(books),
+    parts: await books.query(
+      `select e.customer_id as "customerId", e.delta::float8 as delta, (e.balance_after - e.held_after)::float8 as available
+      from payment_operations p
+      join ledger_entries e on e.customer_id = p.customer_id and e.hold_id = p.operation_id and e.kind = 'REFUND'
+      where p.kind = 'PART'`,
+    ),
+    usage: await readUsage(books),
+    countedUsage: await readCountedUsage(books),
+    holds: new Map((await readHolds(books)).map((hold) => [hold.holdId, hold])),
+    available: shop.customers.map(({ customerId }) => available.get(customerId) ?? Number.NaN),
+    discrepancies: await books.query<OpenDiscrepancy>(
+      `select kind, subject, order_id as "orderId" from discrepancies where resolved_at is null order by found_at`,
+    ),
+    movements: readMovements(gateway.journalFile),
+  }
+}
+
+async function readOrders(books: Books, places: Map<string, number>): Promise<Map<string, BookedOrder>> {
+  const rows = await books.query<Omit<BookedOrder, 'customer'> & { customerId: string }>(
+    `select o.customer_id as "customerId", o.order_id as "orderId", o.package_type as "packageType",
+      o.amount::float8 as amount, o.credits::float8 as credits, o.status, o.idempotency_key as "idempotencyKey",
+      o.refund_shortfall::float8 as "refundShortfall", o.refunded_amount::float8 as "refundedAmount",
+      coalesce(r.gateway_code = 'CANCELLED_AT_GATEWAY', false) as "isCancelledAtGateway", p.payment_key as "paymentKey",
+      p.transaction_key as "transactionKey", p.total_credits::float8 as "totalCredits",
+      e.balance_after::float8 as "balanceAfterGrant", part.amount as "partsAmount", part.credits as "partsCredits"
+    from orders o
+    cross join lateral (
+      select coalesce(sum(amount), 0)::float8 as amount, coalesce(sum(credits_held), 0)::float8 as credits
+      from payment_operations
+      where customer_id = o.customer_id and order_id = o.order_id and kind = 'PART') part
+    left join payment_operations p
+      on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    left join payment_operations r
+      on r.customer_id = o.customer_id and r.order_id = o.order_id and r.kind = 'REFUND' and r.state = 'APPROVED'
+    left join ledger_entries e on e.customer_id = o.customer_id and e.entry_number = o.grant_entry`,
+  )
+  return new Map(rows.map((row) => [row.orderId, { ...row, customer: places.get(row.customerId) ?? -1 }]))
+}
+
+/** Its credits were granted, whatever came later. */
+export function wasConfirmed({ status }: BookedOrder): boolean {
+  return status === 'CONFIRMED' || status === 'CANCELLED' || status === 'REFUNDED'
+}
+
+/** To find it in the history. */
+export function at({ number }: { number: number }): string {
+  return `call ${number}`
+}

@@ -1,0 +1,114 @@
+// Runs one seed after the other until one fails, and prints what happened: a line for each, the story of what failed.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { remarksOf } from '../../guards/find-sabotages.ts'
+import { ednOf } from '../../report/edn.ts'
+import { storyOf } from '../../report/story.ts'
+import { countStruck, findNeverStruck, linesOfStruck } from '../../report/struck.ts'
+import { explainDifference } from './compare.ts'
+import type { Options } from './options.ts'
+import { planSteps } from './plan/plan.ts'
+import { episodesOf, readSteps, type Step, writeSteps } from './plan/steps.ts'
+import type { Programs } from './programs.ts'
+import type { RunRequest } from './runner.ts'
+import type { RunResult } from './scenario/result.ts'
+import { runOnce, shrinkRun } from './search.ts'
+
+export type SeedOptions = Omit<Options, 'sabotages'> & {
+  sabotage: string | undefined
+  /** Results. */
+  print(line: string): void
+  /** Progress. */
+  report(line: string): void
+}
+
+type Seed = { seed: number; steps: Step[] }
+
+/** Returns the exit code. */
+export async function runSeeds(programs: Programs, options: SeedOptions): Promise<number> {
+  const { seed: first, seeds, hours, json, print } = options
+  const startedMs = performance.now()
+  const results: object[] = []
+  const figuresOfSeeds: Record<string, number>[] = []
+  let episodes = 0
+  let code = 0
+  for (let seed = first; seed < first + seeds && code === 0; seed += 1) {
+    const steps = options.steps ? readSteps(readFileSync(options.steps, 'utf8')) : planSteps(seed, hours)
+    const { result, isRepeated } = await runSeed(programs, { seed, steps }, options)
+    const { digest, simulatedMs, tookMs, startedSteps, figures } = result
+    const [failure] = result.failures
+    figuresOfSeeds.push(figures)
+    episodes += episodesOf(steps).length
+    const row = { seed, digest, isRepeated, simulatedMs, tookMs, startedSteps, figures }
+    if (failure) {
+      const foundMs = Math.round(performance.now() - startedMs)
+      results.push({ ...row, failure, foundMs, ...(await reportFailure(programs, { seed, steps }, result, options)) })
+      code = failure.isOfHarness ? 3 : 1
+    } else {
+      results.push(row)
+      code = isRepeated === false ? 1 : 0
+    }
+  }
+  if (json) writeFileSync(json, `${JSON.stringify(results, null, 2)}\n`)
+  if (seeds > 1) {
+    const struck = countStruck(figuresOfSeeds)
+    print(`\nFaults that struck in ${figuresOfSeeds.length} seeds:\n${linesOfStruck(struck).join('\n')}`)
+    const missing = findNeverStruck(struck, { seeds, episodes })
+    if (code === 0 && missing.length > 0) {
+      print(`\nNEVER STRUCK: ${missing.join(', ')}`)
+      code = 1
+    }
+  }
+  return code
+}
+
+/** `isRepeated`: whether the second run had the same events; undefined without one. */
+async function runSeed(
+  programs: Programs,
+  { seed, steps }: Seed,
+  options: SeedOptions,
+): Promise<{ result: RunResult; isRepeated: boolean | undefined }> {
+  const { sabotage, trace, edn, twice, print } = options
+  const run = (request: Pick<RunRequest, 'withLines' | 'trace'>) =>
+    runOnce(programs, { seed, steps, ...request }, sabotage)
+  const result = await run({ withLines: true, trace })
+  print(lineOf(seed, result))
+  if (edn) writeFileSync(edn, ednOf(result.lines))
+  if (!twice) return { result, isRepeated: undefined }
+  const again = await run({ withLines: false, trace: trace && `${trace}.2` })
+  const isRepeated = again.digest === result.digest
+  print(`seed ${seed}: ${again.digest}  the second time${isRepeated ? '' : ': NOT THE SAME'}`)
+  if (!isRepeated) print(await explainDifference((file) => run({ withLines: false, trace: file })))
+  return { result, isRepeated }
+}
+
+function lineOf(seed: number, { digest, failures, startedSteps, simulatedMs, tookMs }: RunResult): string {
+  const [failure] = failures
+  const took = `${(simulatedMs / 3_600_000).toFixed(2)} h in ${(tookMs / 1_000).toFixed(1)} s`
+  const failed = failure ? `, ${failure.isOfHarness ? 'CANNOT BE CARRIED OUT' : 'FAILED'}: ${failure.check}` : ''
+  return `seed ${seed}: ${digest}  ${startedSteps} steps, ${took}${failed}`
+}
+
+/** Prints the story of a failing run, shrunk where that is possible and wanted. */
+async function reportFailure(
+  programs: Programs,
+  { seed, steps }: Seed,
+  whole: RunResult,
+  options: SeedOptions,
+): Promise<object> {
+  const { sabotage, edn, print, report } = options
+  const [failure] = whole.failures
+  if (!failure) return {}
+  if (failure.isOfHarness || options.noShrink || options.steps) {
+    print(`\n${storyOf(whole.lines, failure)}`)
+    return {}
+  }
+  report(`shrinking ${whole.startedSteps} steps`)
+  const found = await shrinkRun(programs, { seed, steps, whole, sabotage }, { onTrial: report })
+  const remarks = remarksOf(found)
+  print(`\nThe same with ${found.steps.length} steps, after ${found.trials} trials:\n`)
+  if (found.failure) print(storyOf(found.shrunk.lines, found.failure))
+  for (const remark of remarks) print(`Note: ${remark}.`)
+  print(`Steps, for --seed ${seed} --steps FILE:\n\n${writeSteps(found.steps)}`)
+  if (edn) writeFileSync(`${edn}.shrunk`, ednOf(found.shrunk.lines))
+  return { steps: found.steps, trials: found.trials, shrunk: found.failure ?? null, remarks }
+}
