@@ -17,6 +17,7 @@
 // adjusted credits do not mention it.
 //
 // Statements that use these fragments begin `with recursive`.
+import { type Sql, sql } from '../db/sql.ts'
 import { adjustmentKindList } from './adjustments/adjustments.sql.ts'
 
 /**
@@ -29,8 +30,8 @@ import { adjustmentKindList } from './adjustments/adjustments.sql.ts'
 export function lockAccountsOf(
   source: 'movement' | 'locked_order' | 'target' | 'wanted',
   restrictions: 'refused' | 'checked' = 'refused',
-): string {
-  return `
+): Sql {
+  return sql`
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, ${restrictions === 'refused' ? 'a.restricted_at is not null' : 'false'} as is_restricted,
@@ -47,10 +48,10 @@ export function lockAccountsOf(
  * false and is not in `moved`. The new values come from the locked row, never from `a`: an update starts from the version in
  * its snapshot, and evaluates conditions and check constraints on that before it turns to a row that has changed since.
  */
-export const applyMovements = applyWith('m.held_delta')
+export const applyMovements = applyWith(sql`m.held_delta`)
 
 /** Operations that hold no credits have no entry. Their time is stored all the same, so that later use comes after them. */
-export const keepTimeOf = (operations: 'claimed' | 'accepted') => `
+export const keepTimeOf = (operations: 'claimed' | 'accepted') => sql`
     update accounts a set moved_at = c.opened_at
     from ${operations} c
     where a.customer_id = c.customer_id
@@ -61,15 +62,15 @@ export const keepTimeOf = (operations: 'claimed' | 'accepted') => `
  * one credit. It is refused when there is none.
  */
 export const applyHolds = applyWith(
-  'case when m.at_most then greatest(least(m.held_delta, s.balance - s.held), 1) else m.held_delta end',
+  sql`case when m.at_most then greatest(least(m.held_delta, s.balance - s.held), 1) else m.held_delta end`,
 )
 
 /**
  * `heldDelta` may depend on the movement `m` and the step `s` before it. `offset 0` keeps the planner from writing an expression
  * out wherever it is used: each is computed once.
  */
-function applyWith(heldDelta: string): string {
-  return `
+function applyWith(heldDelta: Sql): Sql {
+  return sql`
   step as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
