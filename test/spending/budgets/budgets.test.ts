@@ -251,13 +251,14 @@ test('a customer has at most 100 budgets: no further one is set, and each of the
   assert.ok(await set(101))
 })
 
-test('a hold counts when it is opened, and its end gives back what was not captured, in the same period only', async () => {
+test('a hold lasts as long as requested and counts when it is opened, and its end gives back what was not captured, in the same period only', async () => {
   const { customerId } = await service.customerWith(100)
   const budgetId = await setLimit(customerId, { scope: 'USER', credits: 30 })
   const hold = async (credits: number, expiresInSeconds = 60) => {
     const body = { customerId, credits, reference: crypto.randomUUID(), expiresInSeconds, userId: 'ann' }
-    const opened = await internal.call<{ holdId: string }>(`${creditsPath}/holds`, { body })
+    const opened = await internal.call<{ holdId: string; expiresAt: string }>(`${creditsPath}/holds`, { body })
     assertSuccess(opened, 201)
+    assert.ok(Date.parse(opened.body.data.expiresAt) < Date.now() + (expiresInSeconds + 60) * 1_000)
     return opened.body.data.holdId
   }
   const [captured, released, expired] = [await hold(10), await hold(8), await hold(12)]
