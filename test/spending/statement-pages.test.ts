@@ -109,7 +109,7 @@ test('kind filters the statement by one kind or several; the balances stay those
   }
 })
 
-test('times, kinds and the cursor can be combined', async () => {
+test('times, kinds and the cursor can be combined; opening and closing are those of the times on every page', async () => {
   const [from, to] = [everything.at(-3)?.createdAt ?? '', everything[2]?.createdAt ?? '']
   const inTime = everything.filter((entry) => entry.createdAt >= from && entry.createdAt <= to)
   assert.ok(inTime.length > 5 && inTime.length < everything.length)
@@ -127,6 +127,9 @@ test('times, kinds and the cursor can be combined', async () => {
   assert.deepEqual((await internal.statement(history.id, { from, cursor: '1' })).body.data.entries, [])
   const beyond = await internal.statement(history.id, { to, cursor: '999999999999999' })
   assert.equal(beyond.body.data.entries[0]?.createdAt, to)
+  const later = (await internal.statement(history.id, { from, to, cursor: `${inTime.at(-2)?.entryNumber}` })).body.data
+  const { opening, closing } = (await internal.statement(history.id, { from, to })).body.data
+  assert.deepEqual([later.entries.length, later.opening, later.closing], [1, opening, closing])
 })
 
 const faulty: Record<string, string[]> = {

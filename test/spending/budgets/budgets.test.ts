@@ -17,6 +17,7 @@ import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
 import { updateSuspension } from '../../../src/customers/customers.sql.ts'
 import { listLatestEvents } from '../../../src/events/events.sql.ts'
+import { refund } from '../../../src/payments/refunds/refund.ts'
 import { type Answer, assertRefused, assertSuccess, testPeppers } from '../../support/service/service.ts'
 import {
   assertFieldRefused,
@@ -375,6 +376,17 @@ test('all keys of a suspended customer are refused within a second and it spends
   await updateSuspension(service.payments.database, customerId, false)
   await until('the keys work', async () => (await balances()).every(({ body }) => body.code === 'SUCCESS'), 2_000)
   assertSuccess(await spend(customerId, 45), 200)
+})
+
+test('budgets and the suspension of a customer limit what is used, not cancels and refunds', async () => {
+  const customer = await service.newCustomer()
+  const [cancelled, refunded] = [await customer.confirmedOrder('STANDARD'), await customer.confirmedOrder('STANDARD')]
+  await setLimit(customer.customerId, { credits: 1 })
+  assertSuccess(await customer.cancel(cancelled.paymentKey), 200)
+  await updateSuspension(service.payments.database, customer.customerId, true)
+  const { creditsTakenBack } = await refund(service.payments, { orderId: refunded.orderId, reason: 'agreed' })
+  assert.equal(creditsTakenBack, 21)
+  assert.deepEqual(await usesOf(customer.customerId), ['null 0'])
 })
 
 test('budget.low is sent once in a period, then credits.low with the lowest step, then credits.empty, in this order', async () => {
