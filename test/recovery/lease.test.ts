@@ -259,6 +259,24 @@ test('a late holder whose call ends without an outcome does not end the lease of
   assert.equal(await customer.status(orderId), 'PENDING')
 })
 
+test('a release without a code keeps the last code of the gateway, and at most 200 attempts of an operation are kept', async () => {
+  await openConfirm()
+  const { database } = service.payments
+  const first = await nextHolder()
+  await releaseLease(database, first, 50, { code: 'TIMEOUT' })
+  const { length } = (await rowsOf(first)).attempts
+  await service.database.query(
+    `insert into payment_attempts (customer_id, operation_id, holder_id, happened_at, gateway_code)
+    select $1, $2, gen_random_uuid(), now(), 'TIMEOUT' from generate_series($3::int + 1, 199)`,
+    [first.customerId, first.operationId, length],
+  )
+  for (const count of [200, 200]) {
+    await releaseLease(database, await nextHolder(), 50, { code: null })
+    const { operation, attempts } = await rowsOf(first)
+    assert.deepEqual([(operation[0] as { gateway_code: string }).gateway_code, attempts.length], ['TIMEOUT', count])
+  }
+})
+
 test('row 26: a process that lost the operation cannot reject it; the holder’s confirm counts', async () => {
   const { orderId, paymentKey, customer } = await openConfirm()
   // The last send is so old that a payment which is still waiting was not captured by it.

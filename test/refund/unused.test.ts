@@ -56,7 +56,7 @@ for (const { spent, amount, credits } of [
   { spent: 1, amount: 19_000, credits: 20 },
   { spent: 17, amount: 3_000, credits: 4 },
 ]) {
-  test(`with ${spent} of 21 credits used, ${amount} won go back for ${credits} credits, as quoted`, async () => {
+  test(`with ${spent} of 21 credits used, ${amount} won go back for ${credits} credits, as quoted, and are in the event`, async () => {
     const { customerId, orderId } = await customerWithOrder()
     if (spent > 0) await spend(customerId, spent)
     const quote = dataOf(await service.internal.refundQuote(customerId, orderId))
@@ -71,6 +71,11 @@ for (const { spent, amount, credits } of [
     }
     assert.deepEqual(answer, expected)
     assert.equal((await paymentOf(orderId)).balanceAmount, 20_000 - amount)
+    const events = await service.database.query<{ won: number }>(
+      `select (data ->> 'refundedAmount')::int as won from events where customer_id = $1 and type = 'order.refunded'`,
+      [customerId],
+    )
+    assert.deepEqual(events, [{ won: amount }])
     const { lots } = dataOf(await service.internal.lots(customerId))
     assert.deepEqual(
       lots.map(({ used, unused, takenBack, value, refundedAmount }) => [
@@ -121,10 +126,11 @@ test('a young order with used credits has the smallest amount of any other', asy
   assert.deepEqual([quote?.unused, quote?.unusedRefusal], [null, 'below the smallest amount'])
 })
 
-test('a quote of the right amount and other credits is refused', async () => {
+test('a quote of the right amount and other credits is refused, by the field of the amount', async () => {
   const { customerId, orderId } = await customerWithOrder()
   const refused = await service.internal.refund(customerId, orderId, { amount: 20_000, credits: 20 })
   assert.equal(refusalOf(refused), 'changed')
+  assert.match(refused.text, /"field":"amount"/)
   assert.equal((await paymentOf(orderId)).balanceAmount, 20_000)
 })
 
@@ -269,10 +275,10 @@ test('a refund with the reason of a cancellation at the gateway names the field 
   assert.match(answer.text, /"field":"reason"/)
 })
 
-test('a path with text that is no order id is not found, and a refund is in the action log with its service', async () => {
+test('a path with text that is no order id is not found; a refund is in the action log with its service, and its reason without blanks around it', async () => {
   const { customerId, orderId } = await customerWithOrder()
   for (const path of ['ord_1', 'a%00b']) assertRefused(await service.internal.refundQuote(customerId, path), 'NOT000')
-  dataOf(await service.internal.refund(customerId, orderId, { amount: 20_000, credits: 21 }, 'asked by phone'))
+  dataOf(await service.internal.refund(customerId, orderId, { amount: 20_000, credits: 21 }, ' asked by phone '))
   const actions = await service.database.query<{ text: string }>(
     `select concat_ws(' ', actor, command, arguments, reason) as text from operator_actions where subject = $1`,
     [orderId],
