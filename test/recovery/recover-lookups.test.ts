@@ -112,7 +112,7 @@ test('the same for a retry of the caller: captured and cancelled is VAL003, and 
   assert.equal(await customer.credits(), 0)
 })
 
-test('C21: a lookup with another amount has no outcome and is a discrepancy; the order stays PENDING', async () => {
+test('C21: a lookup with another amount has no outcome and is a discrepancy, also for a review; the order stays PENDING', async () => {
   const { customer, key, orderId } = await lostConfirm('reset-after')
   const discrepancy = { orderId, status: 'DONE', totalAmount: 1 }
   overrides.findConfirm = async () => ({ kind: 'unknown', code: 'PAYMENT_DIFFERS', discrepancy })
@@ -122,6 +122,8 @@ test('C21: a lookup with another amount has no outcome and is a discrepancy; the
     assert.deepEqual(await openKinds(service, orderId), ['PAYMENT_DIFFERS'])
     assert.equal(await customer.status(orderId), 'PENDING')
   }
+  await makeDue(service)
+  assert.equal(await review(service.payments, key), 'disagrees')
   clear()
   await recoverOnce()
   assert.equal(await customer.status(orderId), 'CONFIRMED')
