@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newOrderId } from '../../src/core/ids.ts'
+import { failUrlOf } from '../../src/payments/fail-url.ts'
 import { insertOrders } from '../../src/payments/orders.sql.ts'
 import { packages } from '../../src/payments/packages.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
@@ -39,6 +40,11 @@ test('4.1: a purchase answers 201 with SUCCESS, a message text and the data for 
     assert.deepEqual(rest, { packageType, amount: price, clientKey, successUrl })
     assert.equal(failUrl, `https://shop.example/fail?from=checkout&orderId=${orderId}`)
   }
+})
+
+test('4.1: failUrl has the order once, whatever its own query has', () => {
+  const failUrl = failUrlOf('https://shop.example/fail?orderId=none&from=a%20b')('ord_1')
+  assert.equal(failUrl, 'https://shop.example/fail?orderId=ord_1&from=a+b')
 })
 
 test('4.1: paymentMethod may be omitted, null or CARD, and nothing else', async () => {

@@ -110,6 +110,12 @@ for (const { what, spent, reason } of [
   })
 }
 
+test('an order that is not CONFIRMED has no quote', async () => {
+  const { customerId, purchase } = await service.newCustomer()
+  const { orderId } = (await purchase()).body.data
+  assert.equal(refusalOf(await service.internal.refundQuote(customerId, orderId)), 'not confirmed')
+})
+
 test('an untouched young order is refunded at its full price, however small', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder('BASIC')
@@ -134,13 +140,15 @@ test('a quote of the right amount and other credits is refused, by the field of 
   assert.equal((await paymentOf(orderId)).balanceAmount, 20_000)
 })
 
-test('after a refund of the unused part the full price, or other credits for the same amount, are refused', async () => {
+test('after a refund of the unused part the full price, or other credits for the same amount, are refused, and so is a quote', async () => {
   const { customerId, orderId } = await customerWithOrder()
   await spend(customerId, 5)
   dataOf(await service.internal.refund(customerId, orderId, { amount: 15_000, credits: 16 }))
   await assert.rejects(refund(service.payments, { orderId, reason: 'all of it' }), /15000 KRW .* refunded already/)
   const otherwise = await service.internal.refund(customerId, orderId, { amount: 15_000, credits: 15 })
-  assert.equal(refusalOf(otherwise), 'refunded already')
+  for (const answer of [otherwise, await service.internal.refundQuote(customerId, orderId)]) {
+    assert.equal(refusalOf(answer), 'refunded already')
+  }
 })
 
 test('a spend between quote and refund refuses it, and the message has the new numbers', async () => {
@@ -188,13 +196,15 @@ test('held credits are not refunded: it is refused until the hold has ended, unl
   )
 })
 
-test('while the gateway is called the credits are held, and an outcome that is not known is settled later', async () => {
+test('while the gateway is called the credits are held, and an outcome that is not known is settled later; a service gets no text for operators', async () => {
   for (const kind of ['error-after', 'error-before', 'reset-after'] as const) {
     const { customerId, orderId, ...customer } = await customerWithOrder()
     await spend(customerId, 5)
     await service.sandbox.setFaults([{ on: 'cancel', kind, times: 1 }])
     const quote = { amount: 15_000, credits: 16 }
-    assertRefused(await service.internal.refund(customerId, orderId, quote), 'SVC001')
+    const unknown = await service.internal.refund(customerId, orderId, quote)
+    assertRefused(unknown, 'SVC001')
+    assert.doesNotMatch(unknown.text, /Not known yet/)
     await service.sandbox.clearFaults()
     assert.equal(await customer.credits(), 0)
     await settleAll(service)
