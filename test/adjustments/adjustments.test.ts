@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
-import { chargeDay, findUsedToday } from '../../src/credits/adjustments/adjust.sql.ts'
+import { chargeDay, findUsedToday, listPendingRequests } from '../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
@@ -292,6 +292,31 @@ test('an id is refused for another kind or other credits, and that of a request 
   }
   const ofAnother = { ...request, customerId: second.customerId }
   await assert.rejects(adjust(databaseAt(0), ofAnother, limits), refusedAs('VAL003'))
+})
+
+test('the requests that wait are listed oldest first, of a customer or of all, and adjustments newest first, of their customer', async () => {
+  const [first, second] = [await newCustomer(), await newCustomer()]
+  const requests = [first, second, first, first].map(({ customerId }) => adjustmentOf(customerId, 500))
+  for (const request of requests) await adjust(databaseAt(0), request, limits)
+  const [one, two, three, decided] = requests.map(({ adjustmentId }) => adjustmentId)
+  await reject(databaseAt(0), decided ?? '', 'kang')
+  const pending = async (customerId: string | null, limit = 1_000) => {
+    const listed = await listPendingRequests(databaseAt(0), customerId, limit)
+    return listed.map(({ adjustmentId }) => adjustmentId)
+  }
+  assert.deepEqual(await pending(first.customerId), [one, three])
+  assert.deepEqual(await pending(first.customerId, 1), [one])
+  assert.deepEqual((await pending(null)).slice(-3), [one, two, three])
+  for (const credits of [1, 2, 3]) await adjust(databaseAt(0), adjustmentOf(first.customerId, credits), limits)
+  await adjust(databaseAt(0), adjustmentOf(second.customerId, 4), limits)
+  const listed = (before: number | null, limit: number) =>
+    listAdjustments(databaseAt(0), first.customerId, { before, limit })
+  const newest = await listed(null, 2)
+  const older = await listed(newest.at(-1)?.entryNumber ?? null, 2)
+  assert.deepEqual(
+    [newest, older].map((page) => page.map(({ credits }) => credits)),
+    [[3, 2], [1]],
+  )
 })
 
 test('a cancel is not covered by goodwill: used credits are not paid back because others were given', async () => {

@@ -2,6 +2,7 @@
 // never more than was spent. The credits have no cash value: the account and its chain know how many of them are left.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
 import { closeAll } from '../support/closing.ts'
 import { type Cluster, countCodes, definite, startCluster } from '../support/service/cluster.ts'
@@ -46,7 +47,7 @@ async function adjustedAfter(customerId: string): Promise<(number | null)[]> {
 const ruleOf = (answer: Answer<unknown>) =>
   (answer.body.metadata as { fields?: { rule: string }[] } | null)?.fields?.[0]?.rule
 
-test('a spend is reversed in parts until nothing is left, with an event for each; a repeat gets the first answer, one with other credits VAL003', async () => {
+test('a spend is reversed in parts until nothing is left, with an event for each and a record of who and why; a repeat gets the first answer, one with other credits VAL003', async () => {
   const customer = await newCustomer()
   const { customerId } = customer
   const spent = 'analyses/2026-11-15/4711?x=%2F'
@@ -74,6 +75,22 @@ test('a spend is reversed in parts until nothing is left, with an event for each
   const events = await cluster.database.query(
     `select type, data from events where customer_id = $1 and type <> 'order.confirmed' order by event_number`,
     [customerId],
+  )
+  const [record] = await listAdjustments(cluster.contexts[0]?.database ?? assert.fail(), customerId, {
+    before: null,
+    limit: 1,
+  })
+  const { credits, reason, service, reference, reversedReference, actor } = record ?? assert.fail('no record')
+  assert.deepEqual(
+    { credits, reason, service, reference, reversedReference, actor },
+    {
+      credits: 6,
+      reason: 'the work failed',
+      service: 'analyses',
+      reference: 'back-2',
+      reversedReference: spent,
+      actor: null,
+    },
   )
   const data = (reference: string, credits: number, balance: number) => ({
     type: 'credits.reversed',

@@ -168,6 +168,27 @@ for (const { what, credits } of [
   })
 }
 
+test('the credits of an accepted part are in one event and counted once; where none are taken there is none', async () => {
+  for (const [credits, balance] of [
+    [5, 16],
+    [0, 21],
+  ] as const) {
+    const order = await buy()
+    const { customerId } = order
+    await service.sandbox.cancel(order.paymentKey, 5_000)
+    const discrepancyId = await discrepancyIdOf(order)
+    const { refunded } = service.payments.tallies.credits
+    for (let time = 0; time < 2; time += 1) await accept(order, { credits, discrepancyId })
+    assert.equal(service.payments.tallies.credits.refunded, refunded + credits)
+    const events = await service.database.query(
+      `select data from events where customer_id = $1 and type <> 'order.confirmed' order by event_number`,
+      [customerId],
+    )
+    const data = { customerId, kind: 'PART', credits: -credits, balance }
+    assert.deepEqual(events, credits === 0 ? [] : [{ data }])
+  }
+})
+
 test('a further part is a discrepancy of its own, which is accepted without what was accepted before', async () => {
   const order = await buy()
   await service.sandbox.cancel(order.paymentKey, 2_500)
