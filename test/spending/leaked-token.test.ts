@@ -177,7 +177,7 @@ test('captures of holds of another service are counted in the metrics: a part as
   assert.deepEqual(counted(), [3, 0])
   assertSuccess(await manager.capture(customerId, holdId, 4), 200)
   assert.deepEqual(counted(), [7, 5])
-  const budgetId = await limit(manager.name, 1)
+  const budgetId = await limit(manager.name, 1, { customerId })
   assertOver(await manager.capture(customerId, await heldBy(internal, customerId, 2)), budgetId, 1)
   assert.deepEqual(counted(), [7, 5])
 })
