@@ -38,7 +38,9 @@ async function work(): Promise<string> {
   await cancel(cancelled.paymentKey)
   await caller.purchase('BASIC')
   for (let turn = 0; turn < 2; turn += 1) await sibling.spend(customerId, 5, 'once')
-  const { holdId } = (await sibling.hold(customerId, 10, { reference: 'a-hold' })).body.data
+  const hold = () => sibling.hold(customerId, 10, { reference: 'a-hold' })
+  await hold()
+  const { holdId } = (await hold()).body.data
   await sibling.capture(customerId, holdId, 7)
   for (let turn = 0; turn < 2; turn += 1) await sibling.reverse(customerId, 'once', { credits: 2, reference: 'back' })
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
