@@ -1,0 +1,64 @@
+// The conditions within the rules of the audit: each change of right books breaks its rule, or is allowed by it. Other rules that
+// break with it are not compared; test/audit/audit.test.ts has the cases that break exactly one.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type pg from 'pg'
+import { issueKey } from '../../src/customers/api-keys.ts'
+import { createDatabase } from '../../src/db/database.ts'
+import { checkChunk } from '../../src/payments/audit/audit.sql.ts'
+import { rules } from '../../src/payments/audit/rules.ts'
+import { type ConditionBooks, conditionsOf } from '../support/audit/conditions.ts'
+import { writeRecords } from '../support/audit/journal-cases.ts'
+import { bookkeeper, writeAdjustments, writeBooks } from '../support/database/books.ts'
+import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { testPeppers } from '../support/service/service.ts'
+
+const withoutConstraints = `do $$ declare statement text; begin
+  for statement in
+    select format('alter table %s drop constraint %I', conrelid::regclass, conname) from pg_constraint
+    where contype = 'c' and conrelid <> 0 and connamespace = 'public'::regnamespace
+    union all
+    select format('drop index %s', indexrelid::regclass) from pg_index
+    where indisunique and not indisprimary and indrelid in ('ledger_entries'::regclass, 'payment_operations'::regclass,
+      'orders'::regclass, 'budgets'::regclass)
+      and not exists (select from pg_constraint where conindid = indexrelid)
+  loop execute statement; end loop; end $$`
+
+let database: OwnTestDatabase
+let books: ConditionBooks
+let operator: pg.PoolClient
+
+before(async () => {
+  database = await createTestDatabase()
+  const context = bookkeeper(database.pool)
+  books = { ...(await writeBooks(context)), adjusted: await writeAdjustments(context) }
+  const service = createDatabase(database.pool, silentLog)
+  await writeRecords(service, (await issueKey(service, testPeppers, 'whose key leaked')).keyId)
+  operator = await database.ownerPool.connect()
+  await operator.query(withoutConstraints)
+})
+
+after(async () => {
+  operator.release()
+  await database.drop()
+})
+
+for (const [rule, { broken = {}, kept = {} }] of Object.entries(conditionsOf)) {
+  const found = rules.find((each) => each.rule === rule) ?? assert.fail(rule)
+  for (const [expected, changes] of Object.entries({ broken, kept })) {
+    for (const [when, change] of Object.entries(changes)) {
+      test(`${found.invariant} ${rule}: ${expected} when ${when}`, async () => {
+        await operator.query('begin; set local session_replication_role = replica')
+        try {
+          await operator.query(typeof change === 'string' ? change : change(books))
+          const limits = { from: null, rows: 10_000, listPerRule: 5 }
+          const { counts, listed } = await checkChunk(createDatabase(operator, silentLog), found.scan, limits)
+          const isBroken = (counts[rules.indexOf(found)] ?? 0) > 0
+          assert.equal(isBroken, expected === 'broken', JSON.stringify(listed))
+        } finally {
+          await operator.query('rollback')
+        }
+      })
+    }
+  }
+}
