@@ -1,13 +1,17 @@
 // The single conditions of the audit's rules about money and credits: for each a change of right books that breaks the rule, or
 // one that it must allow. Only the rule itself is judged; what else breaks with the change is not compared. The constraints of
 // the schema are gone.
+import { cancelledAtGateway } from '../../../src/gateway/gateway.ts'
+import type { actionRules } from '../../../src/payments/audit/check-actions.ts'
+import { cancelledElsewhere } from '../../../src/payments/kinds.ts'
+import { partlyCancelled } from '../../../src/payments/recovery/review.ts'
 import type { Books } from '../database/books.ts'
 import { account, holdOf, operationOf, orderOf } from './damage.ts'
 
 export type ConditionBooks = Books & { adjusted: string }
-type Change = string | ((books: ConditionBooks) => string)
+export type Change = string | ((books: ConditionBooks) => string)
 /** By what has changed. */
-type Conditions = { broken?: Record<string, Change>; kept?: Record<string, Change> }
+export type Conditions = { broken?: Record<string, Change>; kept?: Record<string, Change> }
 
 const nobody = '00000000-0000-0000-0000-000000000000'
 const entries = (set: string, where: string) => `update ledger_entries set ${set} where ${where}`
@@ -712,4 +716,235 @@ export const conditionsOf: Record<string, Conditions> = {
   ...ofOperations,
   ...ofEvents,
   ...ofRecords,
+}
+
+const began = (command: string, set: string) =>
+  `update operator_actions set ${set} where step = 'BEGUN' and command = '${command}'`
+/** The end of each action, a second before what it may cover, or after. */
+const ended = (outcome: string, when: string, time: string) =>
+  `update operator_actions e set outcome = '${outcome}: a reason', happened_at = i.at + interval '${when}'
+   from operator_actions b join (${time}) i on i.subject = b.subject
+   where e.step = 'ENDED' and b.step = 'BEGUN' and b.action_id = e.action_id`
+const beganAt = (when: string, time: string) =>
+  `update operator_actions b set happened_at = i.at + interval '${when}' from (${time}) i
+   where b.subject = i.subject and b.step = 'BEGUN'`
+const timeOfRefunds = `select order_id as subject, opened_at as at from payment_operations where kind = 'REFUND'`
+const timeOfAdjustments = `select customer_id::text as subject, requested_at as at from adjustment_requests`
+const timeOfApprovals = `select customer_id::text as subject, created_at as at from adjustments where approved_by is not null`
+const timeOfParts = `select operation_id::text as subject, opened_at as at from payment_operations where kind = 'PART'`
+const refusals = ['VAL001', 'VAL003', 'NOT000', 'BUS002', 'PAYMENT_CANCEL_FAILED']
+const refused = (time: string, first = ''): Conditions => ({
+  broken: Object.fromEntries(
+    refusals.map((code) => [`the action was refused before with ${code}`, `${first}${ended(code, '-1 s', time)}`]),
+  ),
+  kept: {
+    'the action was refused afterwards': `${first}${ended('VAL003', '1 s', time)}`,
+    'the outcome of the action was not known': `${first}${ended('SVC001', '-1 s', time)}`,
+  },
+})
+const both = (one: Conditions, other: Conditions): Conditions => ({
+  broken: { ...one.broken, ...other.broken },
+  kept: { ...one.kept, ...other.kept },
+})
+const days = (actor: string, set: string) => `update adjustment_days set ${set} where actor = '${actor}'`
+
+/** Of a part of 5,000 won that took three credits, two less than they stand for, by kim, who is charged for it. */
+const partBy = (name: string, charge: number, day = 0) =>
+  all(
+    operationOf('parted', 'PART', 'credits_held = 3'),
+    began('discrepancies accept', `(actor, arguments) = ('Kim as root', '{--credits,3}')`),
+    `insert into adjustment_days (actor, day, credits, charges)
+     select '${name}', (opened_at at time zone 'Asia/Seoul')::date + ${day}, ${charge},
+            array[concat_ws('/', customer_id, operation_id, 'PART', ${charge})]
+     from payment_operations where kind = 'PART'
+     on conflict (actor, day) do update set charges = excluded.charges`,
+  )
+const requestId = '0190aaaa-0000-7000-8000-00000000000c'
+/** The same, requested by kim and approved by lee, who is charged, too. */
+const approvedPart = (...more: Change[]) =>
+  all(
+    partBy('kim', 2),
+    partBy('lee', 2),
+    `insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by, requested_at, state,
+       decided_by, decided_at, discrepancy_id, order_id, amount)
+     select customer_id, '${requestId}', 'PART', 3, 'agreed', 'kim', opened_at, 'APPROVED', 'lee', opened_at, operation_id,
+       order_id, amount from payment_operations where kind = 'PART';
+     update operator_actions set about = '{"requestId": "${requestId}"}' where step = 'ENDED' and action_id in (
+       select action_id from operator_actions where command = 'discrepancies accept');
+     insert into operator_actions (action_id, step, happened_at, actor, command, arguments, subject)
+     select gen_random_uuid(), 'BEGUN', opened_at, 'lee', 'adjustments approve', array['${requestId}'], customer_id::text
+     from payment_operations where kind = 'PART'`,
+    ...more,
+  )
+const ofApprovalOfPart = (set: string) =>
+  `update operator_actions set ${set} where command = 'adjustments approve' and arguments = array['${requestId}']`
+const endedAbout = (about: string) =>
+  `update operator_actions set about = '${about}' where step = 'ENDED' and action_id in (
+     select action_id from operator_actions where command = 'discrepancies accept')`
+const refundAs = (set: string) => operationOf('refunded', 'REFUND', set)
+const noAction = "update operator_actions set subject = 'none' where command = 'orders refund'"
+const found = `reason = '${cancelledElsewhere}'`
+/** The version before refunded an order of which a part was cancelled at the gateway. */
+const acceptedRefund = (...more: Change[]) =>
+  all(
+    noAction,
+    operationOf('refunded', 'REFUND', 'accepted = true'),
+    ({ partlySpent, whollySpent, stuckRefund }) =>
+      `update payment_operations set kind = 'CANCEL' where order_id in ('${partlySpent}', '${whollySpent}', '${stuckRefund}')
+         and kind = 'REFUND'`,
+    ({ refunded, customer }) => `update discrepancies set (customer_id, order_id) = ('${customer}', '${refunded}')
+       where kind = '${partlyCancelled}'`,
+    ...more,
+  )
+
+/** The rules about the actions of operators, by their names. */
+export const conditionsOfActions: { [Name in keyof typeof actionRules]?: Conditions } = {
+  adjustment: both(refused(timeOfAdjustments), {
+    broken: {
+      'the action is about another customer': began('adjustments grant', `subject = 'another'`),
+      'the action of a goodwill corrects': began('adjustments grant', `command = 'adjustments correct'`),
+      'the action of a correction grants': began('adjustments correct', `command = 'adjustments grant'`),
+      'the action began 25 hours before': beganAt('-25 hours', timeOfAdjustments),
+      'the action began 25 hours afterwards': beganAt('25 hours', timeOfAdjustments),
+      'the action has other credits': began('adjustments grant', `arguments = '{--credits,6}'`),
+      'the action names another adjustment': began(
+        'adjustments correct',
+        `arguments = arguments || array['--adjustmentId', gen_random_uuid()::text]`,
+      ),
+    },
+    kept: {
+      'the action began 23 hours before': beganAt('-23 hours', timeOfAdjustments),
+      'the action began 23 hours afterwards': beganAt('23 hours', timeOfAdjustments),
+      'the action has the credits with their sign': began('adjustments grant', `arguments[2] = '+' || arguments[2]`),
+    },
+  }),
+  charge: {
+    broken: {
+      'the day of another operator is charged': days('kim', `actor = 'park'`),
+      'the day is two days off': days('kim', 'day = day - 2'),
+      'the day of the one who approved it is two days off': days('lee', 'day = day + 2'),
+      'the charge is for other credits': days('kim', `charges[1] = charges[1] || '0'`),
+    },
+    kept: {
+      'the day is one day off': days('kim', 'day = day - 1'),
+      'the day of the one who approved it is one day off': days('lee', 'day = day + 1'),
+    },
+  },
+  approval: both(refused(timeOfApprovals), {
+    broken: {
+      'the action is about another customer': began('adjustments approve', `subject = 'another'`),
+      'the action rejects': began('adjustments approve', `command = 'adjustments reject'`),
+      'the action approves another one': began('adjustments approve', `arguments = array[gen_random_uuid()::text]`),
+      'the action is of another operator': began('adjustments approve', `actor = 'park'`),
+      'one that was approved has no second person': 'update adjustments set approved_by = null',
+    },
+    kept: {
+      'the id of the action is in capitals': began('adjustments approve', 'arguments = array[upper(arguments[1])]'),
+      'one that nobody approved was refused its approval': `update adjustments set approved_by = null;
+        ${ended('VAL003', '-1 s', timeOfAdjustments)}`,
+    },
+  }),
+  total: {
+    broken: { 'one day has less than its charges': days('kim', 'credits = credits - 1') },
+    kept: {
+      'a charge is negative': days('kim', `charges = charges || array['a/b/CORRECTION/-4'], credits = credits + 4`),
+    },
+  },
+  refund: both(refused(timeOfRefunds), {
+    broken: {
+      'the action is about another order': noAction,
+      'the action does something else': began('orders refund', `command = 'orders review'`),
+      'the action began 25 hours before': beganAt('-25 hours', timeOfRefunds),
+      'the action began two minutes afterwards': beganAt('2 minutes', timeOfRefunds),
+      'the gateway alone says that it was cancelled there': all(
+        noAction,
+        refundAs(`gateway_code = '${cancelledAtGateway}'`),
+      ),
+      'its reason alone says that it was cancelled at the gateway': all(
+        acceptedRefund(),
+        refundAs(`accepted = false, ${found}`),
+      ),
+      'the accepted discrepancy is of another order': acceptedRefund(
+        `update discrepancies set order_id = 'another' where kind = '${partlyCancelled}'`,
+      ),
+      'the accepted discrepancy is of another customer': acceptedRefund(
+        ({ visitor }) => `update discrepancies set customer_id = '${visitor}' where kind = '${partlyCancelled}'`,
+      ),
+      'the discrepancy was accepted 25 hours before': acceptedRefund(
+        began('discrepancies accept', `happened_at = now() - interval '25 hours'`),
+      ),
+      'a discrepancy was accepted, and the refund not': acceptedRefund(refundAs('accepted = false')),
+      'the discrepancy was resolved in another way': acceptedRefund(
+        began('discrepancies accept', `command = 'discrepancies resolve'`),
+      ),
+    },
+    kept: {
+      'the action began 23 hours before': beganAt('-23 hours', timeOfRefunds),
+      'the action began half a minute afterwards': beganAt('30 s', timeOfRefunds),
+      'it was found cancelled at the gateway': acceptedRefund(
+        refundAs(`accepted = false, ${found}, gateway_code = '${cancelledAtGateway}'`),
+      ),
+      'it was found cancelled at the gateway, and is open': acceptedRefund(
+        refundAs(`accepted = false, ${found}, state = 'OPEN'`),
+      ),
+      'its discrepancy was accepted': acceptedRefund(),
+    },
+  }),
+  part: both(refused(timeOfParts), {
+    broken: {
+      'the discrepancy has another id': `update discrepancies set discrepancy_id = gen_random_uuid()`,
+      'the discrepancy is of another customer': ({ visitor }) => `update discrepancies set customer_id = '${visitor}'`,
+      'the discrepancy is of another order': `update discrepancies set order_id = 'another'`,
+      'the discrepancy is of another kind': `update discrepancies set kind = 'PAYMENT_DIFFERS'`,
+      'the action resolves': began('discrepancies accept', `command = 'discrepancies resolve'`),
+      'the action is about another discrepancy': began('discrepancies accept', `subject = 'another'`),
+      'the action began 25 hours before': beganAt('-25 hours', timeOfParts),
+      'the action began two minutes afterwards': beganAt('2 minutes', timeOfParts),
+      'the action has other credits': began('discrepancies accept', `arguments = '{--credits,4}'`),
+      'the action names no credits, and it took others': all(
+        partBy('kim', 2),
+        began('discrepancies accept', `arguments = '{}'`),
+      ),
+      'the action has stored a request': endedAbout(`{"requestId": "${requestId}"}`),
+      'the action has stored another request': approvedPart(endedAbout('{"requestId": "another"}')),
+      'another operator than the one of the request has the action': approvedPart(
+        began('discrepancies accept', `actor = 'park'`),
+      ),
+    },
+    kept: {
+      'the action began 23 hours before': beganAt('-23 hours', timeOfParts),
+      'the action began half a minute afterwards': beganAt('30 s', timeOfParts),
+      'the action names no credits, and it took those of its won': began('discrepancies accept', `arguments = '{}'`),
+      'the action has stored the request that was approved': approvedPart(),
+    },
+  }),
+  partCharge: {
+    broken: {
+      'less is charged': partBy('kim', 1),
+      'another operator is charged': partBy('park', 2),
+      'the day is two days off': partBy('kim', 2, 2),
+      'the charge is for another part': all(partBy('kim', 2), days('kim', `charges = array['a/b/PART/2']`)),
+      'the one who approved it is not charged': approvedPart(days('lee', `charges = '{}'`)),
+      'the day of the one who approved it is two days off': approvedPart(days('lee', 'day = day - 2')),
+      'the one who approved it is charged less': approvedPart(partBy('lee', 1)),
+    },
+    kept: {
+      'as much is charged': partBy('kim', 2),
+      'more is charged': partBy('kim', 3),
+      'the day is one day off': partBy('kim', 2, 1),
+      'both are charged': approvedPart(),
+      'the day of the one who approved it is one day off': approvedPart(days('lee', 'day = day - 1')),
+    },
+  },
+  partApproval: {
+    broken: {
+      'the action is about another customer': approvedPart(ofApprovalOfPart(`subject = 'another'`)),
+      'the action rejects': approvedPart(ofApprovalOfPart(`command = 'adjustments reject'`)),
+      'the action approves another one': approvedPart(ofApprovalOfPart(`arguments = array[gen_random_uuid()::text]`)),
+      'the action is of another operator': approvedPart(ofApprovalOfPart(`actor = 'kim'`)),
+    },
+    kept: {
+      'the id of the action is in capitals': approvedPart(ofApprovalOfPart('arguments = array[upper(arguments[1])]')),
+    },
+  },
 }
