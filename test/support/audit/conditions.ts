@@ -738,6 +738,8 @@ const refused = (time: string, first = ''): Conditions => ({
     refusals.map((code) => [`the action was refused before with ${code}`, `${first}${ended(code, '-1 s', time)}`]),
   ),
   kept: {
+    'another action was refused before': `${first}insert into operator_actions (action_id, step, happened_at, outcome, about)
+      values (gen_random_uuid(), 'ENDED', '2020-01-01', 'VAL003: another one', '{}')`,
     'the action was refused afterwards': `${first}${ended('VAL003', '1 s', time)}`,
     'the outcome of the action was not known': `${first}${ended('SVC001', '-1 s', time)}`,
   },
@@ -747,6 +749,13 @@ const both = (one: Conditions, other: Conditions): Conditions => ({
   kept: { ...one.kept, ...other.kept },
 })
 const days = (actor: string, set: string) => `update adjustment_days set ${set} where actor = '${actor}'`
+
+/** Everything is from before the version that checks actions. */
+const later = `insert into record_journal (record_number, table_name, row_key, content_hash, written_at, journal_hash)
+  values (1000000, 'schema_migrations', '54', sha256(''), now() + interval '1 hour', sha256(''))`
+/** The one that was requested. */
+const madeLater = `update adjustments set created_at = created_at + interval '3 days' where approved_by is not null;
+  update adjustment_days set day = day + 3 where actor = 'lee'`
 
 /** Of a part of 5,000 won that took three credits, two less than they stand for, by kim, who is charged for it. */
 const partBy = (name: string, charge: number, day = 0) =>
@@ -778,6 +787,10 @@ const approvedPart = (...more: Change[]) =>
   )
 const ofApprovalOfPart = (set: string) =>
   `update operator_actions set ${set} where command = 'adjustments approve' and arguments = array['${requestId}']`
+const endOfApproval = (outcome: string, when: string) =>
+  `insert into operator_actions (action_id, step, happened_at, outcome, about)
+   select action_id, 'ENDED', happened_at + interval '${when}', '${outcome}: a reason', '{}'
+   from operator_actions where arguments = array['${requestId}']`
 const endedAbout = (about: string) =>
   `update operator_actions set about = '${about}' where step = 'ENDED' and action_id in (
      select action_id from operator_actions where command = 'discrepancies accept')`
@@ -813,6 +826,8 @@ export const conditionsOfActions: { [Name in keyof typeof actionRules]?: Conditi
       ),
     },
     kept: {
+      'it was approved three days after its action': madeLater,
+      'it is from before the version that checks it': all(later, began('adjustments grant', `subject = 'another'`)),
       'the action began 23 hours before': beganAt('-23 hours', timeOfAdjustments),
       'the action began 23 hours afterwards': beganAt('23 hours', timeOfAdjustments),
       'the action has the credits with their sign': began('adjustments grant', `arguments[2] = '+' || arguments[2]`),
@@ -826,6 +841,7 @@ export const conditionsOfActions: { [Name in keyof typeof actionRules]?: Conditi
       'the charge is for other credits': days('kim', `charges[1] = charges[1] || '0'`),
     },
     kept: {
+      'it was approved three days after its request': madeLater,
       'the day is one day off': days('kim', 'day = day - 1'),
       'the day of the one who approved it is one day off': days('lee', 'day = day + 1'),
     },
@@ -840,6 +856,8 @@ export const conditionsOfActions: { [Name in keyof typeof actionRules]?: Conditi
     },
     kept: {
       'the id of the action is in capitals': began('adjustments approve', 'arguments = array[upper(arguments[1])]'),
+      'one that nobody approved was rejected': `update adjustments set approved_by = null;
+        ${began('adjustments approve', `command = 'adjustments reject'`)}`,
       'one that nobody approved was refused its approval': `update adjustments set approved_by = null;
         ${ended('VAL003', '-1 s', timeOfAdjustments)}`,
     },
@@ -847,6 +865,7 @@ export const conditionsOfActions: { [Name in keyof typeof actionRules]?: Conditi
   total: {
     broken: { 'one day has less than its charges': days('kim', 'credits = credits - 1') },
     kept: {
+      'the day is from before the version that checks it': all(later, days('kim', 'credits = credits - 1')),
       'a charge is negative': days('kim', `charges = charges || array['a/b/CORRECTION/-4'], credits = credits + 4`),
     },
   },
@@ -881,6 +900,7 @@ export const conditionsOfActions: { [Name in keyof typeof actionRules]?: Conditi
     kept: {
       'the action began 23 hours before': beganAt('-23 hours', timeOfRefunds),
       'the action began half a minute afterwards': beganAt('30 s', timeOfRefunds),
+      'it is from before the version that checks it': all(later, noAction),
       'it was found cancelled at the gateway': acceptedRefund(
         refundAs(`accepted = false, ${found}, gateway_code = '${cancelledAtGateway}'`),
       ),
@@ -916,6 +936,10 @@ export const conditionsOfActions: { [Name in keyof typeof actionRules]?: Conditi
       'the action began half a minute afterwards': beganAt('30 s', timeOfParts),
       'the action names no credits, and it took those of its won': began('discrepancies accept', `arguments = '{}'`),
       'the action has stored the request that was approved': approvedPart(),
+      'a request of another person was rejected': approvedPart(
+        `update adjustment_requests set (state, requested_by) = ('REJECTED', 'park') where kind = 'PART'`,
+        endedAbout('{}'),
+      ),
     },
   }),
   partCharge: {
@@ -942,8 +966,14 @@ export const conditionsOfActions: { [Name in keyof typeof actionRules]?: Conditi
       'the action rejects': approvedPart(ofApprovalOfPart(`command = 'adjustments reject'`)),
       'the action approves another one': approvedPart(ofApprovalOfPart(`arguments = array[gen_random_uuid()::text]`)),
       'the action is of another operator': approvedPart(ofApprovalOfPart(`actor = 'kim'`)),
+      'the action was refused before': approvedPart(endOfApproval('VAL003', '-1 s')),
     },
     kept: {
+      'the action was refused afterwards': approvedPart(endOfApproval('VAL003', '1 s')),
+      'another action was refused before': approvedPart(
+        `insert into operator_actions (action_id, step, happened_at, outcome, about)
+         values (gen_random_uuid(), 'ENDED', '2020-01-01', 'VAL003: another one', '{}')`,
+      ),
       'the id of the action is in capitals': approvedPart(ofApprovalOfPart('arguments = array[upper(arguments[1])]')),
     },
   },
