@@ -380,16 +380,17 @@ test('the pause of a notification doubles with each try up to the longest, and i
     [2, 200],
     [100, 200],
   ] as const) {
-    await service.database.query(
-      'update webhook_notifications set process_at = now(), attempts = $2 where transmission_id = $1',
+    const [{ before } = assert.fail('no row')] = await service.database.query<{ before: string }>(
+      `update webhook_notifications set process_at = now(), attempts = $2 where transmission_id = $1
+       returning process_at::text as before`,
       [orderId, attempts],
     )
     await claimNotifications(database, { limit: 100, firstPauseMs: 60_000, longestPauseMs: 200_000 })
     const [row] = await service.database.query<{ longest: boolean; shortest: boolean }>(
       `select process_at <= now() + $2 * interval '1 s' as longest,
-         process_at > now() + ($2 / 2 - 30) * interval '1 s' as shortest
+         process_at >= $3::timestamptz + $2 * interval '500 ms' as shortest
        from webhook_notifications where transmission_id = $1`,
-      [orderId, longest],
+      [orderId, longest, before],
     )
     assert.deepEqual(row, { longest: true, shortest: true }, `${attempts}`)
   }
