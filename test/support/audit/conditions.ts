@@ -64,7 +64,7 @@ const endpoint = (lastEvent: string, types = '{}') => `
   values ('end_old', 'https://consumer.example', '${types}', '[{}]', now() - interval '2 days');
   insert into event_queues (customer_id, endpoint_id, next_event, last_event)
   select customer_id, 'end_old', 1, ${lastEvent} from accounts where last_event > 1`
-/** Exactly the credits of the open cancel were paid for; \`more\` of them were not. */
+/** Exactly the credits of the open cancel were paid for; `more` of them were not. */
 const paidFor = (more: number) => ofOrder('cancelling', `adjusted_after = balance_after - held_delta + ${more}`, 'HOLD')
 const overdue = (opened: number, settle: number, lease: number) => {
   const ago = (minutes: number) => `now() - interval '${minutes} minutes'`
