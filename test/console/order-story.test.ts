@@ -5,14 +5,17 @@ import { after, afterEach, before, test } from 'node:test'
 import type { Data } from '../../src/console/contract.ts'
 import { refunderOf } from '../../src/console/orders/ended.ts'
 import { cancelledAtGateway } from '../../src/gateway/gateway.ts'
+import { findOrderStory } from '../../src/payments/books/order-story.sql.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
 import { processNotifications } from '../../src/payments/recovery/notifications.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
+import { review } from '../../src/payments/recovery/review.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { orderInState, spend } from '../support/service/orders.ts'
+import { acceptPartOf } from '../support/service/parts.ts'
 import { contextOver, losingAnswerOf, makeDue, settleAll } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
@@ -387,4 +390,61 @@ test('an event is found among thousands of one customer, and the events of other
   const { eventNumber } = momentOf(await read(order.orderId), 'EVENT order.confirmed').detail
   assert.equal(eventNumber, 5_002)
   assert.equal(momentOf(await read(before.orderId), 'EVENT order.confirmed').detail.eventNumber, 5_001)
+})
+
+test('what accepted parts have returned is in the refunded amount of an order, and their credits are no shortfall of its refund', async () => {
+  const { database } = service.payments
+  const { customerId, ...customer } = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  const story = async () => {
+    const { status, refundedAmount, refundShortfall } =
+      (await findOrderStory(database, orderId)) ?? assert.fail(orderId)
+    return [status, refundedAmount, refundShortfall]
+  }
+  assert.deepEqual(await story(), ['CONFIRMED', null, null])
+  await service.sandbox.cancel(paymentKey, 5_000)
+  await acceptPartOf(service.payments, { customerId, orderId })
+  assert.deepEqual(await story(), ['CONFIRMED', 5_000, null])
+  assert.ok(await spend(service, customerId, 10))
+  await service.sandbox.cancel(paymentKey)
+  assert.equal(await review(service.payments, { customerId, orderId }), 'repaired')
+  assert.deepEqual(await story(), ['REFUNDED', 20_000, 10])
+})
+
+test('an operation shows when it is tried again only while it is open, and the story has no entry of another order', async () => {
+  const { customerId, ...customer } = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  const other = await customer.confirmedOrder()
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+  assertRefused(await customer.cancel(paymentKey), 'SVC001')
+  const shown = async () => (await findOrderStory(service.payments.database, orderId)) ?? assert.fail(orderId)
+  const begun = await shown()
+  assert.deepEqual(
+    begun.operations.map(({ kind, nextAttemptAt }) => [kind, nextAttemptAt !== null]),
+    [
+      ['CONFIRM', false],
+      ['CANCEL', true],
+    ],
+  )
+  assert.deepEqual(
+    begun.attempts.map(({ operationId }) => operationId),
+    [begun.operations[1]?.operationId],
+  )
+  await settleAll(service)
+  const { operations, entries, refundedAmount } = await shown()
+  assert.deepEqual([operations.map(({ nextAttemptAt }) => nextAttemptAt), refundedAmount], [[null, null], null])
+  assert.deepEqual(
+    entries.map(({ kind, delta }) => [kind, delta]),
+    [
+      ['GRANT', 21],
+      ['HOLD', 0],
+      ['ROLLBACK', -21],
+    ],
+  )
+  const { entries: ofOther } =
+    (await findOrderStory(service.payments.database, other.orderId)) ?? assert.fail('no order')
+  assert.deepEqual(
+    ofOther.map(({ kind }) => kind),
+    ['GRANT'],
+  )
 })

@@ -257,3 +257,30 @@ test('while the database is unreachable the scrape reports that, omits unknown v
   assert.ok((sumOf(scraped, 'process_resident_memory_bytes') ?? 0) > 0)
   assert.ok((sumOf(scraped, 'credits_event_loop_active_seconds_total') ?? 0) > 0)
 })
+
+test('the backlog leaves out what is resolved, processed or of a disabled endpoint, and tells leased operations from waiting ones', async () => {
+  const database = createDatabase(service.database.pool, silentLog)
+  for (const statement of [
+    `update webhook_notifications set (processed_at, outcome) = (now(), 'agrees') where processed_at is null`,
+    `insert into webhook_notifications (transmission_id, event_type, order_id)
+     values ('waits', 'PAYMENT_STATUS_CHANGED', 'ord_any')`,
+    `update discrepancies set (resolved_at, resolution) = (now(), 'agreed')`,
+    `update payment_operations set lease_until = now() + interval '1 hour' where state = 'OPEN'`,
+    `update event_endpoints set status = 'DISABLED'`,
+    `insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
+     values (gen_random_uuid(), 'COMMAND', now() - interval '2 hours', 1, '{}', 3, '[{}]')`,
+  ]) {
+    await service.database.query(statement)
+  }
+  const { auditAgeSeconds, oldestOperationSeconds, ...backlog } = await readBacklog(database)
+  assert.ok(auditAgeSeconds < 3_600 && (oldestOperationSeconds ?? 0) >= 600)
+  assert.deepEqual(backlog, {
+    operations: [{ kind: 'CONFIRM', state: 'under way', count: 1 }],
+    undeliveredEvents: 0,
+    oldestEventSeconds: null,
+    deadEvents: 1,
+    openDiscrepancies: 0,
+    waitingNotifications: 1,
+    auditViolations: 3,
+  })
+})
