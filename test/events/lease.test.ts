@@ -165,6 +165,22 @@ test('no queue of an endpoint that was disabled meanwhile is claimed, not even b
   assert.equal((await mustClaim()).nextEvent, 1)
 })
 
+test('while an event is sent its queue is leased for longer than the time limit, each event of it anew', async () => {
+  for (let count = 0; count < 2; count += 1) await world.emit(customerId)
+  const isLongEnough: unknown[] = []
+  consumer.react = () => async (response) => {
+    const [queue] = await world.query<{ is: boolean }>(
+      `select lease_until > now() + $1::int * interval '1 ms' as is from event_queues`,
+      [slowSettings.timeoutMs],
+    )
+    isLongEnough.push(queue?.is)
+    await endLease()
+    response.writeHead(200).end()
+  }
+  await deliver(world.context())
+  assert.deepEqual(isLongEnough, [true, true])
+})
+
 test('a stalled deliverer that resumes after its lease sends no further event', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
   let release: () => void = () => undefined
