@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { hashKey, issueKey, type Peppers } from '../../src/customers/api-keys.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
-import { findSuspendedKeys, listKeys, updateKeyStatus } from '../../src/customers/customers.sql.ts'
+import { findSuspendedKeys, listKeys, renewKeyHash, updateKeyStatus } from '../../src/customers/customers.sql.ts'
 import { type CheckedKey, createKeyCheck } from '../../src/customers/key-check.ts'
 import { findSuspendedTokens, listTokens, updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
 import { createAuthenticateService, issueToken } from '../../src/customers/service-tokens.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
+import { wrapDatabase } from '../support/database/connections.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 
 const pepper = { version: 1, secret: 'a pepper of sixteen' }
@@ -24,6 +25,8 @@ function createWorld(names: string[]) {
     suspended: new Set<string>(),
     lookups: 0,
     suspensionQueries: 0,
+    /** How old a suspension may be that is listed. */
+    listedMs: 0,
     renewed: [] as [name: string, pepperVersion: number][],
     isUnreachable: false,
     /** Delays the lookups until it resolves. */
@@ -46,8 +49,9 @@ function createWorld(names: string[]) {
       await world.hold
       return found
     },
-    findSuspended: async () => {
+    findSuspended: async (withinMs) => {
       world.suspensionQueries += 1
+      world.listedMs = withinMs
       if (world.isUnreachable) throw new Error('unreachable')
       return [...world.suspended]
     },
@@ -71,13 +75,14 @@ async function codeOf(answer: () => unknown): Promise<string> {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a cached key is looked up once a minute, and one query for suspensions covers all keys', async () => {
+test('a cached key is looked up once a minute, and one query for suspensions, listed for longer, covers all keys', async () => {
   const world = createWorld(['a', 'b'])
   for (; world.timeMs < 60_000; world.timeMs += 100) {
     await world.checkKey('a')
     await world.checkKey('b')
   }
   assert.equal(world.lookups, 2)
+  assert.ok(world.listedMs >= 2 * 60_000, `${world.listedMs} ms`)
   assert.ok(world.suspensionQueries >= 120 && world.suspensionQueries <= 200, `${world.suspensionQueries} queries`)
   world.timeMs += 100
   await world.checkKey('a')
@@ -242,6 +247,21 @@ test('a secret found under an older pepper is rehashed under the newest, and can
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
+})
+
+test('a secret is rehashed towards a newer pepper alone, while other processes still have the older one first', async () => {
+  const newer = { version: 2, secret: 'another pepper of sixteen' }
+  const { keyId, apiKey } = await issueKey(database, [newer, pepper], 'rolls out')
+  const renewed: string[] = []
+  const counted = wrapDatabase(database, ({ name }, send) => {
+    if (name.startsWith('customers.renew')) renewed.push(name)
+    return send()
+  })
+  await createAuthenticate(counted, [pepper, newer])(apiKey)
+  await settled()
+  await renewKeyHash(database, keyId, hashKey(apiKey, pepper))
+  const stored = (await listKeys(database, 100)).find((each) => each.keyId === keyId)
+  assert.deepEqual([renewed, stored?.secretVersion], [[], 2])
 })
 
 test('secrets are rehashed one after the other, and a failure does not stop the next', async () => {
