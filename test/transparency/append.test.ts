@@ -494,8 +494,8 @@ test('a group that fails is reported when the others are appended', async (t) =>
   assert.equal(await sizeOf(), 3)
 })
 
-test('the backlog has an entry that is older than the last append and not in the log', async (t) => {
-  const { other, database, newJob, spendOne } = await newLog(t)
+test('the backlog has an entry that is older than the last append and not in the log; one of a time to come has no age', async (t) => {
+  const { other, database, newJob, spendOne, rewrite } = await newLog(t)
   const coordinator = createDatabase(other.ownerPool, silentLog)
   const backlogs = () => Promise.all([readLogBacklog(database), readLogBacklog(coordinator)])
   const isBehind = async () => (await backlogs()).map(({ oldestUnloggedSeconds: age }) => age !== null && age >= 0)
@@ -504,6 +504,9 @@ test('the backlog has an entry that is older than the last append and not in the
   assert.deepEqual(await isBehind(), [false, false])
   await spendOne()
   await other.query('update log_head set appended_at = now()')
+  assert.deepEqual(await isBehind(), [true, true])
+  // After the clock was set back.
+  await rewrite(`update ledger_entries set created_at = created_at + interval '1 hour' where entry_number = 4`)
   assert.deepEqual(await isBehind(), [true, true])
 })
 

@@ -197,6 +197,27 @@ test('a witness that is away stops nothing, cosigns the same checkpoint when it 
   assert.equal((await events()).filter(({ data }) => Number(data.size) === size).length, 1)
 })
 
+test('a witness is asked once for each checkpoint, from the newest that it has cosigned', async () => {
+  await using stack = new AsyncDisposableStack()
+  const witness = await startTestWitness({ logs: vkeysOf([oldPepper]) })
+  stack.defer(witness.close)
+  const context = contextOf({ witnesses: witnessesOf(witness) })
+  const asked: (string | undefined)[] = []
+  const post: typeof context.post = (url, body, giveUp) => {
+    asked.push(body.split('\n')[0])
+    return context.post(url, body, giveUp)
+  }
+  const sizes = [0]
+  for (let round = 0; round < 3; round += 1) {
+    sizes.push(await grow())
+    await run(createPublish({ ...context, post }))
+  }
+  assert.deepEqual(
+    asked,
+    sizes.slice(0, 3).map((size) => `old ${size}`),
+  )
+})
+
 test('a checkpoint that was signed again after its publication is shown with the new signature and its cosignatures', async () => {
   await using stack = new AsyncDisposableStack()
   const witness = await startTestWitness({ logs: vkeysOf([oldPepper]) })
