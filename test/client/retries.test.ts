@@ -208,6 +208,19 @@ describe('retrying ends', () => {
     assert.deepEqual([one.code, one.attempts], ['TIMED_OUT', 1])
   })
 
+  test('when the deadline has come during a pause: nothing more is sent', async (t) => {
+    let [reads, sent] = [0, 0]
+    const fetch = async () => {
+      sent += 1
+      throw new Error('lost')
+    }
+    const client = createCreditsClient({ baseUrl: server.url, fetch, firstPauseMs: 0 })
+    // It is read for the deadline, before the attempt and before the pause; then the timer of the pause is late.
+    t.mock.method(performance, 'now', () => (++reads > 3 ? 101 : 0))
+    const error = await failureOf(client.purchaseCredits({ packageType: 'PRO' }, { deadlineMs: 100 }))
+    assert.deepEqual([error.code, error.attempts, error.outcome, sent], ['CONNECTION_LOST', 1, 'unknown', 1])
+  })
+
   test('at the timeout, even when fetch ignores its signal: that of confirm, cancel and refund is longer', async () => {
     const fetch = () => new Promise<never>(() => undefined)
     const waiting = everyMethod(server.url, { fetch, timeoutMs: 20, settleTimeoutMs: 40, maxAttempts: 1 })
