@@ -4,7 +4,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { hashKey, issueKey, type Peppers } from '../../src/customers/api-keys.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
-import { findSuspendedKeys, listKeys, renewKeyHash, updateKeyStatus } from '../../src/customers/customers.sql.ts'
+import {
+  findSuspendedKeys,
+  listKeys,
+  renewKeyHash,
+  updateKeyStatus,
+  updateSuspension,
+} from '../../src/customers/customers.sql.ts'
 import { type CheckedKey, createKeyCheck } from '../../src/customers/key-check.ts'
 import { findSuspendedTokens, listTokens, updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
 import { createAuthenticateService, issueToken } from '../../src/customers/service-tokens.ts'
@@ -211,6 +217,26 @@ test('the database stores when a key or a token was suspended, and clears it on 
     await set('ACTIVE')
     assert.deepEqual(await suspended(), [])
   }
+})
+
+test('all keys of a suspended customer are listed; suspended again it keeps the time of the first suspension, and an unknown one is none', async () => {
+  const { customerId, keyId } = await issueKey(database, [pepper], 'suspended twice')
+  const suspendedAt = async () => {
+    const [row] = await testDatabase.query<{ at: Date | null }>(
+      'select suspended_at as at from customers where customer_id = $1',
+      [customerId],
+    )
+    return row?.at
+  }
+  const isListed = async () => (await findSuspendedKeys(database, 60_000, 100)).includes(keyId)
+  assert.equal(await updateSuspension(database, customerId, true), true)
+  const first = await suspendedAt()
+  assert.equal(await updateSuspension(database, customerId, true), true)
+  assert.ok(first && (await isListed()))
+  assert.deepEqual(await suspendedAt(), first)
+  for (let turn = 0; turn < 2; turn += 1) assert.equal(await updateSuspension(database, customerId, false), true)
+  assert.deepEqual([await suspendedAt(), await isListed()], [null, false])
+  assert.equal(await updateSuspension(database, crypto.randomUUID(), true), false)
 })
 
 test('a secret found under an older pepper is rehashed under the newest, and can still be suspended', async () => {
