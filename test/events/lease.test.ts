@@ -138,6 +138,14 @@ test('a stale holder changes nothing: it neither advances nor resets the queue, 
   assert.deepEqual([await row(), await deadCount(), await attemptCount()], [released, 0, 0])
 })
 
+test('a queue is not claimed before its pause is over', async () => {
+  await world.emit(customerId)
+  await failQueue(world.database, await mustClaim(), { ...failure, pauseMs: 600_000 })
+  assert.equal(await claim(), undefined)
+  await world.query('update event_queues set due_at = now()')
+  assert.equal((await mustClaim()).attempts, 1)
+})
+
 test('a holder cannot make any event but the head of the queue a dead letter', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
   const queue = await mustClaim()
