@@ -354,17 +354,25 @@ test('each event shows its state at each endpoint; resent events are delivered i
   )
 })
 
-test('an event is not sent to an endpoint that was added after it', async () => {
+test('an event is not sent to an endpoint that was added after it, and is not shown at one that does not want its type', async (t) => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder()
   const late = await startConsumer()
-  const lateId = await api.register(late)
+  t.after(() => late.close())
+  const [lateId, otherId] = [await api.register(late), await api.register(late)]
+  await service.database.query(`update event_endpoints set types = '{order.refunded}' where endpoint_id = $1`, [
+    otherId,
+  ])
   const deliveries = deliveriesOf(await read(orderId), 'order.confirmed')
   assert.equal(deliveries.find((each) => each.endpointId === lateId)?.state, 'NOT_TOLD')
-  await service.database.query(`update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1`, [
-    lateId,
-  ])
-  await late.close()
+  assert.equal(
+    deliveries.some((each) => each.endpointId === otherId),
+    false,
+  )
+  await service.database.query(
+    `update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = any ($1)`,
+    [[lateId, otherId]],
+  )
 })
 
 test('an event is found among thousands of one customer, and the events of other orders are not shown', async () => {

@@ -3,13 +3,17 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
+import { Registry } from 'prom-client'
 import { callerOf } from '../../harness/processes.ts'
 import { createDatabase, type Statement } from '../../src/db/database.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
+import { createRequestCounts } from '../../src/http/request-counts.ts'
 import { recordedAudit } from '../../src/payments/audit/audit.ts'
 import { readBacklog } from '../../src/payments/books/backlog.sql.ts'
 import { createBacklogReader } from '../../src/telemetry/backlog.ts'
-import { countedGateway, createGatewayCounts } from '../../src/telemetry/gateway.ts'
+import { addGatewayMetrics, countedGateway, createGatewayCounts } from '../../src/telemetry/gateway.ts'
+import { addRequestMetrics } from '../../src/telemetry/requests.ts'
+import { addPoolMetrics } from '../../src/telemetry/work.ts'
 import { silentLog, testServer } from '../support/database/database.ts'
 import { readExposition, samplesOf, sumOf } from '../support/documents/exposition.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
@@ -170,6 +174,35 @@ test('/metrics needs no authentication, has its own content type, and counts its
   assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4; charset=utf-8/)
   assert.equal(sumOf(await response.text(), 'credits_http_requests_total', { route: '/metrics', code: 'SUCCESS' }), 1)
   assert.equal((await fetch(`${service.publicUrl}/metrics`)).status, 401)
+})
+
+test('connections are reported as all, idle and waited for; requests as under way, waiting and refused early; the states of gateway and breaker by name', async () => {
+  const registry = new Registry()
+  addPoolMetrics(registry, { serving: { totalCount: 5, idleCount: 2, waitingCount: 3 } })
+  const internal = createRequestCounts()
+  internal.work.set('read', { running: () => 7, waiting: () => 11 })
+  internal.earlyRefusals['rate limit'] = 13
+  addRequestMetrics(registry, { public: createRequestCounts(), internal, webhook: createRequestCounts() })
+  const gateway = { state: () => ({ state: 'refusing our credentials' }) } as Gateway
+  addGatewayMetrics(registry, { counts: createGatewayCounts(), gateway, breakerState: () => 'half open' })
+  const shown = await registry.metrics()
+  const ones = (name: string) =>
+    samplesOf(shown, name).flatMap(({ labels, value }) => (value === 1 ? [labels.state] : []))
+  const pool = { pool: 'serving' }
+  const read = { listener: 'internal', work: 'read' }
+  assert.deepEqual(
+    [
+      sumOf(shown, 'credits_database_connections', pool),
+      sumOf(shown, 'credits_database_connections_idle', pool),
+      sumOf(shown, 'credits_database_connections_waiting', pool),
+      sumOf(shown, 'credits_admission_requests_under_way', read),
+      sumOf(shown, 'credits_admission_requests_waiting', read),
+      sumOf(shown, 'credits_admission_refused_total', { listener: 'internal', reason: 'rate_limit' }),
+      ones('credits_gateway_state'),
+      ones('credits_gateway_breaker_state'),
+    ],
+    [5, 2, 3, 7, 11, 13, ['refusing_our_credentials'], ['half_open']],
+  )
 })
 
 test('the backlog is counted by index scans only, however large the tables are', async () => {
