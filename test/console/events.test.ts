@@ -31,12 +31,14 @@ const body = { reason: 'requested by the platform team' }
 /** With `path`, which only the platform may know. */
 async function newEndpoint(path = '/hooks?key=of-the-platform') {
   const url = new URL(path, consumer.url).href
-  const added = await admin.get('addEndpoint', { body: { ...body, url, types: ['order.confirmed'] } })
+  const added = await admin.get('addEndpoint', {
+    body: { ...body, url, types: ['order.confirmed', 'order.confirmed'] },
+  })
   consumer.secrets.push(added.secret)
   return { ...added, params: { endpointId: added.endpointId } }
 }
 
-test('an endpoint is added, fails, and is shown with what waits and each answer; after a retry it is delivered', async () => {
+test('an endpoint is added with each type once, fails, and is shown with what waits and each answer; after a retry, but not one of another customer, it is delivered', async () => {
   const { params, endpointId, host } = await newEndpoint()
   const customer = await service.newCustomer()
   consumer.react = () => 500
@@ -58,7 +60,13 @@ test('an endpoint is added, fails, and is shown with what waits and each answer;
   )
 
   consumer.react = () => 200
-  assert.deepEqual(await support.get('retryEndpoint', { params, body }), { endpointId, customers: 1 })
+  for (const [customerId, customers] of [
+    [(await service.newCustomer()).customerId, 0],
+    [undefined, 1],
+  ] as const) {
+    const of = { ...body, ...(customerId && { customerId }) }
+    assert.deepEqual(await support.get('retryEndpoint', { params, body: of }), { endpointId, customers })
+  }
   await api.deliver()
   const { attempts, nextCursor } = await viewer.get('eventAttempts', { params, query: { limit: '1' } })
   const older = await viewer.get('eventAttempts', { params, query: { limit: '1', cursor: nextCursor ?? '' } })
@@ -70,7 +78,8 @@ test('an endpoint is added, fails, and is shown with what waits and each answer;
     ],
   )
   assert.equal(older.nextCursor, null)
-  assert.equal((await viewer.get('eventEndpoint', { params })).waitingEvents, 0)
+  const { waitingEvents, waitingCustomers, queues: left } = await viewer.get('eventEndpoint', { params })
+  assert.deepEqual([waitingEvents, waitingCustomers, left], [0, 0, []], 'what is delivered waits no longer')
   assertRefused(await viewer.request('eventAttempts', { params, query: { cursor: '7' } }), 'VAL003')
 })
 
