@@ -378,3 +378,13 @@ test('adjustments are listed newest first, page by page, each once, with the lim
   assert.deepEqual([rest.limits.perDay, rest.limits.usedToday], [20, 6])
   assert.equal((await viewer.get('adjustments', { params })).limits.perDay, 0)
 })
+
+test('an action on an id in capitals is in the action log under the id as it is stored', async () => {
+  const { customerId } = await service.newCustomer()
+  await support.get('suspendCustomer', { params: { customerId: customerId.toUpperCase() }, body })
+  const { actions } = await viewer.get('actionLog', { query: { subject: customerId } })
+  assert.deepEqual(
+    actions.map(({ command, arguments: typed }) => [command, typed]),
+    [['customers suspend', [customerId]]],
+  )
+})

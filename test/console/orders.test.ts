@@ -300,8 +300,10 @@ test('a note on an order is in its timeline, one on a customer on its page, with
   )
 })
 
-test('a cursor that is no order id is refused, and a path with a malformed order id is not found', async () => {
-  assertRefused(await viewer.request('orders', { query: { cursor: 'ord_1' } }), 'VAL003')
+test('a cursor that is no order id and a page of more than 200 are refused, and a path with a malformed order id is not found', async () => {
+  for (const query of [{ cursor: 'ord_1' }, { limit: '201' }, { limit: '0' }]) {
+    assertRefused(await viewer.request('orders', { query }), 'VAL003')
+  }
   for (const orderId of ['ord_none', newOrderId(), "ord_' or 1=1"]) {
     assertRefused(await viewer.request('order', { params: { orderId } }), 'NOT000')
     const body = { reason: 'nothing to lose' }
