@@ -2,7 +2,7 @@
 // and what is refused.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Call, CommandInput, Values } from '../../src/commands/command.ts'
+import type { Call, CommandInput, DatabaseCommand, Values } from '../../src/commands/command.ts'
 import { commands } from '../../src/commands/command-table.ts'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
 import type { UnusedQuote } from '../../src/payments/refunds/quote.ts'
@@ -24,7 +24,7 @@ const parts = (): Partial<Call> => ({
 })
 const run = <Result = Record<string, unknown>>(name: string, values: Values, ...positionals: string[]) =>
   callCommand<Result>(commands, name, { values, positionals }, parts())
-const commandOf = (name: string) => commands.find((each) => each.name === name) ?? assert.fail(name)
+const commandOf = (name: string) => commands.find((each) => each.name === name) as DatabaseCommand
 const callOf = (input: Partial<CommandInput>) => ({ ...parts(), positionals: [], values: {}, ...input }) as never
 
 const reason = 'agreed by mail'
@@ -135,4 +135,22 @@ test('a key is suspended under its customer, and one for a new customer is logge
   const id = crypto.randomUUID()
   assert.equal(await issue(` ${id.toUpperCase()}`), id)
   assert.match(`${await issue('nobody yet')}`, /^[0-9a-f-]{36}$/)
+})
+
+test('one to ten thresholds of low credits are set, or none', async () => {
+  const { customerId: customer } = await service.newCustomer()
+  const set = (credits: string) => run('customers low-credits', { customer, credits })
+  const ten = Array.from({ length: 10 }, (_, index) => 10 - index)
+  assert.deepEqual((await set(ten.join())).lowCredits, ten)
+  for (const credits of [`11,${ten.join()}`, '0', '5,', '']) await assert.rejects(set(credits), /one to ten numbers/)
+  assert.equal((await set('off')).lowCredits, null)
+})
+
+test('goodwill is a whole number of credits from one on, and a correction any but zero', async () => {
+  const { customerId: customer } = await service.newCustomer()
+  const adjusted = (verb: string, credits: string) => run(`adjustments ${verb}`, { customer, credits, reason })
+  for (const credits of ['-1', '0', '1.5', '+1']) await assert.rejects(adjusted('grant', credits), /at least 1/)
+  for (const credits of ['0', '-0', '1.5']) await assert.rejects(adjusted('correct', credits), /other than 0/)
+  await adjusted('correct', '+2')
+  assert.equal((await adjusted('correct', '-1')).available, 1)
 })

@@ -128,7 +128,7 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
   assertRefused(await viewer.request('customers', { query: { sort: 'name' } as never }), 'VAL003')
 })
 
-test('a customer is shown with balance, keys and limits, and an unknown customer is not found', async () => {
+test('a customer is shown with balance, keys and limits, with at most ten of low credits, and an unknown customer is not found', async () => {
   const customer = await service.newCustomer()
   const params = { customerId: customer.customerId }
   await customer.confirmedOrder()
@@ -147,6 +147,8 @@ test('a customer is shown with balance, keys and limits, and an unknown customer
     [key?.keyId, key?.lastFour, key?.status, key?.suspendedAt, others],
     [customer.keyId, customer.apiKey.slice(-4), 'ACTIVE', null, []],
   )
+  const eleven = Array.from({ length: 11 }, (_, index) => index + 1)
+  assertRefused(await support.request('setLowCredits', { params, body: { ...body, credits: eleven } }), 'VAL003')
   const never = { ...body, credits: [] }
   assert.deepEqual((await support.get('setLowCredits', { params, body: never })).lowCredits, [])
   assert.deepEqual((await viewer.get('customer', { params })).limits.lowCredits, [])
@@ -387,4 +389,15 @@ test('an action on an id in capitals is in the action log under the id as it is 
     actions.map(({ command, arguments: typed }) => [command, typed]),
     [['customers suspend', [customerId]]],
   )
+})
+
+test('goodwill is a whole number of credits from one on, and a correction any but zero', async () => {
+  const params = { customerId: (await service.newCustomer()).customerId }
+  const adjusted = async (name: 'grantGoodwill' | 'correctBalance', credits: number) =>
+    admin.request(name, { params, body: { ...body, adjustmentId: crypto.randomUUID(), credits } })
+  for (const credits of [-1, 0, 1.5]) assertRefused(await adjusted('grantGoodwill', credits), 'VAL003')
+  for (const credits of [0, -1.5]) assertRefused(await adjusted('correctBalance', credits), 'VAL003')
+  assertSuccess(await adjusted('grantGoodwill', 1), 200)
+  const taken = await adjusted('correctBalance', -1)
+  assert.equal(taken.body.data.available, 0)
 })

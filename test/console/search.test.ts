@@ -107,7 +107,7 @@ test('a key is found by its full text alone among those that end alike, also whe
     service.database.queryUnguarded('update api_keys set last_four = $2 where key_id = $1', [alike, lastFour])
   await setLastFour(apiKey.slice(-4))
   const peppers = [{ version: 2, secret: 'another pepper for the tests' }, ...testPeppers]
-  const { search: find } = searchHandlers({ database: service.payments.database, peppers } as ConsoleContext)
+  const { search: find } = searchHandlers({ database: service.payments.database, peppers } as unknown as ConsoleContext)
   const { results } = await find({ query: { q: apiKey } } as Parameters<typeof find>[0])
   assert.deepEqual(
     results.map(({ id }) => id),
