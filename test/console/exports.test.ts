@@ -261,6 +261,21 @@ test('every export is in the action log with its parameters and its outcome', as
   })
 })
 
+test('the discrepancies file has the open ones or the resolved ones, each once, also more than one chunk holds', async () => {
+  await service.database.queryUnguarded(
+    `insert into discrepancies (subject, kind, detail, resolved_at, resolution)
+     select 'pay_chunk_' || n, 'UNKNOWN_ORDER', '{}', case when n = 0 then now() end, case when n = 0 then 'seen' end
+     from generate_series(0, 5001) n`,
+  )
+  const subjects = async (query: string) => {
+    const lines = await linesOf(await finance.save(`/books/discrepancies.csv${query}`))
+    return lines.flatMap(({ subject = '' }) => (subject.startsWith('pay_chunk_') ? [subject] : []))
+  }
+  const [open, resolved] = [await subjects(''), await subjects('?state=resolved')]
+  assert.deepEqual([open.length, new Set(open).size, resolved], [5_001, 5_001, ['pay_chunk_0']])
+  await service.database.queryUnguarded(`delete from discrepancies where subject like 'pay_chunk_%'`)
+})
+
 test('an export that the client aborts is logged as failed, and holds no slot of the concurrency limit while it is not read', async () => {
   // More than a page of the export, and more than the buffers of a connection hold.
   await service.database.queryUnguarded(

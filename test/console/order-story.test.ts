@@ -11,6 +11,7 @@ import { insertNotification } from '../../src/payments/recovery/notifications.sq
 import { processNotifications } from '../../src/payments/recovery/notifications.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
 import { review } from '../../src/payments/recovery/review.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
@@ -109,6 +110,35 @@ test('an order that got a 500 after its capture, was recovered and then cancelle
   assert.deepEqual(ended, { ...byCustomer, reason: 'bought by mistake', amount: 20_000, credits: 21 })
   const times = page.story.map(({ at }) => at)
   assert.deepEqual(times, times.toSorted())
+})
+
+test('an order names who closed it: an operator, the platform without one, or the gateway', async () => {
+  const customer = await service.newCustomer()
+  const [byPlatform, atGateway] = [await customer.confirmedOrder(), await customer.confirmedOrder()]
+  await refund(service.payments, { orderId: byPlatform.orderId, reason: body.reason })
+  await service.sandbox.cancel(atGateway.paymentKey)
+  await support.get('settleOrder', { params: { orderId: atGateway.orderId }, body })
+  const closers = [byPlatform, atGateway].map(async ({ orderId }) => (await read(orderId)).order.ended)
+  assert.deepEqual(
+    (await Promise.all(closers)).map((ended) => [ended?.by, ended?.operator]),
+    [
+      ['platform', null],
+      ['gateway', null],
+    ],
+  )
+})
+
+test('of an operation in progress its own attempts are counted, and none of the one before', async () => {
+  const customer = await service.newCustomer()
+  const order = await customer.paidOrder('STANDARD')
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
+  assertRefused(await order.confirm(), 'SVC001')
+  await settleAll(service)
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+  assertRefused(await customer.cancel(order.paymentKey), 'SVC001')
+  const { open } = await read(order.orderId)
+  assert.deepEqual([open?.kind, open?.attempts], ['CANCEL', 1])
+  await settleAll(service)
 })
 
 test('a reason with bidirectional controls is accepted, stored and returned as it was sent, and shown with the controls escaped', async () => {
@@ -247,7 +277,7 @@ test('the operator of a refund is the one whose action was running when it began
   assert.equal(refunderOf(adopted, [killed, { ...action, command: 'discrepancies accept' }]), 'kim')
 })
 
-test('a notified status is that of the payment in progress, until it was processed', async () => {
+test('a notified status is that of the payment in progress, until it was processed and agrees with our books', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, confirm } = await customer.paidOrder()
   const notifiedAfter = async (key: string, status: string) => {
@@ -261,11 +291,16 @@ test('a notified status is that of the payment in progress, until it was process
   assert.equal(await notifiedAfter('pay_another', 'EXPIRED'), 'DONE')
   for (let count = 0; count < 100; count += 1) await notifiedAfter(paymentKey, 'IN_PROGRESS')
   assert.equal(await notifiedAfter(paymentKey, 'DONE'), 'DONE')
-  await service.database.query(
-    `update webhook_notifications set processed_at = now(), outcome = 'agrees' where order_id = $1`,
-    [orderId],
-  )
-  assert.equal((await read(orderId)).order.notified, null)
+  for (const [outcome, notified] of [
+    ['disagrees', 'DONE'],
+    ['agrees', null],
+  ]) {
+    await service.database.query(
+      `update webhook_notifications set processed_at = now(), outcome = $2 where order_id = $1`,
+      [orderId, outcome],
+    )
+    assert.equal((await read(orderId)).order.notified, notified)
+  }
   await settleAll(service)
 })
 
