@@ -155,10 +155,12 @@ for (const name of ['detail', 'reason', 'resolution', 'arguments', 'outcome', 'n
   })
 }
 
-test('a payment key that begins like another one hides no less of the other', () => {
+test('a payment key that begins like another one hides no less of the other, and one of up to eight characters is hidden whole', () => {
   const longer = `${quotedKey}Zz9`
   const answer = { paymentKeys: [quotedKey, longer], status: `of ${longer}` }
   assert.deepEqual(shownTo('support', answer), { paymentKeys: ['tviv…', 'tviv…'], status: 'of tviv…' })
+  const short = { paymentKeys: ['pay_123', 'pay_1234', 'pay_12345'] }
+  assert.deepEqual(shownTo('support', short), { paymentKeys: ['…', '…', 'pay_…'] })
 })
 
 test('these are all endpoints that every role may read, but for one run and one audit, which are listed', async () => {

@@ -120,6 +120,12 @@ test('a statement that failed by a conflict or a lost connection is run again wi
   }
 })
 
+test('what a lost connection may have committed is confirmed also when the repeat first loses a conflict', async () => {
+  const { database, queries } = scriptedConnections(terminated(), withState('40001'))
+  await database.run(select)
+  assert.deepEqual(queries.at(-1), { ...confirmCommits, values: [] })
+})
+
 test('a statement is run four times at most; then the caller is refused with SVC001', async () => {
   const succeeds = scriptedConnections(withState('40001'), terminated(), withState('57P03'))
   assert.deepEqual(await succeeds.database.run(select), [{ one: 1 }])
@@ -178,6 +184,20 @@ test('a busy database refuses with SVC001 at once: running it again would add to
     assert.equal(queries.length, 1)
     assert.deepEqual(warned, ['busy'])
   }
+})
+
+test('a command waits for a connection that is not accepted in time, and not for a server that is busy', async () => {
+  const patience = { retries: 3, limitMs: 60_000, waitsForConnections: true }
+  const runAfter = (error: unknown) => {
+    const errors = [error]
+    const query = async () => {
+      if (errors.length > 0) throw errors.shift()
+      return { rows: [{ one: 1 }] }
+    }
+    return createDatabase({ query }, silentLog, { patience }).run(select)
+  }
+  assert.deepEqual(await runAfter(new Error('timeout exceeded when trying to connect')), [{ one: 1 }])
+  await assert.rejects(runAfter(withState('53300')), isUnavailable)
 })
 
 test('an input error and an unknown error are thrown unchanged, without a retry', async () => {

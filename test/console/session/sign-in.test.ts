@@ -182,7 +182,9 @@ const pauses: [failures: number, agoSeconds: number, waitSeconds: number][] = [
   [2_000_000_000, 3_600, 0],
 ]
 for (const [failures, agoSeconds, waitSeconds] of pauses) {
-  test(`${failures} wrong passwords, the last ${agoSeconds} s ago, make the next try wait for ${waitSeconds} s`, async () => {
+  const next =
+    agoSeconds < 3_600 ? `make the next try wait for ${waitSeconds} s` : 'no longer count: the next one is the first'
+  test(`${failures} wrong passwords, the last ${agoSeconds} s ago, ${next}`, async () => {
     const client = await database.pool.connect()
     const subject = Buffer.alloc(32, 1)
     try {
@@ -194,12 +196,29 @@ for (const [failures, agoSeconds, waitSeconds] of pauses) {
         agoSeconds,
       ])
       assert.equal(await countSignIn(createDatabase(client, silentLog), [{ subject, free: 5 }]), waitSeconds)
+      const { rows } = await client.query('select failures from sign_in_failures where subject = $1', [subject])
+      const counted = agoSeconds < 3_600 ? failures + 1 : 1
+      assert.deepEqual(rows, [{ failures: waitSeconds > 0 ? failures : counted }])
     } finally {
       await client.query('rollback')
       client.release()
     }
   })
 }
+
+test('wrong passwords of more than an hour ago are deleted with the next sign-in, and no others', async () => {
+  const kinds = ['3601 s', '3590 s']
+  for (const [index, ago] of kinds.entries()) {
+    await database.query(`insert into sign_in_failures values ($1, 3, now() - $2::interval)`, [
+      Buffer.alloc(32, 10 + index),
+      ago,
+    ])
+  }
+  await countSignIn(createDatabase(database.pool, silentLog), [{ subject: Buffer.alloc(32, 20), free: 5 }])
+  const left = await database.query('select failures from sign_in_failures order by failures')
+  assert.deepEqual(left, [{ failures: 1 }, { failures: 3 }])
+  await forget()
+})
 
 test('wrong passwords from one network do not block a sign-in from another', async () => {
   const name = await newOperator(database, {})
