@@ -5,7 +5,11 @@ declare const composed: unique symbol
 export type Sql = string & { readonly [composed]: true }
 
 /** Composed text, or a literal. As keys of a record any other text, also a template, would be optional. */
-export type SqlText<Text extends string> = Text extends Sql ? Text : Record<never, never> extends Record<Text, true> ? never : Text
+export type SqlText<Text extends string> = Text extends Sql
+  ? Text
+  : Record<never, never> extends Record<Text, true>
+    ? never
+    : Text
 
 /** Composes SQL of other parts and of numbers. */
 export function sql<Parts extends (string | number)[]>(

@@ -13,7 +13,7 @@ import {
   retryScopeOf,
   statement,
 } from '../../src/db/database.ts'
-import { quoted, sql } from '../../src/db/sql.ts'
+import { quoted, type Sql, sql } from '../../src/db/sql.ts'
 import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
 
 let testDatabase: TestDatabase
@@ -212,9 +212,11 @@ test('an input error and an unknown error are thrown unchanged, without a retry'
 test('bigint arrives as a number, exact up to 2^53 - 1; beyond that it is an error, never a rounded number', async () => {
   const database = createDatabase(testDatabase.pool, silentLog)
   const read = (text: string) =>
-    database.run<{ value: unknown }>(statement.global(`test.bigint ${text}`, sql`select ${quoted(text)}::bigint as value`))
+    database.run<{ value: unknown }>(
+      statement.global(`test.bigint ${text}`, sql`select ${text as Sql}::bigint as value`),
+    )
   for (const value of [0, 1, -1, 100_000, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
-    assert.deepEqual(await read(`${value}`), [{ value }])
+    assert.deepEqual(await read(`(${value})`), [{ value }])
   }
   assert.deepEqual(await read('null'), [{ value: null }])
   for (const text of ['9007199254740992', '9007199254740993', '(-9007199254740992)', '9223372036854775807']) {
