@@ -5,31 +5,34 @@ import { fileURLToPath } from 'node:url'
 import { allFiles, isOuter } from './plan.ts'
 
 const path = fileURLToPath(new URL('../times.md', import.meta.url))
-const ringOf = (file: string) => (isOuter(file) ? 'outer' : 'first')
 
-/** Seconds by file; undefined: its row was written without a run. */
+/** Seconds by file; undefined: its line was written without a run. */
 export function readTimes(): Map<string, number | undefined> {
-  const rows = readFileSync(path, 'utf8').matchAll(/^\| `(test\/[^`]+)` \| \w+ \| ([\d.]*) \|$/gm)
-  return new Map([...rows].map(([, file = '', seconds]) => [file, seconds ? Number(seconds) : undefined]))
+  const lines = readFileSync(path, 'utf8').matchAll(/^ *([\d.]+|-) (test\/\S+)$/gm)
+  return new Map([...lines].map(([, seconds, file = '']) => [file, seconds === '-' ? undefined : Number(seconds)]))
 }
 
 export function writeTimes(run: Map<string, number>): void {
   const before = readTimes()
-  const rows = allFiles().map((file) => ({ file, seconds: run.get(file) ?? before.get(file) }))
-  rows.sort((one, other) => (other.seconds ?? 0) - (one.seconds ?? 0))
-  const sumOf = (ring: string) =>
-    Math.round(rows.reduce((sum, { file, seconds = 0 }) => sum + (ringOf(file) === ring ? seconds : 0), 0))
-  const lines = rows.map(({ file, seconds }) => `| \`${file}\` | ${ringOf(file)} | ${seconds?.toFixed(1) ?? ''} |`)
+  const secondsOf = (file: string) => run.get(file) ?? before.get(file)
+  const listed = (files: string[]) => {
+    const slowestFirst = files.toSorted((one, other) => (secondsOf(other) ?? 0) - (secondsOf(one) ?? 0))
+    const sum = files.reduce((seconds, file) => seconds + (secondsOf(file) ?? 0), 0)
+    const lines = slowestFirst.map((file) => `${(secondsOf(file)?.toFixed(1) ?? '-').padStart(6)} ${file}`)
+    return `${Math.round(sum)} seconds in ${files.length} files.\n\n\`\`\`\n${lines.join('\n')}\n\`\`\``
+  }
   writeFileSync(
     path,
     `# Where the time of the tests goes
 
 Written by \`npm run test:times\` and \`npm run test:outer -- --times\`, on ${cpus().length} cores. The seconds of a file are those on the
-clock while others run beside it; together ${sumOf('first')} in the first ring and ${sumOf('outer')} in the outer one.
+clock while others run beside it, so their sum is more than the run takes.
 
-| file | ring | seconds |
-| --- | --- | ---: |
-${lines.join('\n')}
+## npm test
+${listed(allFiles().filter((file) => !isOuter(file)))}
+
+## npm run test:outer
+${listed(allFiles().filter(isOuter))}
 `,
   )
 }
