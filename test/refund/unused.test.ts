@@ -116,12 +116,14 @@ test('an order that is not CONFIRMED has no quote', async () => {
   assert.equal(refusalOf(await service.internal.refundQuote(customerId, orderId)), 'not confirmed')
 })
 
-test('an untouched young order is refunded at its full price, however small', async () => {
+test('an untouched order is refunded at its full price, however small, while it is young; once it is old the smallest amount applies', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder('BASIC')
   const settings = { ...service.payments.settings, refundFullPriceMs: 60_000 }
   const quote = await quoteRefund({ ...service.payments, settings }, orderId)
   assert.deepEqual(quote?.unused, { rule: 'full price', amount: 1_000, credits: 1 })
+  const later = await quoteRefund({ ...service.payments, settings: { ...settings, refundFullPriceMs: -1 } }, orderId)
+  assert.deepEqual([later?.unused, later?.unusedRefusal], [null, 'below the smallest amount'])
 })
 
 test('a young order with used credits has the smallest amount of any other', async () => {

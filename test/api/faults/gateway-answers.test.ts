@@ -104,6 +104,18 @@ test('4.2: a lookup that names another order is a refusal: VAL003, FAILED, that 
   assertSuccess(await customer.confirm(own.orderId, paymentKey, own.amount), 200)
 })
 
+test('4.2: a payment key that the gateway refuses as FORBIDDEN_REQUEST for one order still confirms the order it belongs to', async () => {
+  const { customer, orderId, payment, paymentKey, confirm } = await prepare()
+  gateway.answerWith(({ method }) =>
+    method === 'GET' ? refusal(404, 'NOT_FOUND_PAYMENT') : refusal(403, 'FORBIDDEN_REQUEST'),
+  )
+  assertRefused(await confirm(), 'VAL003')
+  assert.equal(await customer.status(orderId), 'FAILED')
+  const own = (await customer.purchase()).body.data
+  gateway.answerWith(() => done({ ...payment, orderId: own.orderId }))
+  assertSuccess(await customer.confirm(own.orderId, paymentKey, own.amount), 200)
+})
+
 test('4.2: a payment the gateway does not know is sent again with the same Idempotency-Key, and its answer decides', async () => {
   const { confirm, payment } = await prepare()
   const script = (confirmAnswer: { status: number; body: unknown }) =>

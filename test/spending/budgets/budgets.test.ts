@@ -236,7 +236,7 @@ test('a budget of a customer has no value, that of a service its name, that of a
   }
 })
 
-test('a customer has at most 100 budgets: no further one is set, and each of them can still be changed', async () => {
+test('a customer has at most 100 budgets, removed ones not counted: no further one is set, and each of them can still be changed', async () => {
   const { customerId } = await service.newCustomer()
   const set = (user: number, credits = 10, period: 'DAY' | 'HOUR' = 'DAY') => {
     const setting = { scope: 'USER', value: `user-${user}`, period, credits, warnAt: null } as const
