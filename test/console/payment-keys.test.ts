@@ -294,6 +294,16 @@ test('an admin issues and activates keys; support creates customers without a ke
   assertRefused(await support.request('rotateKey', { params: { keyId }, body }), 'AUTH003')
 })
 
+test('support and finance suspend a customer, and only an admin ends the suspension', async () => {
+  const { customerId } = await service.newCustomer()
+  const input = { params: { customerId }, body }
+  for (const role of ['support', 'finance'] as const) {
+    assert.equal((await operators[role].get('suspendCustomer', input)).status, 'SUSPENDED', role)
+    assertRefused(await operators[role].request('activateCustomer', input), 'AUTH003')
+    assert.equal((await operators.admin.get('activateCustomer', input)).status, 'ACTIVE')
+  }
+})
+
 test('an order shows its card and approval number to every role, and its receipt to those that may refund', async () => {
   const { orderId, paymentKey } = await (await service.newCustomer()).confirmedOrder()
   for (const role of ['viewer', 'support', 'finance', 'admin'] as const) {

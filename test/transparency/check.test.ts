@@ -159,9 +159,16 @@ const damages: [what: string, rule: string, damage: string][] = [
     'delete from log_runs where first_leaf = (select max(first_leaf) from log_runs)',
   ],
   [
-    'a run, which begins again',
+    'a run, which begins with the second entry of its customer, so that the first has no leaf',
     'every leaf of the transparency log is one entry',
     'update log_runs set first_entry = first_entry + 1, last_entry = last_entry + 1 where first_leaf = 0',
+  ],
+  [
+    'a run, which begins with the last entry of the run before it, so that one entry has two leaves',
+    'every leaf of the transparency log is one entry',
+    `update log_runs set first_entry = first_entry - 1, last_entry = last_entry - 1
+     where first_leaf = (select max(first_leaf) from log_runs where customer_id in (
+       select customer_id from log_runs group by customer_id having count(*) > 1))`,
   ],
   [
     'the last entries, which are taken from the log',

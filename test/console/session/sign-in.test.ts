@@ -79,16 +79,14 @@ test('the right password starts a session: a cookie that no script can read and 
   )
 })
 
+const agePassword = (name: string, hours: number) =>
+  database.query(`update operators set password_set_at = now() - $2 * interval '1 hour' where name = $1`, [name, hours])
+
 test('a first password that was not changed within 72 hours is refused, and a wrong password does not reveal it', async () => {
   const name = await newOperator(database, { mustChange: true })
-  const age = (hours: number) =>
-    database.query(`update operators set password_set_at = now() - $2 * interval '1 hour' where name = $1`, [
-      name,
-      hours,
-    ])
-  await age(71.9)
-  const cookie = await api.enter(name)
-  await age(72.1)
+  await agePassword(name, 71.9)
+  await api.enter(name)
+  await agePassword(name, 72.1)
   const lapsed = await api.signIn(name)
   assertRefused(lapsed, 'AUTH003')
   assert.equal(lapsed.body.metadata?.reason, 'lapsed password')
@@ -99,19 +97,30 @@ test('a first password that was not changed within 72 hours is refused, and a wr
      where b.step = 'BEGUN' and e.step = 'ENDED' order by b.happened_at desc limit 1`,
   )
   assert.match(`${action?.actor}: ${action?.outcome}`, new RegExp(`^${name} in the console .*lapsed`))
-  // It cannot be changed any more with an earlier session either.
-  const body = { current: password, next: 'another of many letters' }
-  assertRefused(await api.request('changePassword', { cookie, body }), 'AUTH003')
   // A wrong password has the same answer for a lapsed operator, for another one and for an unknown name.
   const fresh = await newOperator(database, { mustChange: true })
   const wrong = new Set<string>()
   for (const each of [name, fresh, 'unknown-name']) wrong.add((await api.signIn(each, 'no')).text)
   assert.equal(wrong.size, 1)
   await forget()
-  // A password that the operator has chosen does not lapse.
-  await database.query('update operators set must_change_password = false where name = $1', [name])
-  await age(100_000)
-  assertSuccess(await api.signIn(name), 200)
+})
+
+test('a first password that has lapsed cannot be changed any more, not even with a session from before', async () => {
+  const name = await newOperator(database, { mustChange: true })
+  const cookie = await api.enter(name)
+  await agePassword(name, 72.1)
+  const body = { current: password, next: 'another of many letters' }
+  const refused = await api.request('changePassword', { cookie, body })
+  assertRefused(refused, 'AUTH003')
+  assert.equal(refused.body.metadata?.reason, 'lapsed password')
+})
+
+test('a password that the operator has chosen never lapses: it signs in and can be changed after years', async () => {
+  const name = await newOperator(database, {})
+  await agePassword(name, 100_000)
+  const cookie = await api.enter(name)
+  const body = { current: password, next: 'another of many letters' }
+  assertSuccess(await api.request('changePassword', { cookie, body }), 200)
 })
 
 test('a password hashed at lower costs is rehashed, and stays valid', async () => {
