@@ -1,75 +1,60 @@
-// Breaks guards. Exports get their broken form at the end of their module, so that calls within it have it too; statements when
-// all are defined. Has to be called before the first source is imported.
+// Breaks guards. An export gets its broken form at the end of its module, so that calls within it have it too; statements when all
+// are defined.
 import { registerHooks } from 'node:module'
 import type { Change, Guard } from './guard.ts'
 
 const sources = new URL('../../src/', import.meta.url).href
 const database = new URL('db/database.ts', sources).href
 
-type Form = (original: unknown) => unknown
-
-const forms = new Map<string, Form[]>()
+let changes: Change[] = []
 const originals = new Map<string, unknown>()
 
-/** Called by the modules that export one of the names. */
-export function brokenFormOf(name: string, original: unknown): unknown {
-  originals.set(name, original)
-  return (forms.get(name) ?? []).reduce((form, broken) => changed(name, form, broken), original)
-}
-
-function changed<Original>(name: string, original: Original, broken: Form): Original {
-  const form = broken(original)
+function formOf<Original>(original: Original, { name, broken }: Change): Original {
+  const form = broken(original) as Original
   if (form === original) throw new Error(`${name} is not broken`)
-  return form as Original
+  return form
 }
 
-/** The source with the broken form of an exported function or constant; undefined: it does not export the name. */
-function sourceWith(name: string, source: string): string | undefined {
+/** Called by the modules that export one of the names. */
+export function brokenForm(name: string, original: unknown): unknown {
+  originals.set(name, original)
+  return changes.filter((change) => change.of === 'export' && change.name === name).reduce(formOf, original)
+}
+
+/** Where the source exports the name, with its broken form. */
+function sourceWith(source: string, name: string): string {
   const declared = new RegExp(`^export (async function|function|const) ${name}\\b`, 'm')
-  if (!declared.test(source)) return undefined
-  const text = source.replace(declared, (all) => all.replace('const', 'let'))
-  return `${text}\nimport { brokenFormOf as formOf_${name} } from '${import.meta.url}'\n${name} = formOf_${name}('${name}', ${name})\n`
+  if (!declared.test(source)) return source
+  return `${source.replace(declared, (all) => all.replace('const', 'let'))}
+import { brokenForm as formOf_${name} } from '${import.meta.url}'
+${name} = formOf_${name}('${name}', ${name})`
 }
 
-function breakStatements(change: Change, texts: Map<string, { text: string }>): void {
-  if ('exported' in change) return
-  const broken = change.broken as Form
-  if ('statement' in change) {
-    const found = texts.get(change.statement)
-    if (!found) throw new Error(`there is no statement ${change.statement}`)
-    found.text = changed(change.statement, found.text, broken)
-    return
+function breakStatements(change: Change, statements: { name: string; text: string }[]): void {
+  const { of, name, only } = change
+  const part = of === 'fragment' ? (originals.get(name) as string) : undefined
+  const wanted = part === undefined ? name : only
+  const found = statements.filter((each) => (wanted ?? each.name) === each.name && each.text.includes(part ?? ''))
+  if (found.length === 0) throw new Error(`no statement is or has ${name}`)
+  for (const each of found) {
+    each.text = part === undefined ? formOf(each.text, change) : each.text.replaceAll(part, () => formOf(part, change))
   }
-  const part = originals.get(change.fragment) as string
-  const among = change.in === undefined ? [...texts.values()] : [texts.get(change.in)]
-  const found = among.filter((each) => each !== undefined).filter(({ text }) => text.includes(part))
-  if (found.length === 0) throw new Error(`no statement has ${change.fragment}`)
-  const form = changed(change.fragment, part, broken)
-  for (const each of found) each.text = each.text.replaceAll(part, () => form)
 }
 
-/** To be called when all sources are imported; throws where a guard could not be broken. */
-export type Finish = () => Promise<void>
-
-export function breakGuards(guards: Guard[]): Finish {
-  const changes = guards.flatMap((guard) => guard.changes)
-  const names = new Set<string>()
-  for (const change of changes) {
-    if ('exported' in change) forms.set(change.exported, [...(forms.get(change.exported) ?? []), change.broken as Form])
-    if ('exported' in change) names.add(change.exported)
-    if ('fragment' in change) names.add(change.fragment)
-  }
+/** To be called before the first source is imported; what it returns when all are: that throws where a guard is not broken. */
+export function breakGuards(guards: Guard[]): () => Promise<void> {
+  changes = guards.flatMap((guard) => guard.changes)
+  const names = new Set(changes.flatMap(({ of, name }) => (of === 'statement' ? [] : name)))
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context)
       if (!url.startsWith(sources) || !loaded.source) return loaded
-      const source = [...names].reduce((text, name) => sourceWith(name, text) ?? text, String(loaded.source))
-      return { ...loaded, source }
+      return { ...loaded, source: [...names].reduce(sourceWith, String(loaded.source)) }
     },
   })
   return async () => {
     for (const name of names) if (!originals.has(name)) throw new Error(`no source exports ${name}`)
     const { definedStatements } = await import(database)
-    for (const change of changes) breakStatements(change, definedStatements)
+    for (const change of changes) if (change.of !== 'export') breakStatements(change, [...definedStatements.values()])
   }
 }

@@ -1,12 +1,13 @@
 // What a broken guard is: statements, fragments of SQL and exported functions or tables by their names, each with its broken form.
 
-/** `broken` gets what is there, and returns what is in its place. */
-export type Change = { broken(original: never): unknown } & (
-  | { exported: string }
-  | { statement: string }
-  /** An exported text, in every statement that has it, or in one. */
-  | { fragment: string; in?: string }
-)
+export type Change = {
+  of: 'export' | 'fragment' | 'statement'
+  name: string
+  /** Of a fragment: the one statement in which it is broken; undefined: each that has it. */
+  only?: string | undefined
+  /** Gets what is there, and returns what is in its place. */
+  broken(original: unknown): unknown
+}
 
 export type Guard = {
   /** What does not hold any more. */
@@ -23,23 +24,16 @@ export function guard(by: string, what: string, changes: Change[], outside?: str
 }
 
 /** A function or a table that a file of src exports by this name; a name is exported by one file. */
-export const exported = <Original>(name: string, broken: (original: Original) => Original): Change => ({
-  exported: name,
-  broken,
-})
+export const exported = <Original>(name: string, broken: (original: Original) => Original) =>
+  ({ of: 'export', name, broken }) as Change
 
-/** A fragment has the same broken form in every statement, or in one. */
-export const fragment = (name: string, broken: (sql: string) => string, only?: string): Change => ({
-  fragment: name,
-  broken,
-  ...(only !== undefined && { in: only }),
-})
+/** An exported text, in every statement that has it, or in one. */
+export const fragment = (name: string, broken: (sql: string) => string, only?: string) =>
+  ({ of: 'fragment', name, broken, only }) as Change
 
 /** A clause of the final text of a statement. */
-export const instead = (statement: string, clause: string, by: string): Change => ({
-  statement,
-  broken: replaced(clause, by),
-})
+export const instead = (statement: string, clause: string, by: string) =>
+  ({ of: 'statement', name: statement, broken: replaced(clause, by) }) as Change
 
 export const without = (statement: string, clause: string) => instead(statement, clause, '')
 

@@ -1,6 +1,4 @@
-// The guards that a simulation is tried with: each breaks one, by the names of statements, fragments and exports. Triggers refuse a
-// head of the log without its tiles, a run that does not continue the log and a second append of the same entries: of the log
-// is broken what no constraint can see.
+// The guards that a simulation is tried with: each breaks one, by the names of statements, fragments and exports.
 import type { contract } from '../../src/console/contract.ts'
 import type { chargeValues } from '../../src/credits/adjustments/adjust.sql.ts'
 import type { isSecondPerson } from '../../src/credits/adjustments/adjust.ts'
@@ -41,7 +39,8 @@ const claimedMoney = new Map<string | null, 'kept' | 'returned'>([
   ['CANCELED', 'returned'],
 ])
 
-const guardsOfMoney: Record<string, Guard> = {
+export const guards: Record<string, Guard> = {
+  // Orders, payments and credits.
   'no-recovery': guard('I-13', 'The worker does not recover.', [
     exported<typeof recover>('recover', () => async () => ({ taken: 0, more: false })),
   ]),
@@ -189,9 +188,7 @@ const guardsOfMoney: Record<string, Guard> = {
       await addSlice(...args)
     }),
   ]),
-}
-
-const guardsOfAdjustments: Record<string, Guard> = {
+  // Adjustments and budgets.
   'reversal-beyond-the-spend': guard('I-27', 'A reversal gives back more than was spent.', [
     instead('credits.reverse', 'wanted between 1 and credits_left', 'wanted >= 1'),
   ]),
@@ -213,9 +210,7 @@ const guardsOfAdjustments: Record<string, Guard> = {
       return chargeValues(charge, Math.abs(charge.credits) <= perDay ? Number.MAX_SAFE_INTEGER : perDay)
     }),
   ]),
-}
-
-const guardsOfEvents: Record<string, Guard> = {
+  // Notifications, keys, operators, connections and events.
   'notifications-ignored': guard('I-13', 'Notifications are not acted upon.', [
     exported<typeof processNotifications>('processNotifications', () => async () => ({ taken: 0, more: false })),
   ]),
@@ -334,9 +329,8 @@ const guardsOfEvents: Record<string, Guard> = {
       ),
     ],
   ),
-}
-
-const guardsOfLog: Record<string, Guard> = {
+  // The transparency log and receipts. Triggers refuse a head of the log without its tiles, a run that does not continue the log and a
+  // second append of the same entries: what is broken here is what no constraint can see.
   'checkpoint-signed-late': guard(
     'I-27',
     'The log grows under the checkpoint of its earlier size, until the worker runs again.',
@@ -356,11 +350,4 @@ const guardsOfLog: Record<string, Guard> = {
   'receipt-of-other-entries': guard('T-1', 'The receipt of an order has all entries of its customer.', [
     without('transparency.findOrderEntries', 'and e.order_id = o.order_id'),
   ]),
-}
-
-export const guards: Record<string, Guard> = {
-  ...guardsOfMoney,
-  ...guardsOfAdjustments,
-  ...guardsOfEvents,
-  ...guardsOfLog,
 }
