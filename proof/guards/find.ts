@@ -102,12 +102,13 @@ async function findGuard(programs: Programs, name: string, options: FindOptions)
         continue
       }
       const foundMs = tookMs()
-      const found = { ...result, seed, check: failure.check, foundMs, stepsOfRun: whole.startedSteps }
+      const { by } = guards[name] as Guard
+      const isExpected = by.split(', ').some((id) => failure.check.startsWith(`${id} `))
+      const remarks = isExpected ? [] : [`it was expected from ${by}`]
+      const found = { ...result, seed, check: failure.check, foundMs, stepsOfRun: whole.startedSteps, remarks }
       if (options.noShrink) return found
       const limit = options.trials === undefined ? {} : { limit: options.trials }
       const shrunk = await shrinkRun(programs, { seed, steps, whole, guard: name }, limit)
-      const { by } = guards[name] as Guard
-      const other = failure.check.startsWith(`${by} `) ? [] : [`it was expected from ${by}`]
       const story = shrunk.failure ? storyOf(shrunk.shrunk.lines, shrunk.failure) : null
       const count = story === null ? null : shrunk.steps.length
       const { trials } = shrunk
@@ -117,7 +118,7 @@ async function findGuard(programs: Programs, name: string, options: FindOptions)
         trials,
         shrunkMs: tookMs() - foundMs,
         story,
-        remarks: [...other, ...remarksOf(shrunk)],
+        remarks: [...remarks, ...remarksOf(shrunk)],
       }
     }
     return { ...result, foundMs: tookMs() }

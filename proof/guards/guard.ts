@@ -12,7 +12,7 @@ export type Change = {
 export type Guard = {
   /** What does not hold any more. */
   what: string
-  /** The check that is expected to find it. */
+  /** The id of the check that is expected to find it, or of several, by what happens first. */
   by: string
   /** Why no simulation can find it, where that is so. */
   outside?: string

@@ -118,10 +118,10 @@ export const guards: Record<string, Guard> = {
       return { ...spendAnswerOf({ ...input, credits }, output), credits: input.credits }
     }),
   ]),
-  'capture-takes-all': guard('H-8', 'A capture of a part takes all.', [
+  'capture-takes-all': guard('H-6', 'A capture of a part takes all.', [
     instead('credits.endHolds', 'coalesce(i.captured, h.credits)', 'h.credits'),
   ]),
-  'holds-expire-early': guard('H-6', 'Holds expire two seconds early.', [
+  'holds-expire-early': guard('H-8', 'Holds expire two seconds early.', [
     instead('credits.listDueHolds', 'expires_at <= now()', "expires_at <= now() + interval '2 seconds'"),
     instead('credits.endHolds', 'expires_at <= now()', "expires_at <= now() + interval '2 seconds'"),
   ]),
@@ -144,13 +144,13 @@ export const guards: Record<string, Guard> = {
     ],
     'It needs two statements that wait for one account inside PostgreSQL.',
   ),
-  'hold-wrong-balance': guard('H-6', 'A hold answers a wrong balance.', [
+  'hold-wrong-balance': guard('H-2', 'A hold answers a wrong balance.', [
     exported<typeof openHold>('openHold', (openHold) => async (...args) => {
       const answer = await openHold(...args)
       return { ...answer, balance: answer.balance + 1 }
     }),
   ]),
-  'second-capture-succeeds': guard('H-8', 'A second, different capture is acknowledged.', [
+  'second-capture-succeeds': guard('H-6', 'A second, different capture is acknowledged.', [
     exported<typeof requireSameEnd>('requireSameEnd', (requireSameEnd) => (hold, request) => {
       const same = { ...request, captured: hold?.captured ?? null }
       return requireSameEnd(hold && { ...hold, isEndedByPart: false }, same)
@@ -169,7 +169,8 @@ export const guards: Record<string, Guard> = {
     [
       exported<typeof capturedAndCancelled>('capturedAndCancelled', (capturedAndCancelled) => (payment) => {
         const found = capturedAndCancelled(payment)
-        return found.kind === 'rejected' && found.returned ? { kind: 'approved', transactionKey: null } : found
+        if (found.kind !== 'rejected' || !found.returned) return found
+        return { kind: 'approved', transactionKey: payment.lastTransactionKey ?? null }
       }),
     ],
   ),
@@ -201,7 +202,7 @@ export const guards: Record<string, Guard> = {
   'hold-not-counted': guard('B-2', 'A hold is checked by its budgets and not counted in them.', [
     fragment('countUsage', () => ' counted as (select)', 'credits.openRestrictedHold'),
   ]),
-  'own-approval': guard('A-3', 'The operator who requested an adjustment can approve it.', [
+  'own-approval': guard('W-4', 'The operator who requested an adjustment can approve it.', [
     exported<typeof isSecondPerson>('isSecondPerson', () => () => true),
     without('credits.approveAdjustment', 'and requested_by <> $3'),
   ]),
@@ -270,13 +271,13 @@ export const guards: Record<string, Guard> = {
       "select customer_id from api_keys where key_id = $1 and status = 'ACTIVE'",
     ),
   ]),
-  'refund-not-logged': guard('O-1', 'A refund in the console is not in the action log.', [
+  'refund-not-logged': guard('I-1…17', 'A refund in the console is not in the action log.', [
     exported<typeof contract>('contract', (contract) => {
       const { action: _, ...refundOrder } = contract.refundOrder
       return { ...contract, refundOrder: refundOrder as typeof contract.refundOrder }
     }),
   ]),
-  'lost-connection-not-recognised': guard('I-23', 'A lost connection is not recognised as one.', [
+  'lost-connection-not-recognised': guard('H-3, I-23', 'A lost connection is not recognised as one.', [
     exported<typeof failureKind>('failureKind', (failureKind) => (error) => {
       const kind = failureKind(error)
       // Every SQLSTATE of a lost connection has a digit; without one it is the socket or the driver that has noticed.
