@@ -43,6 +43,17 @@ export function lockAccountsOf(
   )`
 }
 
+/** For a step: the available credits after its movement are enough; those that are held are not among them. */
+export const enoughCredits = 'l.available >= 0'
+
+/** For a step that fits: its movement takes available credits. */
+export const takesAvailable = 'would.fits and would.available < would.available_before'
+
+/** The hash of an entry continues the chain of its account. Of an account without adjusted credits. */
+export const chainedHash = `ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)`
+
 /**
  * CTEs `step`, `moved`, `changed` and `entry`. A step is a movement with the account after it; a refused one has is_moved
  * false and is not in `moved`. The new values come from the locked row, never from `a`: an update starts from the version in
@@ -83,9 +94,7 @@ function applyWith(heldDelta: Sql): Sql {
            m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash
-                when j.adjusted_after is null then ledger_entry_hash(
-                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                when j.adjusted_after is null then ${chainedHash}
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
@@ -98,7 +107,7 @@ function applyWith(heldDelta: Sql): Sql {
     cross join lateral (select ${heldDelta} as held_delta) w
     cross join lateral (
       select l.available, s.balance - s.held as available_before,
-             l.available >= 0
+             ${enoughCredits}
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l
       offset 0) would
@@ -107,7 +116,7 @@ function applyWith(heldDelta: Sql): Sql {
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             case when would.fits and would.available < would.available_before then least(
+             case when ${takesAvailable} then least(
                case when would.available < s.low_credits and would.available_before >= s.low_credits
                     then s.low_credits end,
                case when s.low_steps is not null then (

@@ -7,10 +7,10 @@ import {
   readWholeNumber,
   seedRange,
 } from '../../../harness/options.ts'
-import { sabotages } from '../../guards/sabotages.ts'
+import { guards } from '../../guards/guards.ts'
 
-/** Every sabotage that a simulation can find, one after the other. */
-const allSabotages = 'all'
+/** Every guard that a simulation finds when it is broken, one after the other. */
+const allGuards = 'all'
 
 export type Options = {
   /** The first one. */
@@ -26,7 +26,7 @@ export type Options = {
   /** A file with the steps to run instead of a plan. */
   steps: string | undefined
   /** Guards that are broken, each in runs of its own; empty: none. */
-  sabotages: string[]
+  guards: string[]
   /** A file for the results as JSON. */
   json: string | undefined
   /** A file for the events of the scheduler, one a line; with --twice also FILE.2. */
@@ -43,31 +43,37 @@ const commandLine = {
     twice: { type: 'boolean', default: false },
     edn: { type: 'string' },
     steps: { type: 'string' },
+    guards: { type: 'string' },
+    /** The old name of `guards`. */
     sabotage: { type: 'string' },
     json: { type: 'string' },
     trace: { type: 'string' },
     'no-shrink': { type: 'boolean', default: false },
   },
   usage:
-    ' (npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--twice] [--steps FILE] [--sabotage NAME,…|all] [--edn FILE] [--json FILE] [--trace FILE] [--no-shrink])',
+    ' (npm run simulate -- [--seed N] [--seeds COUNT] [--hours H] [--twice] [--steps FILE] [--guards NAME,…|all] [--edn FILE] [--json FILE] [--trace FILE] [--no-shrink])',
 } as const
 
 export function readOptions(args: string[], randomSeed: number): Options {
-  return readArguments(args, commandLine, ({ seed = `${randomSeed}`, seeds, hours, sabotage, ...others }) => ({
-    seed: readWholeNumber('--seed', seed, seedRange),
-    seeds: readWholeNumber('--seeds', seeds, { least: 1, most: 100_000 }),
-    hours: readDecimal('--hours', hours, { least: 0.1, most: 24 * 31 }),
-    sabotages: sabotage === undefined ? [] : readSabotages(sabotage),
-    edn: others.edn,
-    steps: others.steps,
-    json: others.json,
-    trace: others.trace,
-    twice: others.twice,
-    noShrink: others['no-shrink'],
-  }))
+  return readArguments(
+    args,
+    commandLine,
+    ({ seed = `${randomSeed}`, seeds, hours, sabotage, guards: list = sabotage, ...others }) => ({
+      seed: readWholeNumber('--seed', seed, seedRange),
+      seeds: readWholeNumber('--seeds', seeds, { least: 1, most: 100_000 }),
+      hours: readDecimal('--hours', hours, { least: 0.1, most: 24 * 31 }),
+      guards: list === undefined ? [] : readGuards(list),
+      edn: others.edn,
+      steps: others.steps,
+      json: others.json,
+      trace: others.trace,
+      twice: others.twice,
+      noShrink: others['no-shrink'],
+    }),
+  )
 }
 
-function readSabotages(list: string): string[] {
-  if (list === allSabotages) return Object.keys(sabotages).filter((name) => !sabotages[name]?.outside)
-  return readList(list).map((name) => readOneOf('--sabotage', name, Object.keys(sabotages)))
+function readGuards(list: string): string[] {
+  if (list === allGuards) return Object.keys(guards).filter((name) => !guards[name]?.outside)
+  return readList(list).map((name) => readOneOf('--guards', name, Object.keys(guards)))
 }

@@ -1,6 +1,6 @@
 // Runs one seed after the other until one fails, and prints what happened: a line for each, the story of what failed.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { remarksOf } from '../../guards/find-sabotages.ts'
+import { remarksOf } from '../../guards/find.ts'
 import { ednOf } from '../../report/edn.ts'
 import { storyOf } from '../../report/story.ts'
 import { countStruck, findNeverStruck, linesOfStruck } from '../../report/struck.ts'
@@ -13,8 +13,8 @@ import type { RunRequest } from './runner.ts'
 import type { RunResult } from './scenario/result.ts'
 import { runOnce, shrinkRun } from './search.ts'
 
-export type SeedOptions = Omit<Options, 'sabotages'> & {
-  sabotage: string | undefined
+export type SeedOptions = Omit<Options, 'guards'> & {
+  guard: string | undefined
   /** Results. */
   print(line: string): void
   /** Progress. */
@@ -67,9 +67,9 @@ async function runSeed(
   { seed, steps }: Seed,
   options: SeedOptions,
 ): Promise<{ result: RunResult; isRepeated: boolean | undefined }> {
-  const { sabotage, trace, edn, twice, print } = options
+  const { guard, trace, edn, twice, print } = options
   const run = (request: Pick<RunRequest, 'withLines' | 'trace'>) =>
-    runOnce(programs, { seed, steps, ...request }, sabotage)
+    runOnce(programs, { seed, steps, ...request }, guard)
   const result = await run({ withLines: true, trace })
   print(lineOf(seed, result))
   if (edn) writeFileSync(edn, ednOf(result.lines))
@@ -95,7 +95,7 @@ async function reportFailure(
   whole: RunResult,
   options: SeedOptions,
 ): Promise<object> {
-  const { sabotage, edn, print, report } = options
+  const { guard, edn, print, report } = options
   const [failure] = whole.failures
   if (!failure) return {}
   if (failure.isOfHarness || options.noShrink || options.steps) {
@@ -103,7 +103,7 @@ async function reportFailure(
     return {}
   }
   report(`shrinking ${whole.startedSteps} steps`)
-  const found = await shrinkRun(programs, { seed, steps, whole, sabotage }, { onTrial: report })
+  const found = await shrinkRun(programs, { seed, steps, whole, guard }, { onTrial: report })
   const remarks = remarksOf(found)
   print(`\nThe same with ${found.steps.length} steps, after ${found.trials} trials:\n`)
   if (found.failure) print(storyOf(found.shrunk.lines, found.failure))
