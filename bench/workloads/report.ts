@@ -28,7 +28,7 @@ export type Inserts = { round: number; connections: number; perSecond: number }
 
 export type Measured = { plainInsertBy: 'pgbench' | 'node'; measurements: Measurement[]; plainInserts: Inserts[] }
 
-export type Group = Record<ContenderName, Measurement[]> &
+type Group = Record<ContenderName, Measurement[]> &
   Pick<Measurement, 'workload' | 'connections'> & { inserts: Inserts[] }
 
 export function groupsOf({ measurements, plainInserts }: Pick<Measured, 'measurements' | 'plainInserts'>): Group[] {
