@@ -1,152 +1,122 @@
 // The command line of the measurements. Every option has a default, so `npm run bench` alone is a whole run.
 import { fileURLToPath } from 'node:url'
-import { mostMinutes, readArguments, readList, readOneOf, readWholeNumber, seedRange } from '../harness/options.ts'
+import {
+  mostMinutes,
+  type Range,
+  readArguments,
+  readList,
+  readOneOf,
+  readWholeNumber,
+  seedRange,
+} from '../harness/options.ts'
 import { type WorkloadName, workloadNames } from './load/workloads.ts'
 
-/** How many orders the big books have, or where they are already; those that commands read whole; whether they stay. */
-export type BigBooksOptions = { orders: number; linear: number; books: string | undefined; keep: boolean }
+const ordersRange = { least: 20_000, most: 100_000_000 }
 
-/** How many entries of the ledger are logged, and how many random attacks are made on them. */
-export type AttackOptions = { entries: number; attacks: number; seed: number }
+/** Defaults and ranges. `linear`: the orders of the books that commands read whole. */
+const numbers = {
+  seconds: { usually: 3, least: 1, most: 3_600 },
+  rounds: { usually: 3, least: 1, most: 100 },
+  minutes: { usually: 10, least: 1, most: mostMinutes },
+  orders: { usually: 5_000_000, ...ordersRange },
+  linear: { usually: 200_000, ...ordersRange },
+  entries: { usually: 1_000_000, least: 1_000, most: 100_000_000 },
+  attacks: { usually: 1_000, least: 1, most: 1_000_000 },
+  seed: { usually: 1, ...seedRange },
+  leaves: { usually: 20_000_000, least: 100_000, most: 1_000_000_000 },
+} satisfies Record<string, Range & { usually: number }>
+type NumberName = keyof typeof numbers
+const numberNames = Object.keys(numbers) as NumberName[]
 
-/** How many leaves the tree has whose proofs are measured, and how many entries are sealed. */
-export type LogOptions = { leaves: number; entries: number }
+const connectionsRange = { least: 1, most: 1_024 }
 
-export type Options = {
+export type Options = Record<NumberName, number> & {
   measurement: string
-  seconds: number
-  rounds: number
-  /** Of the soak and the clusters. */
-  minutes?: number
-  /** Of the growth and the pages. */
-  big?: BigBooksOptions
-  attacks?: AttackOptions
-  log?: LogOptions
   connections: number[]
   workloads: WorkloadName[]
-  /** The directory for JSON and plots. */
+  /** The URL of big books that exist already. */
+  books: string | undefined
+  /** Whether big books stay. */
+  keep: boolean
+  /** The directory of the report. */
   out: string
   /** Without it the plain insert is measured by a process of Node, as where there is no pgbench. */
   pgbench: boolean
 }
 
-const secondsRange = { least: 1, most: 3_600 }
-const roundsRange = { least: 1, most: 100 }
-const minutesRange = { least: 1, most: mostMinutes }
-const ordersRange = { least: 20_000, most: 100_000_000 }
-const entriesRange = { least: 1_000, most: 100_000_000 }
-const attacksRange = { least: 1, most: 1_000_000 }
-const leavesRange = { least: 100_000, most: 1_000_000_000 }
-const connectionsRange = { least: 1, most: 1_024 }
-
-const defaults = {
-  seconds: '3',
-  rounds: '3',
-  minutes: '10',
-  orders: '5000000',
-  linear: '200000',
-  connections: '1,64,256',
-  entries: '1000000',
-  attacks: '1000',
-  seed: '1',
-  leaves: '20000000',
-  out: fileURLToPath(new URL('./results', import.meta.url)),
-}
-const options = {
-  seconds: { type: 'string' },
-  rounds: { type: 'string' },
-  minutes: { type: 'string' },
-  connections: { type: 'string' },
-  workloads: { type: 'string' },
-  out: { type: 'string' },
-  orders: { type: 'string' },
-  linear: { type: 'string' },
-  books: { type: 'string' },
+const text = { type: 'string' } as const
+const others = {
+  connections: text,
+  workloads: text,
+  books: text,
   keep: { type: 'boolean' },
-  entries: { type: 'string' },
-  attacks: { type: 'string' },
-  seed: { type: 'string' },
-  leaves: { type: 'string' },
+  out: text,
   'no-pgbench': { type: 'boolean' },
 } as const
-
-type OptionName = keyof typeof options
-
-/**
- * The options of a measurement, the workloads it can run (all by default) and those it runs by default (all it can), and its
- * other defaults.
- */
-export type Takes = {
-  options: readonly OptionName[]
-  can?: readonly WorkloadName[]
-  workloads?: readonly WorkloadName[]
-  usually?: { minutes?: string; connections?: string; seconds?: string; rounds?: string }
+const options = {
+  ...others,
+  ...(Object.fromEntries(numberNames.map((name) => [name, text])) as Record<NumberName, typeof text>),
 }
 
-const takesByDefault: Takes = {
-  options: ['seconds', 'rounds', 'connections', 'workloads', 'out', 'no-pgbench'],
+/**
+ * The options of a measurement besides --out, the workloads it can run (all by default) and those it runs by default (all it
+ * can), and its other defaults.
+ */
+export type Takes = {
+  options: readonly (keyof typeof options)[]
+  can?: readonly WorkloadName[]
+  workloads?: readonly WorkloadName[]
+  usually?: Partial<Record<NumberName | 'connections', string>>
 }
 
 /** The first measurement is the default. */
-export function readOptions(args: string[], measurements: string[], takes: Record<string, Takes> = {}): Options {
+export function readOptions(args: string[], measurements: Record<string, Takes>): Options {
+  const names = Object.keys(measurements)
   const commandLine = { options, usage: `\n${usageOf(measurements)}`, allowPositionals: true }
   return readArguments(args, commandLine, (values, positionals) => {
-    const [first = measurements[0] ?? '', ...more] = positionals
+    const [first = names[0] ?? '', ...more] = positionals
     if (more.length > 0) throw new Error(`one measurement at a time, got "${positionals.join(' ')}"`)
-    const measurement = readOneOf('what to measure', first, measurements)
-    const taken = takes[measurement] ?? takesByDefault
-    const wrong = (Object.keys(values) as OptionName[]).find((name) => !taken.options.includes(name))
+    const measurement = readOneOf('what to measure', first, names)
+    const taken = measurements[measurement] as Takes
+    const wrong = Object.keys(values).find((name) => name !== 'out' && !taken.options.some((each) => each === name))
     if (wrong) throw new Error(`--${wrong}: ${measurement} does not take it`)
-    const { can = workloadNames, workloads: some = can, usually } = taken
-    const { seconds, rounds, minutes, orders, linear, connections, out, ...sizes } = {
-      ...defaults,
-      ...usually,
-      ...values,
-    }
-    const entries = readWholeNumber('--entries', sizes.entries, entriesRange)
+    const { can = workloadNames, workloads: some = can } = taken
+    const numberOf = (name: NumberName) =>
+      readWholeNumber(`--${name}`, values[name] ?? usualOf(name, taken), numbers[name])
     return {
+      ...(Object.fromEntries(numberNames.map((name) => [name, numberOf(name)])) as Record<NumberName, number>),
       measurement,
-      seconds: readWholeNumber('--seconds', seconds, secondsRange),
-      rounds: readWholeNumber('--rounds', rounds, roundsRange),
-      ...(taken.options.includes('minutes') && { minutes: readWholeNumber('--minutes', minutes, minutesRange) }),
-      ...(taken.options.includes('orders') && {
-        big: {
-          orders: readWholeNumber('--orders', orders, ordersRange),
-          linear: readWholeNumber('--linear', linear, ordersRange),
-          books: values.books,
-          keep: values.keep ?? false,
-        },
-      }),
-      ...(taken.options.includes('attacks') && {
-        attacks: {
-          entries,
-          attacks: readWholeNumber('--attacks', sizes.attacks, attacksRange),
-          seed: readWholeNumber('--seed', sizes.seed, seedRange),
-        },
-      }),
-      ...(taken.options.includes('leaves') && {
-        log: { entries, leaves: readWholeNumber('--leaves', sizes.leaves, leavesRange) },
-      }),
-      connections: readList(connections).map((each) => readWholeNumber('--connections', each, connectionsRange)),
+      connections: readList(values.connections ?? usualOf('connections', taken)).map((each) =>
+        readWholeNumber('--connections', each, connectionsRange),
+      ),
       workloads:
         values.workloads === undefined
           ? [...some]
           : readList(values.workloads).map((each) => readOneOf('--workloads', each, can)),
-      out,
+      books: values.books,
+      keep: values.keep ?? false,
+      out: values.out ?? fileURLToPath(new URL('./results', import.meta.url)),
       pgbench: !values['no-pgbench'],
     }
   })
 }
 
-function usageOf(measurements: string[]): string {
-  return (
-    `npm run bench -- [${measurements.join('|')}] [--seconds 3] [--rounds 3] [--connections 1,64,256] ` +
-    '[--workloads "purchase,balance"] [--out bench/results] [--no-pgbench]; ' +
-    'overload: --seconds --rounds --workloads --out; soak: --minutes 10 --out; profile: --seconds --workloads --out; ' +
-    'growth: --orders 5000000 --linear 200000 --keep --books URL --seconds --rounds --out; ' +
-    'pages: --orders 5000000 --keep --books URL --rounds --out; ' +
-    'cluster: --minutes 8 --seconds --connections 64 --workloads --out; ' +
-    'log: --seconds 10 --rounds 7 --leaves 20000000 --entries 1000000 --out; ' +
-    'attacks: --entries 1000000 --attacks 1000 --seed 1 --out'
-  )
+function usualOf(name: NumberName | 'connections', { usually }: Takes): string {
+  return usually?.[name] ?? (name === 'connections' ? '1,64,256' : `${numbers[name].usually}`)
+}
+
+const isNumber = (name: string): name is NumberName => name in numbers
+
+/** What follows an option. */
+const written: Partial<Record<keyof typeof options, string>> = { workloads: ' "purchase,balance"', books: ' URL' }
+
+function usageOf(measurements: Record<string, Takes>): string {
+  const each = Object.entries(measurements).map(([name, taken]) => {
+    const its = taken.options.map((option) => {
+      const usual = isNumber(option) || option === 'connections' ? ` ${usualOf(option, taken)}` : ''
+      return `--${option}${usual || (written[option] ?? '')}`
+    })
+    return `${name}: ${its.join(' ')}`
+  })
+  return `npm run bench -- [${Object.keys(measurements).join('|')}] [--out bench/results]; ${each.join('; ')}`
 }

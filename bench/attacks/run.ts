@@ -2,41 +2,32 @@
 // to the log by the real job, then one random attack after the other, each rolled back. Exit code 0: every attack was found, and
 // nothing was found without one.
 import { createRandom } from '../../harness/random.ts'
-import { createDatabase, createPool, type Log } from '../../src/db/database.ts'
+import { createDatabase, createPool } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { logKeysOf } from '../../src/transparency/note.ts'
-import { generate } from '../books/generate.ts'
+import { entriesPerOrder, generate } from '../books/generate.ts'
 import { startServer } from '../books/server.ts'
 import type { Options } from '../options.ts'
-import { writeJson } from '../report/json.ts'
-import { createProgress, logLine } from '../report/progress.ts'
-import { pepper } from '../stage/books.ts'
+import { createProgress, databaseLog, logLine } from '../report/progress.ts'
+import { counted, publish } from '../report/report.ts'
+import { logOrigin as origin, pepper } from '../stage/books.ts'
 import { machineOf } from '../stage/machine.ts'
 import { type Attacked, attackOnce, type Setting } from './experiment.ts'
 import { createForgery } from './forged-ledger.ts'
 import { readRealLog } from './forged-log.ts'
 import { findFirst, sealBooks } from './holders.ts'
-import { type Results, summarise, tablesOf } from './results.ts'
+import { type Measured, reportOf } from './report.ts'
 
-/** Of generated books, a little less than there are: so many orders have at least the entries that are wanted. */
-const entriesPerOrder = 3.9
 /** The customer with the most entries has about a thousand of a million: more would only take the attacker longer to repair. */
 const busiest = 1_000
-const origin = 'prepaid-credits/log'
 const longestStatementMs = 600_000
 /** What was rolled back is still in the tables, until it is removed. */
 const vacuumEvery = 20
 const changedTables =
   'ledger_entries, accounts, orders, payment_operations, holds, events, log_runs, log_tiles, log_head'
 
-const log: Log = {
-  warn: (fields, message) => logLine(`${message} ${JSON.stringify(fields)}`),
-  error: (fields, message) => logLine(`${message} ${JSON.stringify(fields)}`),
-}
-
-export async function runAttacks({ attacks: wanted, out }: Options, parts: AsyncDisposableStack): Promise<boolean> {
-  if (!wanted) throw new Error('the number of attacks is missing')
-  const setting = await openSetting(parts, wanted)
+export async function runAttacks(options: Options, parts: AsyncDisposableStack): Promise<boolean> {
+  const setting = await openSetting(parts, options)
   const falseAlarms: string[] = []
   const auditWithoutAttack = async () => {
     logLine('Auditing the log without an attack ...')
@@ -44,23 +35,19 @@ export async function runAttacks({ attacks: wanted, out }: Options, parts: Async
     if (found !== null) falseAlarms.push(found)
   }
   await auditWithoutAttack()
-  const attacked = await attackAll(setting, wanted.attacks)
+  const attacked = await attackAll(setting, options.attacks)
   await auditWithoutAttack()
-  const results: Results = {
-    machine: await machineOf({ books: setting }),
-    options: wanted,
-    logged: setting.logged,
-    withoutAttack: { audits: 2, falseAlarms },
-    ...summarise(attacked),
-    attacked,
-  }
-  writeJson(out, 'attacks', results, ['attacked'])
-  process.stdout.write(tablesOf(results))
-  logLine(`Written to ${out}: attacks.json`)
-  return falseAlarms.length === 0 && attacked.every(({ found }) => found !== null)
+  const measured: Measured = { logged: setting.logged, withoutAttack: { audits: 2, falseAlarms }, attacked }
+  const missed = attacked.filter(({ found }) => found === null).length
+  const failures = [
+    ...falseAlarms.map((rule) => `found without an attack: ${rule}`),
+    ...(missed > 0 ? [`not found: ${counted(missed, 'attack')}`] : []),
+  ]
+  const report = { machine: await machineOf({ books: setting }), ...reportOf(measured, options), failures }
+  return publish(options.out, 'attacks', report, measured)
 }
 
-type LoggedSetting = Setting & Pick<Results, 'logged'>
+type LoggedSetting = Setting & Pick<Measured, 'logged'>
 
 async function openSetting(
   parts: AsyncDisposableStack,
@@ -68,7 +55,7 @@ async function openSetting(
 ): Promise<LoggedSetting> {
   const { connection } = await startServer({ keep: false }, parts)
   // One connection: what the attacker has done is seen by the audit, and is never committed.
-  const pool = createPool({ connection, maxConnections: 1, statementLimitMs: longestStatementMs, log })
+  const pool = createPool({ connection, maxConnections: 1, statementLimitMs: longestStatementMs, log: databaseLog })
   const client = await pool.connect()
   parts.defer(async () => {
     client.release(true)
@@ -79,7 +66,7 @@ async function openSetting(
   logLine(`Generating books with ${entries} entries ...`)
   await generate(client, Math.ceil(entries / entriesPerOrder), { busiest })
   logLine('Appending them to the log ...')
-  const database = createDatabase(client, log)
+  const database = createDatabase(client, databaseLog)
   const keys = logKeysOf([{ secret: pepper }], origin)
   const { kept, size, appendedMs } = await sealBooks(client, database, { keys, origin }, createRandom(seed))
   await client.query(createForgery)

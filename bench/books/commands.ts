@@ -1,6 +1,8 @@
 // Runs the commands that read whole books on generated books, as an operator would: cost and outcome of each.
 import { join } from 'node:path'
 import { databaseUrl } from '../../harness/processes.ts'
+import { logLine } from '../report/progress.ts'
+import { thousands } from '../report/report.ts'
 import type { Counts } from './generate.ts'
 import { type Measured, measure } from './measure.ts'
 import type { BooksServer } from './server.ts'
@@ -16,13 +18,10 @@ export type Setting = Pick<BooksServer, 'connection' | 'directory'> & {
   /** The options of the reconciliation. */
   span: { from: string; to: string }
   signal: AbortSignal
-  logLine(text: string): void
 }
 
-const thousands = new Intl.NumberFormat('en-US')
-
 export async function runCommands(counts: Counts, setting: Setting): Promise<Line[]> {
-  const { connection, directory, steps, span, signal, logLine } = setting
+  const { connection, directory, steps, span, signal } = setting
   await using standIn = await openStandIn(connection)
   const environment = {
     DATABASE_URL: databaseUrl(connection),
@@ -45,7 +44,7 @@ export async function runCommands(counts: Counts, setting: Setting): Promise<Lin
     lines.push({ step, rows, seconds, peakMegabytes, outcome: outcomeOf(measured) })
   }
   const { pages, payments } = standIn.requests
-  logLine(`The gateway served ${thousands.format(pages)} pages and ${thousands.format(payments)} payments.`)
+  logLine(`The gateway served ${thousands(pages)} pages and ${thousands(payments)} payments.`)
   return lines
 }
 

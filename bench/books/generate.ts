@@ -197,6 +197,9 @@ const insertMovements = `
 /** `onStep` is called after each step; every order of a number that `busiest` divides is of one customer. */
 export type GenerateOptions = { onStep?: (step: string) => void; busiest?: number }
 
+/** A little less than there are: so many orders have at least the entries that are wanted. */
+export const entriesPerOrder = 3.9
+
 /** With indexes and keys built afterwards, foreign keys checked. */
 export async function generate(client: pg.Client, orders: number, options: GenerateOptions = {}): Promise<void> {
   await inBulk(client, () => generateRows(client, orders, options))

@@ -1,17 +1,32 @@
 // `npm run books -- --orders 1000000`: how long the audit and the reconciliation take, and how much memory, on books of
 // that size. Starts a PostgreSQL of its own with full durability, fills it, runs the commands as an operator would, and
 // prints a table. Exit code 0: measured, and the commands found what they had to find; 1: not; 2: wrong arguments.
-
-import { WrongArguments } from '../../harness/options.ts'
+import { readArguments, readWholeNumber, WrongArguments } from '../../harness/options.ts'
 import { Client } from '../../src/db/connect.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { logLine } from '../report/progress.ts'
+import { columnsTable, thousands } from '../report/report.ts'
 import { type Line, rowsOf, runCommands, stepNames } from './commands.ts'
 import { type Counts, countRows, days, generate } from './generate.ts'
-import { type Options, readOptions } from './options.ts'
 import { startServer } from './server.ts'
 
-const thousands = new Intl.NumberFormat('en-US')
-const logLine = (text: string) => process.stderr.write(`${text}\n`)
+const commandLine = {
+  options: {
+    orders: { type: 'string', default: '1000000' },
+    keep: { type: 'boolean', default: false },
+  },
+  usage: ' (npm run books -- [--orders N] [--keep])',
+} as const
+
+/** `keep` leaves the server running and prints its URL, to look at what was generated. */
+type Options = { orders: number; keep: boolean }
+
+function readOptions(args: string[]): Options {
+  return readArguments(args, commandLine, ({ orders, keep }) => ({
+    orders: readWholeNumber('--orders', orders, { least: 1_000, most: 100_000_000 }),
+    keep,
+  }))
+}
 
 async function main(options: Options): Promise<boolean> {
   await using parts = new AsyncDisposableStack()
@@ -31,7 +46,7 @@ async function run(options: Options, parts: AsyncDisposableStack, signal: AbortS
   const client = new Client(connection)
   await client.connect()
   await migrate(client)
-  logLine(`Generating ${thousands.format(options.orders)} orders ...`)
+  logLine(`Generating ${thousands(options.orders)} orders ...`)
   const startedAt = performance.now()
   await generate(client, options.orders)
   const seconds = (performance.now() - startedAt) / 1_000
@@ -40,9 +55,9 @@ async function run(options: Options, parts: AsyncDisposableStack, signal: AbortS
 
   const lines: Line[] = [
     { step: 'generate', rows: rowsOf(counts), seconds, peakMegabytes: null, outcome: describe(counts) },
-    ...(await runCommands(counts, { connection, directory, signal, steps: stepNames, span: spanOf(), logLine })),
+    ...(await runCommands(counts, { connection, directory, signal, steps: stepNames, span: spanOf() })),
   ]
-  process.stdout.write(table(lines))
+  process.stdout.write(columnsTable(lines, columns))
   return lines.every(({ outcome }) => !outcome.startsWith('FAILED'))
 }
 
@@ -54,34 +69,17 @@ function spanOf(): { from: string; to: string } {
 
 function describe(counts: Counts): string {
   return Object.entries(counts)
-    .map(([name, count]) => `${thousands.format(count)} ${name}`)
+    .map(([name, count]) => `${thousands(count)} ${name}`)
     .join(', ')
 }
 
-function table(lines: Line[]): string {
-  const head = ['step', 'rows', 'seconds', 'rows/s', 'peak MB', 'outcome']
-  const cells = lines.map(({ step, rows, seconds, peakMegabytes, outcome }) => [
-    step,
-    thousands.format(rows),
-    seconds.toFixed(1),
-    thousands.format(Math.round(rows / seconds)),
-    peakMegabytes === null ? '-' : peakMegabytes.toFixed(0),
-    outcome,
-  ])
-  const widths = head.map((title, column) =>
-    Math.max(...[title, ...cells.map((line) => line[column] ?? '')].map((text) => text.length)),
-  )
-  return [head, ...cells]
-    .map((line) =>
-      line
-        .map((text, column) =>
-          column === 0 || column === 5 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('')
+const columns: Record<string, (line: Line) => string> = {
+  step: ({ step }) => step,
+  rows: ({ rows }) => thousands(rows),
+  seconds: ({ seconds }) => seconds.toFixed(1),
+  'rows/s': ({ rows, seconds }) => thousands(rows / seconds),
+  'peak MB': ({ peakMegabytes }) => peakMegabytes?.toFixed(0) ?? '–',
+  outcome: ({ outcome }) => outcome,
 }
 
 try {

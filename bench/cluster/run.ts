@@ -5,25 +5,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuSecondsOf } from '../../harness/process-usage.ts'
 import type { WorkloadName } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
-import { writeJson } from '../report/json.ts'
 import { logLine } from '../report/progress.ts'
-import { counted, short } from '../report/table.ts'
+import { counted, publish, short } from '../report/report.ts'
 import { removeOpenOrders } from '../stage/books.ts'
 import { machineOf } from '../stage/machine.ts'
 import { beginLoad, warmUp } from '../stage/measure.ts'
+import type { Stage } from '../stage/stage.ts'
+import { inTurn, takeAll } from '../stage/turns.ts'
 import {
   type Counts,
   differenceOf,
-  type Idle,
-  idleOf,
-  linesOf,
+  type Measured,
   type Measurement,
   measuredOnClusters,
   type Reach,
-  type Results,
   reaches,
-  tablesOf,
-} from './results.ts'
+  reportOf,
+} from './report.ts'
 import { openSetup, type Setup } from './setups.ts'
 
 const sizes = [0, 1, 2, 3]
@@ -39,13 +37,14 @@ export async function runCluster(options: Options, parts: AsyncDisposableStack):
   const minutesUsed = () => (performance.now() - startedAt) / 60_000
   logLine('Starting PostgreSQL alone, and clusters of one, two and three workers ...')
   const setups = await Promise.all(sizes.map((workers) => openSetup(parts, workers)))
-  const { seconds, minutes = 0 } = options
+  const { seconds, minutes, out } = options
   const loads = options.connections.flatMap((connections) =>
     measuredOnClusters
       .filter((name) => options.workloads.includes(name))
       .map((workload) => ({ workload, connections, seconds, warmSeconds })),
   )
-  const taken: Taken = { measurements: [], idle: [], failures: [] }
+  const measured: Measured = { measurements: [], idle: [] }
+  const failures: string[] = []
   const beganAt = minutesUsed()
   logLine(
     `Measuring, after ${beganAt.toFixed(1)} min: rounds of ${seconds} s each, as many as fit in ${minutes} min ...`,
@@ -54,55 +53,50 @@ export async function runCluster(options: Options, parts: AsyncDisposableStack):
   do {
     round += 1
     const idle = await countIdle(setups)
-    taken.idle.push(...setups.map(({ workers }, index) => ({ round, workers, servers: idle[index] ?? [] })))
-    const all = setups.map((setup, index) => ({ setup, idle: idle[index] ?? [] }))
-    for (const { setup, idle } of round % 2 === 1 ? all : all.toReversed()) {
-      await measureSetup(setup, { round, loads, idle }, taken)
-    }
+    measured.idle.push(...setups.map(({ workers }, index) => ({ round, workers, servers: idle[index] ?? [] })))
+    const steps = inTurn(
+      round,
+      setups.map((setup, index) => ({ setup, idle: idle[index] ?? [] })),
+    ).flatMap((each) => reachesOf(each.setup).flatMap((reach) => loads.map((load) => ({ ...each, reach, load }))))
+    failures.push(...(await measureRound(parts, round, steps, measured.measurements)))
   } while (minutesUsed() + (minutesUsed() - beganAt) / round <= minutes)
-  const { measurements, idle, failures } = taken
-  const results: Results = {
-    machine: await machineOf((setups[0] as Setup).stages['all groups']),
-    options: { seconds, rounds: round },
-    lines: linesOf(measurements),
-    idle: idleOf(idle),
-    measurements,
-    failures,
-  }
-  writeJson(options.out, 'cluster', results, ['measurements'])
-  process.stdout.write(tablesOf(results))
-  logLine(`Written to ${options.out}: cluster.json`)
-  return failures.length === 0
+  const machine = await machineOf((setups[0] as Setup).stages['all groups'])
+  const report = { machine, ...reportOf(measured, { rounds: round, seconds }), failures }
+  return publish(out, 'cluster', report, measured)
 }
 
-type Taken = Pick<Results, 'measurements' | 'failures'> & { idle: Idle[] }
 type Load = { workload: WorkloadName; connections: number; seconds: number; warmSeconds: number }
-type Round = { round: number; loads: Load[]; idle: Counts[] }
+type Step = { setup: Setup; idle: Counts[]; reach: Reach; load: Load }
 
-async function measureSetup(setup: Setup, { round, loads, idle }: Round, taken: Taken): Promise<void> {
-  const { workers } = setup
-  // One PostgreSQL has no groups.
-  for (const reach of workers === 0 ? reaches.slice(0, 1) : reaches) {
-    // Connections that are not used for a minute are closed, with their plans, and keys are forgotten.
-    await warmUp(setup.stages[reach], usedSeconds)
-    for (const load of loads) {
+/** One PostgreSQL has no groups. */
+const reachesOf = ({ workers }: Setup) => (workers === 0 ? reaches.slice(0, 1) : reaches)
+
+/** Returns the failures. */
+async function measureRound(
+  parts: AsyncDisposableStack,
+  round: number,
+  steps: Step[],
+  measurements: Measurement[],
+): Promise<string[]> {
+  let warm: Stage | undefined
+  return await takeAll(parts, steps, {
+    nameOf: ({ setup: { workers }, reach, load: { workload, connections } }) =>
+      `round ${round}, ${counted(workers, 'worker')}, ${reach}, ${workload}, ${counted(connections, 'connection')}`,
+    async take({ setup, idle, reach, load }) {
       const { workload, connections } = load
-      const name = `round ${round}, ${counted(workers, 'worker')}, ${reach}, ${workload}, ${counted(connections, 'connection')}`
-      try {
-        const figures = await measure(setup, reach, load, idle)
-        taken.measurements.push({ round, workers, reach, workload, connections, ...figures })
-        const used = figures.servers.map(({ cpuMicroseconds }) => short(cpuMicroseconds)).join(', ')
-        logLine(`${name}: ${figures.perSecond.toFixed(0)}/s, processor time of the servers ${used} µs`)
-      } catch (error) {
-        // A failure does not stop the other measurements.
-        if (setup.stages[reach].parts.disposed) throw error
-        taken.failures.push(`${name}: ${(error as Error).message}`)
-        logLine(`${name}: FAILED: ${(error as Error).message}`)
-      }
+      // Connections that are not used for a minute are closed, with their plans, and keys are forgotten.
+      if (warm !== setup.stages[reach]) await warmUp(setup.stages[reach], usedSeconds)
+      warm = setup.stages[reach]
+      const figures = await measure(setup, reach, load, idle)
+      measurements.push({ round, workers: setup.workers, reach, workload, connections, ...figures })
+      const used = figures.servers.map(({ cpuMicroseconds }) => short(cpuMicroseconds)).join(', ')
+      return `${figures.perSecond.toFixed(0)}/s, processor time of the servers ${used} µs`
+    },
+    async afterEach({ setup, reach }) {
       await removeOpenOrders(setup.stages[reach].books)
       await setup.checkpoint()
-    }
-  }
+    },
+  })
 }
 
 /** All at the same time: a second of each server. */

@@ -12,7 +12,7 @@ import { newDirectory } from '../books/server.ts'
 import type { Customer } from '../load/requests.ts'
 import { type Books, connectTo, fillBooks } from '../stage/books.ts'
 import { customersOfStage, openStage, type Stage } from '../stage/stage.ts'
-import type { Counts, Reach } from './results.ts'
+import type { Counts, Reach } from './report.ts'
 
 export type Setup = {
   /** None: PostgreSQL without the extension. */
@@ -91,8 +91,7 @@ const transactionsText = `
 
 /** From another database, so that it does not count itself. */
 async function watch(parts: AsyncDisposableStack, node: CitusNode): Promise<Watched> {
-  const client = await connectTo(node)
-  parts.defer(() => client.end())
+  const client = await connectTo(node, parts)
   const { pid } = findPostmaster(node.dataDirectory) ?? { pid: 0 }
   return {
     client,

@@ -2,32 +2,31 @@
 // and a quarter of those. Generated, or kept by an earlier run.
 import { rmSync } from 'node:fs'
 import type pg from 'pg'
-import { Client } from '../../src/db/connect.ts'
 import type { EmbeddedServer } from '../../src/db/embedded/server.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { type Line, runCommands, type StepName } from '../books/commands.ts'
 import { type Counts, countRows, generate } from '../books/generate.ts'
 import { type BooksServer, newDirectory, startServer } from '../books/server.ts'
-import type { BigBooksOptions } from '../options.ts'
+import type { Options } from '../options.ts'
 import { logLine } from '../report/progress.ts'
+import { thousands } from '../report/report.ts'
+import { connectTo } from '../stage/books.ts'
 
 type Connection = EmbeddedServer['connection']
 
 export type BigBooks = { client: pg.Client; connection: Connection; counts: Counts; generatedSeconds: number | null }
 export type Sizes = { server: BooksServer; full: BigBooks; large: BigBooks; small: BigBooks }
 
-const thousands = new Intl.NumberFormat('en-US')
-
 /** The size of existing books is counted. */
 export async function openFull(
   parts: AsyncDisposableStack,
-  { orders, keep, books }: BigBooksOptions,
+  { orders, keep, books }: Options,
 ): Promise<Pick<Sizes, 'server' | 'full'>> {
   const server = await (books === undefined ? startServer({ keep }, parts) : findServer(parts, books))
   return { server, full: await openBooks(parts, server.connection, books === undefined ? orders : null) }
 }
 
-export async function openSizes(parts: AsyncDisposableStack, options: BigBooksOptions): Promise<Sizes> {
+export async function openSizes(parts: AsyncDisposableStack, options: Options): Promise<Sizes> {
   const { server, full } = await openFull(parts, options)
   const { linear } = options
   const beside = async (size: number) => {
@@ -56,19 +55,12 @@ async function findServer(parts: AsyncDisposableStack, url: string): Promise<Boo
   const connection = connectionOf(url)
   const directory = newDirectory()
   parts.defer(() => rmSync(directory, { recursive: true, force: true }))
-  const client = await connectTo(parts, connection)
+  const client = await connectTo({ connection }, parts)
   const { rows } = await client.query<{ place: string; generated: boolean }>(
     `select current_setting('data_directory') as place, to_regclass('standin.movements') is not null as generated`,
   )
   if (!rows[0]?.generated) throw new Error(`--books: no books were generated at ${url}`)
   return { connection, directory, dataDirectory: rows[0].place }
-}
-
-async function connectTo(parts: AsyncDisposableStack, connection: Connection): Promise<pg.Client> {
-  const client = new Client(connection)
-  await client.connect()
-  parts.defer(() => client.end())
-  return client
 }
 
 async function provideDatabase(client: pg.Client, name: string): Promise<void> {
@@ -82,11 +74,11 @@ async function openBooks(
   connection: Connection,
   orders: number | null,
 ): Promise<BigBooks> {
-  const client = await connectTo(parts, connection)
+  const client = await connectTo({ connection }, parts)
   await migrate(client)
   const generatedSeconds = orders === null ? null : await generateOnce(client, orders)
   const counts = await countRows(client)
-  logLine(`Books of ${thousands.format(counts.orders)} orders and ${thousands.format(counts.entries)} ledger entries.`)
+  logLine(`Books of ${thousands(counts.orders)} orders and ${thousands(counts.entries)} ledger entries.`)
   return { client, connection, counts, generatedSeconds }
 }
 
@@ -96,7 +88,7 @@ async function generateOnce(client: pg.Client, orders: number): Promise<number |
   )
   if (rows[0]?.begun) throw new Error('the generation of these books was interrupted: start over without --books')
   if (rows[0]?.generated) return null
-  logLine(`Generating ${thousands.format(orders)} orders ...`)
+  logLine(`Generating ${thousands(orders)} orders ...`)
   const startedAt = performance.now()
   const took = () => (performance.now() - startedAt) / 1_000
   await generate(client, orders, { onStep: (step) => logLine(`  ${took().toFixed(0)} s: ${step}`) })
@@ -118,5 +110,5 @@ export async function runOn(books: BigBooks, { directory }: BooksServer, signal:
   const { from = '', to = '', reconciled = false } = rows[0] ?? {}
   const steps: StepName[] = reconciled ? ['audit', 'reconcile again'] : ['audit', 'reconcile', 'reconcile again']
   const { counts, connection } = books
-  return await runCommands(counts, { connection, directory, steps, span: { from, to }, signal, logLine })
+  return await runCommands(counts, { connection, directory, steps, span: { from, to }, signal })
 }

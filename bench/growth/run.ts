@@ -1,28 +1,27 @@
 // How the service performs on big books: the same load on new books and on big ones, side by side; and the commands
 // that read whole books, on large ones beside a quarter of them.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Line } from '../books/commands.ts'
 import type { WorkloadName } from '../load/workloads.ts'
 import type { Options } from '../options.ts'
-import { writeJson } from '../report/json.ts'
-import { createProgress, logLine } from '../report/progress.ts'
-import { type Books, fill, removeOpenOrders } from '../stage/books.ts'
+import { logLine } from '../report/progress.ts'
+import { publish } from '../report/report.ts'
+import { type Books, fill } from '../stage/books.ts'
 import { machineOf } from '../stage/machine.ts'
-import { measure, warmUp } from '../stage/measure.ts'
+import { warmUp } from '../stage/measure.ts'
+import { measureSides } from '../stage/sides.ts'
 import { customersOfStage, openStage, type Stage } from '../stage/stage.ts'
-import { takeTurns } from '../stage/turns.ts'
 import { type BigBooks, openSizes, runOn, type Sizes } from './books.ts'
-import { type Measurement, plotOf, type Results, type Side, type Size, sides, tablesOf } from './results.ts'
+import { type Measured, reportOf, type Side, type Size } from './report.ts'
 import { busiestCustomer, type Reading, readStatement } from './statement.ts'
 
 const workloads: WorkloadName[] = ['purchase', 'confirm', 'balance', 'spend over many customers']
-const connections = 64
 const warmSeconds = 1
 
 export async function runGrowth(options: Options, parts: AsyncDisposableStack): Promise<boolean> {
-  if (!options.big) throw new Error('the size of the books is missing')
-  const sizes = await openSizes(parts, options.big)
+  const { seconds, rounds, out } = options
+  const sizes = await openSizes(parts, options)
   // Before the load: the gateway's list does not have the payments of the load.
   const commands = await runAll(parts, sizes)
   const failures = Object.values(commands).flatMap((lines) =>
@@ -33,37 +32,29 @@ export async function runGrowth(options: Options, parts: AsyncDisposableStack): 
     empty: await openStage(parts, ['service'], undefined, withoutWorker),
     full: await openStage(parts, ['service'], await playableOf(sizes, 'full'), withoutWorker),
   }
-  for (const side of sides) await warmUp(stages[side], options.seconds)
-  const measurements = await measureAll(stages, options, failures)
+  for (const stage of Object.values(stages)) await warmUp(stage, seconds)
+  const taken = await measureSides(stages, { rounds, seconds, warmSeconds, workloads }, async () => ({}))
+  failures.push(...taken.failures)
   const small = await openStage(parts, ['service'], await playableOf(sizes, 'small'), withoutWorker)
-  const readings = {
-    small: await readAll(small, 'small', options.rounds, failures),
-    full: await readAll(stages.full, 'full', options.rounds, failures),
-  }
-  const { seconds, rounds } = options
   const sizeOf = ({ counts, generatedSeconds }: BigBooks, lines: Line[]) => ({
     counts,
     generatedSeconds,
     commands: lines,
   })
-  const results: Results = {
-    machine: await machineOf(stages.full),
-    options: { seconds, rounds, connections },
+  const measured: Measured = {
     books: {
       full: sizeOf(sizes.full, []),
       large: sizeOf(sizes.large, commands.large),
       small: sizeOf(sizes.small, commands.small),
     },
-    measurements,
-    readings,
-    failures,
+    measurements: taken.measurements,
+    readings: {
+      small: await readAll(small, 'small', rounds, failures),
+      full: await readAll(stages.full, 'full', rounds, failures),
+    },
   }
-  writeJson(options.out, 'growth', results)
-  const plot = plotOf(results)
-  if (plot) writeFileSync(join(options.out, 'growth-ratios.svg'), plot)
-  process.stdout.write(tablesOf(results))
-  logLine(`Written to ${options.out}: growth.json${plot ? ', growth-ratios.svg' : ''}`)
-  return failures.length === 0
+  const report = { machine: await machineOf(stages.full), ...reportOf(measured, options), failures }
+  return publish(out, 'growth', report, measured)
 }
 
 async function runAll(parts: AsyncDisposableStack, sizes: Sizes): Promise<Record<'small' | 'large', Line[]>> {
@@ -83,34 +74,6 @@ async function playableOf({ server, ...sizes }: Sizes, size: Size): Promise<Book
   const directory = join(server.directory, size)
   mkdirSync(directory, { recursive: true })
   return { directory, server: { connection, dataDirectory }, client, ...(await fill(client, customersOfStage)) }
-}
-
-async function measureAll(
-  stages: Record<Side, Stage>,
-  { rounds, seconds }: Options,
-  failures: string[],
-): Promise<Measurement[]> {
-  const steps = takeTurns(rounds, workloads, sides)
-  const progress = createProgress(steps.length)
-  const measurements: Measurement[] = []
-  logLine(`Measuring: ${steps.length} times ${seconds} s, and ${warmSeconds} s to warm up each ...`)
-  for (const step of steps) {
-    const { round, workload, side } = step
-    const stage = stages[side]
-    const name = `round ${round}, ${workload}, ${side}`
-    try {
-      const figures = await measure(stage, 'service', { workload, connections, seconds, warmSeconds })
-      measurements.push({ ...step, ...figures })
-      logLine(progress(`${name}: ${figures.perSecond.toFixed(0)}/s, p99 ${figures.p99Ms.toFixed(2)} ms`))
-    } catch (error) {
-      // A failure does not stop the other measurements.
-      if (stage.parts.disposed) throw error
-      failures.push(`${name}: ${(error as Error).message}`)
-      logLine(progress(`${name}: FAILED: ${(error as Error).message}`))
-    }
-    await removeOpenOrders(stage.books)
-  }
-  return measurements
 }
 
 async function readAll(stage: Stage, size: Size, rounds: number, failures: string[]): Promise<Reading[]> {

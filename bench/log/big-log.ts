@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { createRandom, type Random } from '../../harness/random.ts'
-import { createDatabase, createPool, type Database, type Log } from '../../src/db/database.ts'
+import { createDatabase, createPool, type Database } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { createAppendToLog } from '../../src/transparency/append.ts'
 import { receiptOfEntries } from '../../src/transparency/log.ts'
@@ -19,13 +19,12 @@ import {
   tileWidth,
 } from '../../src/transparency/tree.ts'
 import { inBulk } from '../books/bulk.ts'
-import { generate } from '../books/generate.ts'
+import { entriesPerOrder, generate } from '../books/generate.ts'
 import { startServer } from '../books/server.ts'
-import { logLine } from '../report/progress.ts'
-import { pepper } from '../stage/books.ts'
-import { type BigLog, percentilesOf, type Sealing } from './results.ts'
+import { databaseLog, logLine } from '../report/progress.ts'
+import { logOrigin as origin, pepper } from '../stage/books.ts'
+import type { BigLog, Sealing } from './report.ts'
 
-const entriesPerOrder = 3.9
 const provenEntries = 5_000
 /** As a service that has run for a while: Node compiles in that time, on the cores that PostgreSQL needs. */
 const warmEntries = 5_000
@@ -33,33 +32,27 @@ const warmEntries = 5_000
 const requestConnections = 6
 const longestStatementMs = 600_000
 const tilesPerInsert = 512
-const origin = 'prepaid-credits/log'
-
-const log: Log = {
-  warn: (fields, message) => logLine(`${message} ${JSON.stringify(fields)}`),
-  error: (fields, message) => logLine(`${message} ${JSON.stringify(fields)}`),
-}
 
 export async function measureBigLog(
   parts: AsyncDisposableStack,
   { entries, leaves }: { entries: number; leaves: number },
 ): Promise<{ sealing: Sealing; bigLog: BigLog }> {
   const { connection } = await startServer({ keep: false }, parts)
-  const pool = createPool({ connection, maxConnections: 2, statementLimitMs: longestStatementMs, log })
+  const pool = createPool({ connection, maxConnections: 2, statementLimitMs: longestStatementMs, log: databaseLog })
   parts.defer(() => pool.end())
   const client = await pool.connect()
   const signer = { keys: logKeysOf([{ secret: pepper }], origin), origin }
   await migrate(client)
   logLine(`Generating books with ${entries} entries ...`)
   await generate(client, Math.ceil(entries / entriesPerOrder))
-  const sealing = await measureSealing(client, createDatabase(pool, log), signer)
+  const sealing = await measureSealing(client, createDatabase(pool, databaseLog), signer)
   const built = await spreadLeaves(client, signer, Math.ceil(leaves / sealing.entries))
   client.release(true)
   // Planned once, as the connections of requests.
-  const requests = createPool({ connection, maxConnections: requestConnections, plans: 'once', log })
+  const requests = createPool({ connection, maxConnections: requestConnections, plans: 'once', log: databaseLog })
   parts.defer(() => requests.end())
-  const tookMs = await measureProofs(createDatabase(requests, log), signer, requests)
-  return { sealing, bigLog: { ...built, proofs: provenEntries, ms: percentilesOf(tookMs) } }
+  const proofsMs = await measureProofs(createDatabase(requests, databaseLog), signer, requests)
+  return { sealing, bigLog: { ...built, proofsMs } }
 }
 
 async function sizesOf(client: pg.ClientBase): Promise<{ tileMegabytes: number; runMegabytes: number }> {
@@ -106,7 +99,7 @@ async function spreadLeaves(
   client: pg.PoolClient,
   signer: LogSigner,
   factor: number,
-): Promise<Omit<BigLog, 'proofs' | 'ms'>> {
+): Promise<Omit<BigLog, 'proofsMs'>> {
   logLine(`Spreading them over ${factor} times as many leaves ...`)
   const startedAt = performance.now()
   const took = () => `${((performance.now() - startedAt) / 1_000).toFixed(0)} s`

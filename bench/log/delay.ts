@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { beginLoad } from '../stage/measure.ts'
+import { connections } from '../stage/sides.ts'
 import type { Stage } from '../stage/stage.ts'
-import { connections } from './throughput.ts'
 
 const lookEveryMs = 50
 const probeEveryMs = 200

@@ -1,87 +1,86 @@
-// The tables and the plot of an overload, made from its results alone.
-import { draw } from '../report/plot.ts'
-import type { Spread } from '../report/spread.ts'
-import { counted, milliseconds, ratio, table, whole } from '../report/table.ts'
-import { describeMachine, type Machine } from '../stage/machine.ts'
-import { type Judged, keptShare, type Line, type Taken } from './summary.ts'
+// An overload beside its peak. Ratios are taken within a round: the work done to that round's own peak, the payers' rate to
+// their own beside few readers.
+import type { Metered, Tally } from '../load/meter.ts'
+import type { WorkloadName } from '../load/workloads.ts'
+import { ratioWithin, spreadOver } from '../report/figures.ts'
+import { brief, columnsTable, counted, type Judged, type Report, targetsTable, whole } from '../report/report.ts'
 
-export type Failure = Pick<Taken, 'round' | 'subject' | 'phase' | 'connections'> & { reason: string }
+export const overloaded = ['balance', 'purchase', 'mixed day'] as const satisfies WorkloadName[]
+export type Overloaded = (typeof overloaded)[number]
+export type Phase = 'peak' | 'polite' | 'rude' | 'calm' | 'crowded'
 
-export type Results = {
-  machine: Machine
-  options: { seconds: number; rounds: number; workloads: string[] }
-  targets: Judged[]
-  lines: Line[]
-  taken: Taken[]
-  failures: Failure[]
+export type Taken = {
+  round: number
+  subject: Overloaded | 'payers'
+  phase: Phase
+  connections: number
+  measured: Metered
+  /** Of the second load. */
+  besides?: Metered
 }
 
-const columns: { head: string; cell(line: Line): string }[] = [
-  { head: 'load', cell: nameOf },
-  { head: 'connections', cell: ({ connections }) => connections.join(', ') },
-  { head: 'work/s', cell: ({ work }) => whole(work) },
-  { head: 'refused/s', cell: ({ refused }) => whole(refused) },
-  { head: 'p50 of work', cell: ({ workP50Ms }) => milliseconds(workP50Ms) },
-  { head: 'p99 of work', cell: ({ workP99Ms }) => milliseconds(workP99Ms) },
-  { head: 'p50 of refusals', cell: ({ refusedP50Ms }) => milliseconds(refusedP50Ms) },
-  { head: 'p99 of refusals', cell: ({ refusedP99Ms }) => milliseconds(refusedP99Ms) },
-]
-
-export function tablesOf({ machine, options, targets, lines, failures }: Results): string {
-  const { rounds, seconds } = options
-  const described =
-    `${describeMachine(machine)}; ${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken ` +
-    'within a round, and given with the least and the most. The payers’ work is their confirms and cancels.\n'
-  const judged = targets.map(({ name, bound, limit, measured, met }) => [
-    name,
-    `${bound} ${limit}`,
-    ratio(measured),
-    met ? 'met' : 'missed',
-  ])
-  const parts = [
-    described,
-    table(['target', 'wanted', 'measured', ''], judged),
-    table(
-      columns.map(({ head }) => head),
-      lines.map((line) => columns.map(({ cell }) => cell(line))),
-    ),
-    failures.map(({ reason, ...line }) => `- FAILED: round ${line.round}, ${nameOf(line)}: ${reason}\n`).join(''),
-  ]
-  return parts.filter((text) => text !== '').join('\n')
+/** The payers' work are confirms and cancels; purchases only prepare them. */
+export function workOf({ subject, measured }: Pick<Taken, 'subject' | 'measured'>): number {
+  return (subject === 'payers' ? measured.settled : measured.done.count) / measured.seconds
 }
 
-function nameOf({ subject, phase }: Pick<Line, 'subject' | 'phase'>): string {
-  return `${subject}, ${phase}`
+/** What was taken of a phase: the best count of connections in each round. */
+function linesOf(taken: Taken[]): Taken[][] {
+  const best = [...Map.groupBy(taken, ({ round, subject, phase }) => `${round} ${subject} ${phase}`).values()].flatMap(
+    (group) => group.toSorted((left, right) => workOf(right) - workOf(left)).slice(0, 1),
+  )
+  return [...Map.groupBy(best, ({ subject, phase }) => `${subject} ${phase}`).values()]
 }
 
-const thousands = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const keptShare = 0.9
 
-export function plotOf({ lines, options }: Results): string {
-  const { rounds, seconds } = options
-  return draw({
-    title: 'Work done and refused when more comes than is let in',
-    subtitle: `median of ${counted(rounds, 'round')} of ${seconds} s; thin line: least to most; the payers’ work: confirms and cancels`,
-    unit: 'a second',
-    scale: 'linear',
-    markName: `${keptShare} of the peak, or of the calm`,
-    series: [
-      { name: 'work done', colour: 'blue' },
-      { name: 'refused', colour: 'amber' },
-    ],
-    groups: lines.map((line) => ({
-      label: `${nameOf(line)} (${line.connections.join(', ')})`,
-      bars: [barOf('work done', line.work, markOf(line, lines)), barOf('refused', line.refused)],
-    })),
-    format: (value) => thousands.format(value),
+/** The phase that each is compared with. */
+const against: Partial<Record<Phase, Phase>> = { polite: 'peak', rude: 'peak', crowded: 'calm' }
+
+/** By the median; refusals of payers by the most of any round. */
+export function judge(taken: Taken[]): Judged[] {
+  const lines = linesOf(taken)
+  const lineOf = (wanted: Taken['subject'], ofPhase?: Phase) =>
+    lines.find(([first]) => first?.subject === wanted && first.phase === ofPhase) ?? []
+  const kept = lines.flatMap((line): Judged[] => {
+    const [{ subject, phase }] = line as [Taken]
+    const measured = ratioWithin(line, lineOf(subject, against[phase]), workOf)
+    const name = `${subject}, ${phase}: work to its ${against[phase]}`
+    return measured ? [{ name, wanted: `at least ${keptShare}`, measured, met: measured.median >= keptShare }] : []
   })
+  const measured = spreadOver(lineOf('payers', 'crowded'), (each) => each.measured.settlesRefused)
+  if (!measured) return kept
+  const name = 'payers, crowded: confirms and cancels refused'
+  return [...kept, { name, wanted: 'at most 0', measured, met: measured.most === 0 }]
 }
 
-function barOf(series: string, { median, least, most }: Spread, mark?: number) {
-  return { series, value: median, least, most, mark }
+/** Latencies of refusals only where there were any. */
+const latency = (line: Taken[], kind: 'done' | 'refused', which: 'p50Ms' | 'p99Ms') =>
+  brief(
+    spreadOver(line, ({ measured }) => tallyOf(measured[kind], which)),
+    'ms',
+  )
+const tallyOf = (tally: Tally, which: 'p50Ms' | 'p99Ms') => (tally.count > 0 ? tally[which] : null)
+
+const columns: Record<string, (line: Taken[]) => string> = {
+  load: ([first]) => `${first?.subject}, ${first?.phase}`,
+  connections: (line) => [...new Set(line.map(({ connections }) => connections))].join(', '),
+  'work/s': (line) => whole(spreadOver(line, workOf)),
+  'refused/s': (line) => whole(spreadOver(line, ({ measured }) => measured.refused.count / measured.seconds)),
+  'p50 of work': (line) => latency(line, 'done', 'p50Ms'),
+  'p99 of work': (line) => latency(line, 'done', 'p99Ms'),
+  'p50 of refusals': (line) => latency(line, 'refused', 'p50Ms'),
+  'p99 of refusals': (line) => latency(line, 'refused', 'p99Ms'),
 }
 
-function markOf({ subject, phase }: Line, lines: Line[]): number | undefined {
-  if (phase === 'peak' || phase === 'calm') return undefined
-  const beside = lines.find((each) => each.subject === subject && (each.phase === 'peak' || each.phase === 'calm'))
-  return beside && beside.work.median * keptShare
+export function reportOf(
+  taken: Taken[],
+  { rounds, seconds }: { rounds: number; seconds: number },
+): Pick<Report, 'how' | 'tables'> {
+  return {
+    how:
+      `${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken within a round, and given with the least and ` +
+      'the most. The payers’ work is their confirms and cancels.',
+    tables: [targetsTable(judge(taken)), columnsTable(linesOf(taken), columns)],
+  }
 }

@@ -10,14 +10,15 @@ import { createPasswords } from '../../src/operators/passwords.ts'
 import { createAddUp } from '../../src/payments/books/figures.ts'
 import { type BigBooks, openFull } from '../growth/books.ts'
 import type { Options } from '../options.ts'
-import { writeJson } from '../report/json.ts'
-import { createProgress, logLine } from '../report/progress.ts'
-import { short } from '../report/table.ts'
+import { percentilesOf } from '../report/figures.ts'
+import { logLine } from '../report/progress.ts'
+import { publish, short } from '../report/report.ts'
 import { fill } from '../stage/books.ts'
 import { machineOf } from '../stage/machine.ts'
 import { openStage } from '../stage/stage.ts'
+import { takeAll } from '../stage/turns.ts'
 import { type Page, pagesOf } from './pages.ts'
-import { crowd, type PageFigures, type Results, spentOf, tablesOf } from './results.ts'
+import { crowd, type Measured, type PageTimes, reportOf } from './report.ts'
 import { addRows } from './rows.ts'
 
 const requestsPerRound = 32
@@ -26,8 +27,7 @@ const addUpEveryMs = 10_000
 const warmRequests = 6
 
 export async function runPages(options: Options, parts: AsyncDisposableStack): Promise<boolean> {
-  if (!options.big) throw new Error('the size of the books is missing')
-  const { server, full } = await openFull(parts, options.big)
+  const { server, full } = await openFull(parts, options)
   logLine('Adding discrepancies, actions and names ...')
   await addRows(full.client)
   const addedUp = await addAllUp(full)
@@ -51,26 +51,25 @@ export async function runPages(options: Options, parts: AsyncDisposableStack): P
   const base = `http://127.0.0.1:${stage.contenders.service?.listening.internalPort}${apiPath}`
   const readPage = await signIn(base, full)
   const requests = options.rounds * requestsPerRound
-  const failures: string[] = []
-  const pages = await measureAll(await pagesOf(full.client), readPage, requests, failures)
-  const results: Results = {
-    machine: await machineOf(stage),
-    counts: full.counts,
-    options: { requests },
-    addedUp,
-    pages,
-    failures,
-  }
-  writeJson(options.out, 'pages', results)
-  process.stdout.write(tablesOf(results))
-  logLine(`Written to ${options.out}: pages.json`)
-  return failures.length === 0
+  const pages: PageTimes[] = []
+  const failures = await takeAll(parts, await pagesOf(full.client), {
+    nameOf: ({ name }) => name,
+    async take(page) {
+      const times = await measure(page, readPage, requests)
+      pages.push(times)
+      const { p50, p95 } = percentilesOf(times.alone)
+      return `${short(p50)} ms, 95 % within ${short(p95)} ms`
+    },
+  })
+  const measured: Measured = { counts: full.counts, requests, addedUp, pages }
+  const report = { machine: await machineOf(stage), ...reportOf(measured), failures }
+  return publish(options.out, 'pages', report, measured)
 }
 
 const silent = { warn: () => undefined, error: () => undefined }
 
 /** Null when it had been done before. */
-async function addAllUp({ client }: BigBooks): Promise<Results['addedUp']> {
+async function addAllUp({ client }: BigBooks): Promise<Measured['addedUp']> {
   const { rowCount } = await client.query('select from figures_reached')
   const addUp = createAddUp(createDatabase(client, silent))
   const startedAt = performance.now()
@@ -127,28 +126,7 @@ async function signIn(base: string, { client }: BigBooks): Promise<ReadPage> {
   }
 }
 
-async function measureAll(
-  pages: Page[],
-  readPage: ReadPage,
-  requests: number,
-  failures: string[],
-): Promise<PageFigures[]> {
-  const progress = createProgress(pages.length)
-  const measured: PageFigures[] = []
-  for (const page of pages) {
-    try {
-      const figures = await measure(page, readPage, requests)
-      measured.push(figures)
-      logLine(progress(`${page.name}: ${short(figures.alone.p50Ms)} ms, 95 % within ${short(figures.alone.p95Ms)} ms`))
-    } catch (error) {
-      failures.push(`${page.name}: ${(error as Error).message}`)
-      logLine(progress(`${page.name} failed`))
-    }
-  }
-  return measured
-}
-
-async function measure({ name, path }: Page, readPage: ReadPage, requests: number): Promise<PageFigures> {
+async function measure({ name, path }: Page, readPage: ReadPage, requests: number): Promise<PageTimes> {
   // The first few pay for planning and compiled code.
   for (let number = 0; number < warmRequests; number += 1) await readPage(path(number))
   const alone: number[] = []
@@ -162,5 +140,5 @@ async function measure({ name, path }: Page, readPage: ReadPage, requests: numbe
     }
   }
   await Promise.all(Array.from({ length: crowd }, work))
-  return { page: name, alone: spentOf(alone), crowded: spentOf(crowded) }
+  return { page: name, alone, crowded }
 }

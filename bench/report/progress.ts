@@ -1,7 +1,14 @@
 // Progress of a measurement on stderr: a line for each step done, and how long the rest will take.
+import type { Log } from '../../src/db/database.ts'
 
 export function logLine(text: string): void {
   process.stderr.write(`${text}\n`)
+}
+
+/** Of a database. */
+export const databaseLog: Log = {
+  warn: (fields, message) => logLine(`${message} ${JSON.stringify(fields)}`),
+  error: (fields, message) => logLine(`${message} ${JSON.stringify(fields)}`),
 }
 
 /** For each step: `3 of 81, about 7 min left: ...`. */

@@ -1,9 +1,6 @@
 // The books a measurement starts with: a PostgreSQL of its own with full durability, rows of earlier traffic, customers
 // with more credits than a measurement can spend, a key for each, a token for the services.
 import { hash, randomUUID } from 'node:crypto'
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { newOrderId, newSecretText } from '../../src/core/ids.ts'
@@ -11,14 +8,17 @@ import { hashKey, type Peppers } from '../../src/customers/api-keys.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
 import { Client } from '../../src/db/connect.ts'
 import { createDatabase } from '../../src/db/database.ts'
-import { type EmbeddedServer, startEmbedded } from '../../src/db/embedded/server.ts'
+import type { EmbeddedServer } from '../../src/db/embedded/server.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { packageOf } from '../../src/payments/packages.ts'
 import { generate } from '../books/generate.ts'
+import { startServer } from '../books/server.ts'
 import type { Customer } from '../load/requests.ts'
 import type { Order } from '../load/workloads.ts'
 
 export const pepper = 'a pepper for this measurement'
+/** The name of its transparency log. */
+export const logOrigin = 'prepaid-credits/log'
 const peppers: Peppers = [{ version: 1, secret: pepper }]
 
 /** PostgreSQL plans by the size of its tables: empty ones get sequential scans, and keep them while they fill. */
@@ -31,20 +31,7 @@ type Server = Pick<EmbeddedServer, 'connection' | 'dataDirectory'>
 export type Books = Filled & { directory: string; server: Server; client: pg.Client }
 
 export async function openBooks(parts: AsyncDisposableStack, customers: number): Promise<Books> {
-  const directory = mkdtempSync(join(realpathSync(tmpdir()), 'prepaid-credits-bench-'))
-  // As root the server runs as another user, which needs access.
-  chmodSync(directory, 0o755)
-  const server = await startEmbedded({ dataDir: join(directory, 'data') })
-  async function remove(): Promise<void> {
-    await server.stop()
-    // As root the cluster may be outside of our directory, and so may the socket, whose path has to be short.
-    for (const place of [dirname(server.dataDirectory), server.connection.host, directory]) {
-      rmSync(place, { recursive: true, force: true })
-    }
-  }
-  // Interrupted while it started: it would not be stopped otherwise.
-  if (parts.disposed) await remove()
-  parts.defer(remove)
+  const { directory, ...server } = await startServer({ keep: false }, parts)
   return fillBooks(parts, directory, server, customers)
 }
 
@@ -55,8 +42,7 @@ export async function fillBooks(
   server: Server,
   customers: number,
 ): Promise<Books> {
-  const client = await connectTo(server)
-  parts.defer(() => client.end())
+  const client = await connectTo(server, parts)
   await migrate(client)
   await requireDurability(client)
   await generateHistory(server)
@@ -65,17 +51,20 @@ export async function fillBooks(
   return books
 }
 
-export async function connectTo({ connection }: Pick<Server, 'connection'>): Promise<pg.Client> {
+export async function connectTo(
+  { connection }: Pick<Server, 'connection'>,
+  parts: AsyncDisposableStack,
+): Promise<pg.Client> {
   const client = new Client(connection)
   await client.connect()
+  parts.defer(() => client.end())
   return client
 }
 
 /** On a connection of its own: it changes settings of the session. */
 async function generateHistory(server: Server): Promise<void> {
-  const client = await connectTo(server)
-  await generate(client, ordersBefore)
-  await client.end()
+  await using own = new AsyncDisposableStack()
+  await generate(await connectTo(server, own), ordersBefore)
 }
 
 async function requireDurability(client: pg.Client): Promise<void> {

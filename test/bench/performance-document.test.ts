@@ -1,41 +1,34 @@
-// The figures in docs/performance.md are rows of bench/results/summary.json, which the measurements write.
+// The figures in docs/performance.md are rows of the reports in bench/results, which the measurements write.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { tablesOf as attackTables } from '../../bench/attacks/results.ts'
-import { tablesOf as growthTables } from '../../bench/growth/results.ts'
-import { tablesOf as logTables } from '../../bench/log/results.ts'
-import { tablesOf as overloadTables } from '../../bench/overload/report.ts'
-import { tablesOf as pageTables } from '../../bench/pages/results.ts'
-import { readSummary } from '../../bench/report/json.ts'
-import { tablesOf as soakTables } from '../../bench/soak/run.ts'
-import { tablesOf as workloadTables } from '../../bench/workloads/tables.ts'
+import { repository } from '../../harness/processes.ts'
 
-const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
-const document = readFileSync(pathOf('docs/performance.md'), 'utf8')
-
-const reports: Record<string, (results: never) => string> = {
-  workloads: workloadTables,
-  overload: overloadTables,
-  growth: growthTables,
-  pages: pageTables,
-  soak: soakTables,
-  attacks: attackTables,
-  log: logTables,
-}
+const linesOf = (text: string) => text.split('\n').filter((line) => line !== '')
+const results = join(repository, 'bench/results')
+const document = readFileSync(join(repository, 'docs/performance.md'), 'utf8')
+const sections = [...document.matchAll(/^<!-- results: (\w+) -->\n(.*?)^<!-- end: \1 -->/gms)]
 
 /** The document leaves rows out, but neither where, when and how it was measured, nor a failure, nor a target that is missed. */
 function mustBeShown(line: string): boolean {
-  return line !== '' && (!line.startsWith('|') || /\bmissed \|$/.test(line))
+  return !line.startsWith('|') || /\bmissed \|$/.test(line)
 }
 
-for (const [name, tablesOf] of Object.entries(reports)) {
-  test(`the rows of ${name} are those of bench/results/summary.json, and every missed target is among them`, () => {
-    const measured = tablesOf(readSummary(pathOf('bench/results'), name) as never).split('\n')
-    const [, section = ''] =
-      new RegExp(`^<!-- results: ${name} -->\n(.*?)^<!-- end: ${name} -->`, 'ms').exec(document) ?? []
-    const shown = section.split('\n').filter((line) => line !== '' && !line.startsWith('!['))
+test('every measurement of the document has its report', () => {
+  const names = sections.map(([, name = '']) => name).sort()
+  assert.deepEqual(names, ['attacks', 'growth', 'log', 'overload', 'pages', 'soak', 'workloads'])
+  const files = readdirSync(results)
+  assert.deepEqual(
+    names.filter((name) => !files.includes(`${name}.md`)),
+    [],
+  )
+})
+
+for (const [, name = '', section = ''] of sections) {
+  test(`the rows of ${name} are those of its report, and every missed target is among them`, () => {
+    const measured = linesOf(readFileSync(join(results, `${name}.md`), 'utf8'))
+    const shown = linesOf(section)
     assert.deepEqual(
       shown.filter((line) => !measured.includes(line)),
       [],
@@ -47,12 +40,3 @@ for (const [name, tablesOf] of Object.entries(reports)) {
     )
   })
 }
-
-test('every plot in the document exists', () => {
-  const plots = [...document.matchAll(/\]\(\.\.\/(bench\/results\/[^)]+)\)/g)].map(([, file = '']) => file)
-  assert.ok(plots.length > 0)
-  assert.deepEqual(
-    plots.filter((file) => !existsSync(pathOf(file))),
-    [],
-  )
-})

@@ -1,0 +1,124 @@
+// The workloads on the service beside the same on its ceilings, and the targets of the service: ratios to what was measured
+// beside it. A figure is the median over the rounds. A missed target is shown as missed.
+import { type WorkloadName, workloadNames } from '../load/workloads.ts'
+import { ratioWithin, spreadOver } from '../report/figures.ts'
+import {
+  brief,
+  columnsTable,
+  counted,
+  type Judged,
+  percent,
+  type Report,
+  ratio,
+  targetsTable,
+  whole,
+} from '../report/report.ts'
+import type { Figures } from '../stage/measure.ts'
+import type { ContenderName } from '../stage/stage.ts'
+
+export type Measurement = Figures & {
+  round: number
+  connections: number
+  workload: WorkloadName
+  contender: ContenderName
+}
+
+/** Measured beside a purchase with that many connections. */
+export type Inserts = { round: number; connections: number; perSecond: number }
+
+export type Measured = { plainInsertBy: 'pgbench' | 'node'; measurements: Measurement[]; plainInserts: Inserts[] }
+
+type Group = Record<ContenderName, Measurement[]> &
+  Pick<Measurement, 'workload' | 'connections'> & { inserts: Inserts[] }
+
+export function groupsOf({ measurements, plainInserts }: Pick<Measured, 'measurements' | 'plainInserts'>): Group[] {
+  const groups = Map.groupBy(measurements, ({ workload, connections }) => `${workload}, ${connections}`)
+  return [...groups.values()].map((group) => {
+    const { workload, connections } = group[0] as Measurement
+    const of = (name: ContenderName) => group.filter(({ contender }) => contender === name)
+    const inserts = plainInserts.filter((each) => workload === 'purchase' && each.connections === connections)
+    return { workload, connections, service: of('service'), bare: of('bare'), naive: of('naive'), inserts }
+  })
+}
+
+const perSecond = (each: { perSecond: number }) => each.perSecond
+
+/** The service's throughput to that of a ceiling, or its p50 to that of the naive twin. */
+export const ratios = {
+  'requests a second to the bare route': ({ service, bare }: Group) => ratioWithin(service, bare, perSecond),
+  'requests a second to plain inserts': ({ service, inserts }: Group) => ratioWithin(service, inserts, perSecond),
+  'requests a second to the naive twin': ({ service, naive }: Group) => ratioWithin(service, naive, perSecond),
+  'p50 to the naive twin': ({ service, naive }: Group) => ratioWithin(service, naive, ({ p50Ms }) => p50Ms),
+}
+type RatioName = keyof typeof ratios
+
+/** The connections at which throughput is judged and the plain insert is measured. */
+export const busyConnections = 64
+
+const throughputs: [WorkloadName, RatioName, number][] = [
+  ['purchase', 'requests a second to the bare route', 0.65],
+  ['purchase', 'requests a second to plain inserts', 0.75],
+  ['purchase', 'requests a second to the naive twin', 2],
+  // The bare route makes the exchange with the gateway too.
+  ['confirm', 'requests a second to the bare route', 0.75],
+  ['status', 'requests a second to the bare route', 0.8],
+  ['balance', 'requests a second to the bare route', 0.8],
+  ['packages', 'requests a second to the bare route', 0.95],
+  ['spend over many customers', 'requests a second to the bare route', 0.6],
+]
+
+/** A single request is not batched with others: batching must not cost latency without load. */
+const mostOfLatency = 1.1
+
+/** Targets whose ratio was measured in this run. */
+export function judge(groups: Group[]): Judged[] {
+  function judgeOne(workload: WorkloadName, connections: number, name: RatioName, least: number, most: number) {
+    const group = groups.find((each) => each.workload === workload && each.connections === connections)
+    const measured = group ? ratios[name](group) : null
+    if (!measured) return []
+    const wanted = least > 0 ? `at least ${least.toFixed(2)}` : `at most ${most.toFixed(2)}`
+    const met = measured.median >= least && measured.median <= most
+    return [{ name: `${workload}, ${counted(connections, 'connection')}: ${name}`, wanted, measured, met }]
+  }
+  return [
+    ...throughputs.flatMap(([workload, name, least]) => judgeOne(workload, busyConnections, name, least, Infinity)),
+    ...workloadNames.flatMap((workload) => judgeOne(workload, 1, 'p50 to the naive twin', 0, mostOfLatency)),
+  ]
+}
+
+const of = (contender: ContenderName, figure: keyof Figures) => (group: Group) =>
+  spreadOver(group[contender], (each) => each[figure])
+
+const columns: Record<string, (group: Group) => string> = {
+  workload: ({ workload }) => workload,
+  connections: ({ connections }) => `${connections}`,
+  'service/s': (group) => whole(of('service', 'perSecond')(group)),
+  'bare/s': (group) => whole(of('bare', 'perSecond')(group)),
+  'naive/s': (group) => whole(of('naive', 'perSecond')(group)),
+  'to bare': (group) => ratio(ratios['requests a second to the bare route'](group)),
+  'to naive': (group) => ratio(ratios['requests a second to the naive twin'](group)),
+  p50: (group) => brief(of('service', 'p50Ms')(group), 'ms'),
+  p99: (group) => brief(of('service', 'p99Ms')(group), 'ms'),
+  'CPU bare': (group) => whole(of('bare', 'serviceCpuMicroseconds')(group), ' µs'),
+  'CPU service': (group) => whole(of('service', 'serviceCpuMicroseconds')(group), ' µs'),
+  'CPU database': (group) => whole(of('service', 'databaseCpuMicroseconds')(group), ' µs'),
+  memory: (group) => whole(of('service', 'megabytes')(group), ' MB'),
+}
+
+export function reportOf(
+  measured: Measured,
+  { rounds, seconds }: { rounds: number; seconds: number },
+): Pick<Report, 'how' | 'tables'> {
+  const { measurements, plainInsertBy, plainInserts } = measured
+  const groups = groupsOf(measured)
+  const inserts = plainInserts.map((each) => Math.round(each.perSecond)).join(', ')
+  const stolen = Math.max(0, ...measurements.map((each) => each.stolen))
+  return {
+    how:
+      `${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken within a round, and given with the least and ` +
+      `the most. p50, p99, CPU for each request and memory are those of the service. During a measurement the host gave at most ` +
+      `${percent(stolen)} of the processors' time to other machines.` +
+      `${inserts && ` Plain inserts a second, by ${plainInsertBy}, in each round: ${inserts}.`}`,
+    tables: [targetsTable(judge(groups)), columnsTable(groups, columns)],
+  }
+}
