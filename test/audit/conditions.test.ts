@@ -8,13 +8,7 @@ import { createDatabase, type Database } from '../../src/db/database.ts'
 import { checkChunk } from '../../src/payments/audit/audit.sql.ts'
 import { type ActionRule, actionRules, checkActions } from '../../src/payments/audit/check-actions.ts'
 import { rules } from '../../src/payments/audit/rules.ts'
-import {
-  type Change,
-  type ConditionBooks,
-  type Conditions,
-  conditionsOf,
-  conditionsOfActions,
-} from '../support/audit/conditions.ts'
+import { type Condition, type ConditionBooks, conditions, conditionsOfActions } from '../support/audit/conditions.ts'
 import { writeRecords } from '../support/audit/journal-cases.ts'
 import { bookkeeper, writeAdjustments, writeBooks } from '../support/database/books.ts'
 import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
@@ -50,38 +44,30 @@ after(async () => {
   await database.drop()
 })
 
-async function isBrokenBy(change: Change, check: (changed: Database) => Promise<boolean>): Promise<boolean> {
-  await operator.query('begin; set local session_replication_role = replica')
-  try {
-    await operator.query(typeof change === 'string' ? change : change(books))
-    return await check(createDatabase(operator, silentLog))
-  } finally {
-    await operator.query('rollback')
-  }
-}
-
-function testConditions(rule: string, conditions: Conditions, check: (changed: Database) => Promise<boolean>): void {
-  const { broken = {}, kept = {} } = conditions
-  for (const [expected, changes] of Object.entries({ broken, kept })) {
-    for (const [when, change] of Object.entries(changes)) {
-      test(`${rule}: ${expected} when ${when}`, async () => {
-        assert.equal(await isBrokenBy(change, check), expected === 'broken')
-      })
+function testCondition(rule: string, condition: Condition, check: (changed: Database) => Promise<boolean>): void {
+  const { isBroken, when, change } = condition
+  test(`${rule}: ${isBroken ? 'broken' : 'kept'} when ${when}`, async () => {
+    await operator.query('begin; set local session_replication_role = replica')
+    try {
+      await operator.query(change(books))
+      assert.equal(await check(createDatabase(operator, silentLog)), isBroken)
+    } finally {
+      await operator.query('rollback')
     }
-  }
+  })
 }
 
-for (const [text, conditions] of Object.entries(conditionsOf)) {
-  const rule = rules.find((each) => each.rule === text) ?? assert.fail(text)
-  testConditions(`${rule.invariant} ${text}`, conditions, async (changed) => {
+for (const condition of conditions) {
+  const rule = rules.find((each) => each.rule === condition.rule) ?? assert.fail(condition.rule)
+  testCondition(`${rule.invariant} ${rule.rule}`, condition, async (changed) => {
     const { counts } = await checkChunk(changed, rule.scan, { from: null, rows: 10_000, listPerRule: 0 })
     return rules.indexOf(rule) in counts
   })
 }
 
-for (const [name, conditions] of Object.entries(conditionsOfActions)) {
-  const rule: ActionRule = actionRules[name as keyof typeof actionRules]
-  testConditions(`A-1 ${rule.rule}`, conditions, async (changed) => {
+for (const condition of conditionsOfActions) {
+  const rule: ActionRule = actionRules[condition.rule] ?? assert.fail(condition.rule)
+  testCondition(`A-1 ${rule.rule}`, condition, async (changed) => {
     const broken = new Set<ActionRule>()
     const found = (each: ActionRule) => broken.add(each)
     await checkActions(changed, { pageRows: 1_000, found, onPage: async () => undefined })
