@@ -17,6 +17,7 @@ const world = hostileWorld({}, async () => {
   assert.equal(await updateKeyStatus(world.service.payments.database, suspended.keyId, 'SUSPENDED'), true)
 })
 
+const unissued = `cpk_${'A1b2'.repeat(11).slice(0, 43)}`
 const good = '{"packageType":"BASIC"}'
 const key = () => world.customer.apiKey
 const secret = () => key().slice(4)
@@ -42,12 +43,17 @@ const headers: [what: string, code: Code, lines: () => string[]][] = [
   ['the prefix in upper case', 'INVALID_API_KEY', () => header(`CPK_${secret()}`)],
   ['a secret of one character', 'INVALID_API_KEY', () => header('cpk_x')],
   ['a secret that is one character short', 'INVALID_API_KEY', () => header(key().slice(0, -1))],
-  ['a well-formed key that was never issued', 'AUTH001', () => header(`cpk_${'A1b2'.repeat(11).slice(0, 43)}`)],
+  ['a secret that is one character long', 'INVALID_API_KEY', () => header(`${key()}a`)],
+  ['another separator', 'INVALID_API_KEY', () => header(`cpk-${secret()}`)],
+  ['a sign inside', 'INVALID_API_KEY', () => header(`${key().slice(0, -1)}-`)],
+  ['a tab inside', 'INVALID_API_KEY', () => header(`${key().slice(0, 20)}\t${key().slice(21)}`)],
+  ['a well-formed key that was never issued', 'AUTH001', () => header(unissued)],
   ['the characters of a valid key in another order', 'AUTH001', () => header(`cpk_${secret().slice(1)}${secret()[0]}`)],
   ['a valid key with another last character', 'AUTH001', () => header(key().slice(0, -1) + otherThan(key().at(-1)))],
   ['a valid key with its letters in the other case', 'AUTH001', () => header(`cpk_${otherCase(secret())}`)],
   ['a suspended key', 'AUTH003', () => header(suspended.apiKey)],
   ['a header name in lower case', 'SUCCESS', () => [`service-api-key: ${key()}`]],
+  ['a header name in mixed case', 'SUCCESS', () => [`sErViCe-aPi-kEy: ${key()}`]],
   ['a header name in upper case', 'SUCCESS', () => [`SERVICE-API-KEY: ${key()}`]],
   ['spaces and tabs around a valid key', 'SUCCESS', () => header(` \t ${key()} \t `)],
   ['no space before a valid key', 'SUCCESS', () => [`Service-Api-Key:${key()}`]],
@@ -56,9 +62,12 @@ const headers: [what: string, code: Code, lines: () => string[]][] = [
   ['a key in quotes', 'INVALID_API_KEY', () => header(`"${key()}"`)],
   ['the same valid key twice', 'INVALID_API_KEY', () => [...header(key()), ...header(key())]],
   ['two valid keys', 'INVALID_API_KEY', () => [...header(key()), ...header(other.apiKey)]],
+  ['a valid key and one that was never issued', 'INVALID_API_KEY', () => [...header(key()), ...header(unissued)]],
   ['a valid key and an empty one', 'INVALID_API_KEY', () => [...header(key()), 'Service-Api-Key:']],
   ['two valid keys in one line', 'INVALID_API_KEY', () => header(`${key()}, ${other.apiKey}`)],
   ['a key in Authorization', 'INVALID_API_KEY', () => [`Authorization: Bearer ${key()}`]],
+  ['a key in basic Authorization', 'INVALID_API_KEY', () => [`Authorization: Basic ${btoa(`${key()}:`)}`]],
+  ['a key in X-Api-Key', 'INVALID_API_KEY', () => [`X-Api-Key: ${key()}`]],
   ['a key in a cookie', 'INVALID_API_KEY', () => [`Cookie: Service-Api-Key=${key()}`]],
   ['a key in X-Idempotency-Key', 'INVALID_API_KEY', () => [`X-Idempotency-Key: ${key()}`]],
   ['a header name with underscores', 'INVALID_API_KEY', () => [`Service_Api_Key: ${key()}`]],
@@ -86,6 +95,7 @@ hostileTests(
     what,
     code,
     request: () => purchase(lines()),
+    also: ({ body }) => assert.equal(body.metadata, null),
     ...(code === 'SUCCESS' && { status: 201 as const, writes: written.purchase }),
   })),
 )
