@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sendRaw } from '../../harness/raw-http.ts'
-import { assertEach } from '../support/each.ts'
 import { type Code, type HostileRow, hostileTests, hostileWorld, written } from '../support/hostile.ts'
 import { movements, orderInState, spend } from '../support/service/orders.ts'
 import type { TestCustomer } from '../support/service/service.ts'
@@ -154,7 +153,10 @@ for (const [what, reason] of reasons) {
     assert.equal(done.body.code, 'SUCCESS', done.text)
     const [payment] = await world.service.sandbox.paymentsOf(orderId)
     const cancels = payment?.cancels as { cancelReason: string }[] | undefined
-    assertEach(cancels, ({ cancelReason }) => cancelReason, [reason])
+    assert.deepEqual(
+      cancels?.map(({ cancelReason }) => cancelReason),
+      [reason],
+    )
     const again = await sendRaw(world.service.port, cancelOf(paymentKey, reason))
     assert.deepEqual([again.body.code, again.body.metadata], ['PAYMENT_CANCEL_FAILED', { paymentKey, reason }])
     const text = logged.slice(lines).join('')
