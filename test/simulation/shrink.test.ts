@@ -5,12 +5,12 @@ import { test } from 'node:test'
 import { changed } from '../../proof/guards/apply.ts'
 import { exitCodeOf, remarksOf, type SabotageResult } from '../../proof/guards/find-sabotages.ts'
 import { sabotages } from '../../proof/guards/sabotages.ts'
+import { readOptions } from '../../proof/options.ts'
 import { ednOf, type Line } from '../../proof/report/edn.ts'
 import { storyOf } from '../../proof/report/story.ts'
 import { countStruck, findNeverStruck, knownKinds } from '../../proof/report/struck.ts'
 import { firstDifference } from '../../proof/stages/simulated/compare.ts'
 import { type Life, runIn } from '../../proof/stages/simulated/core/processes.ts'
-import { readOptions } from '../../proof/stages/simulated/options.ts'
 import { planSteps } from '../../proof/stages/simulated/plan/plan.ts'
 import { minimize, simplifyTimes, withoutGroups } from '../../proof/stages/simulated/plan/shrink.ts'
 import {
@@ -208,8 +208,13 @@ test('sabotages are found only if each is shrunk to a short story; seeds that ca
 })
 
 test('--sabotage takes one name, several, or all that a simulation can find', () => {
-  const named = (list: string) => readOptions(['--sabotage', list], 1).sabotages
-  assert.deepEqual(readOptions([], 1).sabotages, [])
+  const named = (...list: string[]) =>
+    readOptions(
+      'simulated',
+      list.flatMap((each) => ['--sabotage', each]),
+      () => 1,
+    ).sabotage
+  assert.deepEqual(named(), [])
   assert.deepEqual(named('no-recovery,silence-refuses'), ['no-recovery', 'silence-refuses'])
   assert.ok(named('all').length > 20 && named('all').every((name) => !sabotages[name]?.outside))
   for (const wrong of ['nothing', 'no-recovery,all']) assert.throws(() => named(wrong), /--sabotage: expected one of/)

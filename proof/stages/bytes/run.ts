@@ -4,16 +4,16 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { OptionsOf } from '../../options.ts'
 import type { Report } from '../../report/bytes.ts'
 import type { Case } from './cases/cases.ts'
-import type { Options } from './options.ts'
 import { createFindings, escaped, type Findings } from './trial/findings.ts'
 import { type Breach, judgeEnd } from './trial/oracles.ts'
 import { createTally, send, type Tally } from './trial/sender.ts'
 import { type Watch, watchService } from './watch.ts'
 import { startWorld, type World } from './world.ts'
 
-export type RunOptions = Omit<Options, 'json'> & { logLine(line: string): void; stopped: AbortSignal }
+export type RunOptions = Omit<OptionsOf<'bytes'>, 'json'> & { logLine(line: string): void; stopped: AbortSignal }
 
 const logEveryMs = 5_000
 /** Of the run, until code is compiled and caches are filled. */
