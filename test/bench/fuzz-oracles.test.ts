@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningService } from '../../harness/processes.ts'
+import { minimizeBytes } from '../../proof/shrink.ts'
 import type { ListenerName } from '../../proof/stages/bytes/cases/routes.ts'
 import { type Answer, readAnswers } from '../../proof/stages/bytes/trial/answers.ts'
 import { frame } from '../../proof/stages/bytes/trial/framing.ts'
 import * as oracles from '../../proof/stages/bytes/trial/oracles.ts'
-import { shrink } from '../../proof/stages/bytes/trial/shrink.ts'
 import { watchService } from '../../proof/stages/bytes/watch.ts'
 import { rawFailure, securityHeaders } from '../../src/http/envelope.ts'
 
@@ -260,6 +260,6 @@ test('framing counts the requests that are certain, and bounds the number in the
 test('a finding is shrunk, and not shrunk when it cannot be repeated', async () => {
   const bytes = Buffer.from(`${'a'.repeat(500)}X${'b'.repeat(300)}Y${'c'.repeat(100)}`)
   const shows = async (candidate: Buffer) => candidate.includes('X') && candidate.includes('Y')
-  assert.equal((await shrink(bytes, shows))?.toString(), 'XY')
-  assert.equal(await shrink(bytes, async () => false), null)
+  assert.equal((await minimizeBytes(bytes, shows))?.toString(), 'XY')
+  assert.equal(await minimizeBytes(bytes, async () => false), null)
 })

@@ -9,10 +9,10 @@ import { readOptions } from '../../proof/options.ts'
 import { ednOf, type Line } from '../../proof/report/edn.ts'
 import { storyOf } from '../../proof/report/story.ts'
 import { countStruck, findNeverStruck, knownKinds } from '../../proof/report/struck.ts'
+import { minimize, simplifyTimes, withoutGroups } from '../../proof/shrink.ts'
 import { firstDifference } from '../../proof/stages/simulated/compare.ts'
 import { type Life, runIn } from '../../proof/stages/simulated/core/processes.ts'
 import { planSteps } from '../../proof/stages/simulated/plan/plan.ts'
-import { minimize, simplifyTimes, withoutGroups } from '../../proof/stages/simulated/plan/shrink.ts'
 import {
   type Actor,
   actors,
