@@ -30,9 +30,9 @@ const campaign: Stage<'processes'> = {
       installCluster(database.patroni)
     }
     const { runCampaign } = await import('./stages/processes/campaign.ts')
-    const { renderReport } = await import('./report/campaign.ts')
+    const { renderReport, reportOfCampaign } = await import('./report/report.ts')
     const report = await runCampaign({ ...options, database, ...context })
-    return { code: report.verdict === 'PASSED' ? 0 : 1, text: renderReport(report), report }
+    return { code: report.verdict === 'PASSED' ? 0 : 1, text: renderReport(reportOfCampaign(report)), report }
   },
 }
 
@@ -52,9 +52,9 @@ const stages: { [Name in StageName]: Stage<Name> } = {
     errorCode: 2,
     async run(options, context) {
       const { runFuzz } = await import('./stages/bytes/run.ts')
-      const { renderReport } = await import('./report/bytes.ts')
+      const { renderReport, reportOfBytes } = await import('./report/report.ts')
       const report = await runFuzz({ ...options, ...context })
-      return { code: report.findings.length === 0 ? 0 : 1, text: renderReport(report), report }
+      return { code: report.findings.length === 0 ? 0 : 1, text: renderReport(reportOfBytes(report)), report }
     },
   },
 }

@@ -11,7 +11,7 @@ import {
   seedRange,
 } from '../harness/options.ts'
 import { sabotages } from './guards/sabotages.ts'
-import type { DatabaseChoice } from './world/world.ts'
+import type { DatabaseChoice } from './stages/processes/campaign.ts'
 
 /** `shown`: its value in the usage; empty: it has none. `initial`: the text without the option. */
 type Option<Value> = { shown: string; initial?: string; read(text: string, name: string): Value }

@@ -10,6 +10,7 @@ import type { Postgres } from '../world/postgres.ts'
 import type { Fault } from './processes/faults.ts'
 
 export type SpreadDatabase = Postgres & {
+  kind: 'citus'
   coordinator: CitusNode
   workers: CitusNode[]
   /** A group of customers goes to another worker. */
@@ -53,7 +54,10 @@ export async function startSpreadDatabase(directory: string): Promise<SpreadData
   }
 
   return {
+    kind: 'citus',
     busy: false,
+    description: 'a Citus coordinator with three workers',
+    isSpread: true,
     coordinator,
     workers,
     moveGroup,

@@ -23,8 +23,7 @@ import { checkSpends } from '../../proof/model/checks/money/spends.ts'
 import { isQuoteOf } from '../../proof/model/checks/operators.ts'
 import { checkSuspensions } from '../../proof/model/checks/suspensions.ts'
 import type { Call, Outcome, Request } from '../../proof/model/history.ts'
-import { findMissing } from '../../proof/report/campaign.ts'
-import type { Cluster } from '../../proof/stages/patroni/patroni.ts'
+import { findMissing } from '../../proof/report/enough.ts'
 import type { Fault } from '../../proof/stages/processes/faults.ts'
 import type { CampaignBudget } from '../../proof/world/budgets.ts'
 import type { World } from '../../proof/world/world.ts'
@@ -523,7 +522,8 @@ for (const { what, found, parts } of faults) {
 test('F-1 reports a failover in which no write was answered for longer than the lease and ten seconds', () => {
   const spentAt = (ms: number) => call(spent, ok({}), [ms - 100, ms])
   const violationsOf = (answeredAtMs: number[]) => {
-    const cluster = { outages: [{ kind: 'frozen', fromMs: 1_000, toMs: 60_000 }] } as Cluster
+    const outages = [{ kind: 'frozen', fromMs: 1_000, toMs: 60_000 }]
+    const cluster = { outages, leaseSeconds: 20 } as World['cluster']
     return checkFailovers({ cluster }, { calls: answeredAtMs.map(spentAt) } as Evidence)[0]?.violations
   }
   assert.deepEqual(violationsOf([20_000, 45_000]), [])

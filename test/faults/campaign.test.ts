@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bareEnvironment, launch, repository } from '../../harness/processes.ts'
-import { renderReport } from '../../proof/report/campaign.ts'
+import { renderReport, reportOfCampaign } from '../../proof/report/report.ts'
 import { runCampaign } from '../../proof/stages/processes/campaign.ts'
 import { planStrikes } from '../../proof/stages/processes/nemesis.ts'
 
@@ -14,7 +14,7 @@ test('with processes killed, connections cut and wrong notifications at once, no
   const lines: string[] = []
   const logLine = (line: string) => lines.push(line)
   const report = await runCampaign({ seed, minutes, clients: 28, keep: false, logLine, stopped: t.signal })
-  assert.equal(report.verdict, 'PASSED', `${lines.join('\n')}\n${renderReport(report)}`)
+  assert.equal(report.verdict, 'PASSED', `${lines.join('\n')}\n${renderReport(reportOfCampaign(report))}`)
   const { figures } = report
   t.diagnostic(`${figures['API calls']} calls, ${figures.orders} orders, ${figures.recoveries} recoveries`)
 })

@@ -2,6 +2,7 @@
 // the database triggers that store the time of a suspension.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { hashKey, issueKey, type Peppers } from '../../src/customers/api-keys.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
 import { findSuspendedKeys, listKeys, updateKeyStatus } from '../../src/customers/customers.sql.ts'
@@ -9,7 +10,7 @@ import { type CheckedKey, createKeyCheck } from '../../src/customers/key-check.t
 import { findSuspendedTokens, listTokens, updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
 import { createAuthenticateService, issueToken } from '../../src/customers/service-tokens.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 const pepper = { version: 1, secret: 'a pepper of sixteen' }
 const secretOf = (name: string) => `key_${name}`

@@ -2,9 +2,9 @@
 // request without the token, or that is not a notification, stores nothing.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { type Connections, createDatabase } from '../../src/db/database.ts'
 import { closeAll } from '../support/closing.ts'
-import { silentLog } from '../support/database/database.ts'
 import {
   notificationOf,
   notificationsOf,

@@ -1,6 +1,5 @@
 // All checks, for a moment when everything is settled.
-
-import type { Lies } from '../../stages/processes/gateway-faults.ts'
+import type { Lies } from '../../world/gateway.ts'
 import type { World } from '../../world/world.ts'
 import type { FinalPages } from '../operators/final-pages.ts'
 import { checkActionLog } from './action-log.ts'

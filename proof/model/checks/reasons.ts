@@ -1,7 +1,6 @@
 // Ends that are consistent and still wrong: an order that failed although its payment was good, one that expired too
 // early, a discrepancy without a reason.
-
-import type { Lies } from '../../stages/processes/gateway-faults.ts'
+import type { Lies } from '../../world/gateway.ts'
 import { limits } from '../../world/settings.ts'
 import type { World } from '../../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'

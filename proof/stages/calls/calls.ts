@@ -1,5 +1,5 @@
 // The calls of the fault table. Each runs in its own simulated process over the two seams.
-
+import { silentLog } from '../../../harness/silent-log.ts'
 import { Refusal } from '../../../src/core/errors.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
 import { createCredits } from '../../../src/credits/credits.ts'
@@ -17,7 +17,6 @@ import { insertNotification } from '../../../src/payments/recovery/notifications
 import { processNotifications } from '../../../src/payments/recovery/notifications.ts'
 import { recover } from '../../../src/payments/recovery/recover.ts'
 import { refund } from '../../../src/payments/refunds/refund.ts'
-import { silentLog } from '../../../test/support/database/database.ts'
 import { testSettings } from '../../../test/support/service/service.ts'
 import { type Crossings, createCrossings, type Strike } from './crossings.ts'
 import { amount, held, reason, serviceId } from './givens.ts'

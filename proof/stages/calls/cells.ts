@@ -3,8 +3,8 @@
 // the caller has given up, and only the worker continues; the caller repeats the call once no work is left. Between two
 // calls the clock moves past every lease. In the end books, gateway and every answer must be consistent.
 import assert from 'node:assert/strict'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { createDatabase } from '../../../src/db/database.ts'
-import { silentLog } from '../../../test/support/database/database.ts'
 import { type Attempt, attempt, type Clock, isStalled, notify } from './calls.ts'
 import { checkAnswers, checkBooks, checkSends, type Found, readBooks } from './checks.ts'
 import type { Strike } from './crossings.ts'

@@ -1,5 +1,6 @@
 // The fault table of a test file: every crossing of every scenario in every mode, with every ending. A missing row would
 // be detected: each scenario lists its crossings, and a fault is injected at each of them.
+import { silentLog } from '../../../harness/silent-log.ts'
 import './clock.ts'
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
@@ -7,7 +8,7 @@ import pg from 'pg'
 import { createDatabase, definedStatements } from '../../../src/db/database.ts'
 import { audit } from '../../../src/payments/audit/audit.ts'
 import { recordPlayedActions } from '../../../test/support/audit/played-actions.ts'
-import { silentLog, testServer } from '../../../test/support/database/database.ts'
+import { testServer } from '../../../test/support/database/database.ts'
 import { isLong } from '../../../test/support/long.ts'
 import { type Cell, type Plan, runCell } from './cells.ts'
 import { type Mode, modes, type Strike } from './crossings.ts'

@@ -10,7 +10,7 @@ import { findRunner, launchPart, makeDirectory, type Runner } from '../../../har
 import { until } from '../../../harness/until.ts'
 import { Client } from '../../../src/db/connect.ts'
 import { prepare } from '../../../src/db/prepare.ts'
-import type { Postgres } from '../../world/postgres.ts'
+import type { Replicated } from '../../world/postgres.ts'
 import type { FailoverKind } from './failovers.ts'
 import { type ClusterNode, copyTemplate, createNode } from './node.ts'
 import { findPrograms, isSafe, type PatroniChoice } from './packages.ts'
@@ -26,16 +26,12 @@ export type ClusterOptions = {
   kinds?: FailoverKind[]
 }
 
-export type Cluster = Postgres & {
+export type Cluster = Replicated & {
+  kind: 'patroni'
   nodes: ClusterNode[]
   kinds: FailoverKind[] | undefined
-  patroniVersion: string
   /** Of the superuser; the port is that of haproxy. */
   adminConnection: { host: string; port: number; user: string; password: string; database: string }
-  /** When the primary was struck, and when the cluster was complete again: times of the monotonic clock. */
-  outages: { kind: string; fromMs: number; toMs: number }[]
-  /** The largest difference between the clocks of two nodes. */
-  clockSpreadMs: number
   /** A disk should be filled, and none could be mounted. */
   lacksDisk: boolean
   findPrimary(): Promise<ClusterNode | undefined>
@@ -144,10 +140,13 @@ export async function startCluster(directory: string, options: ClusterOptions = 
   }
 
   return {
+    kind: 'patroni',
     busy: false,
+    description: `three databases under Patroni ${programs.patroni.version}`,
+    isSpread: false,
+    leaseSeconds: lease.ttl,
     nodes,
     kinds,
-    patroniVersion: programs.patroni.version,
     adminConnection,
     outages: [],
     clockSpreadMs: (Math.max(...clocksAhead) - Math.min(...clocksAhead)) * 1_000,

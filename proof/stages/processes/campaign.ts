@@ -1,6 +1,7 @@
 // A campaign from start to verdict: warm up, inject every fault at once, stop the faults, wait until nothing is left to
 // do, read everything over HTTP, and check every recorded answer against the books and the gateway's journal.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { findCitus } from '../../../harness/citus/citus.ts'
 import { type Driver, startDriver } from '../../model/actions/driver.ts'
 import { createExchanger, dropCauses, drops, type Exchanger } from '../../model/actions/exchange.ts'
 import { type OutsideActions, startOutsideActions } from '../../model/actions/outside-actions.ts'
@@ -14,13 +15,22 @@ import { readFinalPages } from '../../model/operators/final-pages.ts'
 import { type Operators, startOperators } from '../../model/operators/operators.ts'
 import { createOperators, signInAll } from '../../model/operators/sign-in.ts'
 import { readEverything, settleDown } from '../../model/settle.ts'
-import { findMissing, judge, type Report } from '../../report/campaign.ts'
+import { findMissing, judge } from '../../report/enough.ts'
+import type { CampaignResult } from '../../report/report.ts'
 import { openPlatform, type Platform } from '../../world/platform.ts'
+import { type Server, startPostgres } from '../../world/postgres.ts'
 import { openShop, type Shop } from '../../world/shop.ts'
-import { type CampaignWorld, type DatabaseChoice, startWorld } from '../../world/world.ts'
+import { type ProcessWorld, startWorld } from '../../world/world.ts'
+import { type SpreadDatabase, startSpreadDatabase } from '../citus.ts'
+import { findPrograms } from '../patroni/packages.ts'
+import { type Cluster, type ClusterOptions, startCluster } from '../patroni/patroni.ts'
 import { faultsOf } from './faults.ts'
 import { createGatewayFaults, type GatewayFaults } from './gateway-faults.ts'
 import { createNemesis, type Nemesis, planStrikes } from './nemesis.ts'
+
+export type DatabaseChoice = { kind: 'server' } | { kind: 'citus' } | ({ kind: 'patroni' } & ClusterOptions)
+
+export type CampaignWorld = ProcessWorld<Server | Cluster | SpreadDatabase>
 
 export type CampaignOptions = {
   seed: number
@@ -56,14 +66,18 @@ type Stage = {
 
 type Load = { driver: Driver; outside: OutsideActions; staff: Operators; faultsFromMs: number }
 
-export async function runCampaign(options: CampaignOptions): Promise<Report> {
-  const { logLine } = options
-  const world = await startWorld(options.seed, options.database)
-  const { cluster, spread } = world
-  const one = spread ? 'a Citus coordinator with three workers' : 'a database'
-  const database = cluster ? `three databases under Patroni ${cluster.patroniVersion}` : one
-  logLine(`seed ${options.seed}: ${database}, the gateway and two services run in ${world.directory}`)
-  if (cluster?.lacksDisk) logLine('no disk is filled: only root can mount one for each node')
+export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
+  const { logLine, seed, database = { kind: 'server' } } = options
+  if (database.kind === 'patroni') findPrograms(database.patroni)
+  if (database.kind === 'citus') findCitus()
+  const world: CampaignWorld = await startWorld({
+    seed,
+    startDatabase: (directory) => startDatabase(directory, database),
+  })
+  const { postgres, directory } = world
+  logLine(`seed ${seed}: ${postgres.description}, the gateway and two services run in ${directory}`)
+  if (postgres.kind === 'patroni' && postgres.lacksDisk)
+    logLine('no disk is filled: only root can mount one for each node')
   let keep = true
   try {
     const report = await runIn(world, options)
@@ -77,7 +91,12 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   }
 }
 
-async function runIn(world: CampaignWorld, options: CampaignOptions): Promise<Report> {
+function startDatabase(directory: string, choice: DatabaseChoice): Promise<CampaignWorld['postgres']> {
+  if (choice.kind === 'patroni') return startCluster(directory, choice)
+  return choice.kind === 'citus' ? startSpreadDatabase(directory) : startPostgres(directory)
+}
+
+async function runIn(world: CampaignWorld, options: CampaignOptions): Promise<CampaignResult> {
   await using parts = new AsyncDisposableStack()
   const startedAt = new Date()
   const shop = await openShop(world, customers)
@@ -149,7 +168,7 @@ async function conclude(
   { driver, outside, staff, faultsFromMs }: Load,
   watch: Watch,
   quiet: Ended,
-): Promise<Report> {
+): Promise<CampaignResult> {
   const { seed, minutes } = options
   const { wrong } = driver.siblings
   const reversals = [...outside.reversals, ...staff.reversals]

@@ -6,9 +6,10 @@ import { behaviours } from '../../../sandbox/faults/behaviour.ts'
 import { outages } from '../../world/consumer.ts'
 import type { Service } from '../../world/service.ts'
 import { limits } from '../../world/settings.ts'
-import type { CampaignWorld, World } from '../../world/world.ts'
+import type { World } from '../../world/world.ts'
 import { spreadFaults } from '../citus.ts'
 import { failoverFault } from '../patroni/failovers.ts'
+import type { CampaignWorld } from './campaign.ts'
 import type { GatewayFaults } from './gateway-faults.ts'
 
 export type StrikeContext<Where extends World = CampaignWorld> = {
@@ -50,10 +51,10 @@ export const faults: Fault[] = [
 ]
 
 /** A cluster has its own ways to lose the database. */
-export function faultsOf({ cluster, spread }: World): Fault[] {
+export function faultsOf({ postgres }: CampaignWorld): Fault[] {
   const others = faults.filter(({ strike }) => strike !== crashDatabase)
-  if (cluster) return [...others, failoverFault(cluster)]
-  if (spread) return [...others, ...spreadFaults(spread)]
+  if (postgres.kind === 'patroni') return [...others, failoverFault(postgres)]
+  if (postgres.kind === 'citus') return [...others, ...spreadFaults(postgres)]
   return faults
 }
 
@@ -143,10 +144,10 @@ export async function stopService(context: StrikeContext<World>): Promise<void> 
 }
 
 async function crashDatabase({ world, count }: StrikeContext): Promise<void> {
-  const { server } = world
-  if (!server) return
-  await alone(server, async () => {
-    await server.crash()
+  const { postgres } = world
+  if (postgres.kind !== 'server') return
+  await alone(postgres, async () => {
+    await postgres.crash()
     count('database crashed')
   })
 }
@@ -182,7 +183,7 @@ async function isSessionEnded({ world, random }: StrikeContext): Promise<boolean
 async function lockAccounts({ world, count }: StrikeContext): Promise<void> {
   await alone(world.postgres, async () => {
     const client = await world.books.pool.connect().catch((error) => {
-      if (!world.spread) throw error
+      if (!world.isSpread) throw error
     })
     if (!client) return
     try {
@@ -194,7 +195,7 @@ async function lockAccounts({ world, count }: StrikeContext): Promise<void> {
       count('accounts locked')
     } catch (error) {
       // One of its servers has crashed meanwhile.
-      if (!world.spread) throw error
+      if (!world.isSpread) throw error
     } finally {
       // Not back into the pool: a transaction may be open.
       client.release(true)

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../../harness/random.ts'
 import { faultKinds, webhookFaultKinds } from '../../../sandbox/faults/faults.ts'
 import type { LoggedRequest } from '../../../sandbox/protocol/request-log.ts'
-import type { Fired, Gateway, GatewayFault } from '../../world/gateway.ts'
+import type { Fired, Gateway, GatewayFault, Lies } from '../../world/gateway.ts'
 
 type Target = { on: string; kinds: string[]; share: number; atMost: number }
 
@@ -32,10 +32,8 @@ export const gatewayFaultNames: string[] = [
 
 const refillMs = 400
 
-/** A lookup that reports another order for a payment costs the order: its confirm is refused, and its money returned. */
+/** It costs the order: its confirm is refused, and its money returned. */
 const lie = { on: 'lookup', kind: 'other-order-after' }
-/** `about`: payment keys, or ids of orders where the lookup named none. Not complete: a sandbox was killed without an answer. */
-export type Lies = { readonly about: ReadonlySet<string>; readonly isComplete: boolean }
 const liesIn = (fired: Fired[]) => fired.find(({ on, kind }) => on === lie.on && kind === lie.kind)?.times ?? 0
 
 export type GatewayFaults = ReturnType<typeof createGatewayFaults>

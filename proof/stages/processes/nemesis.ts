@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../../harness/random.ts'
 import type { History } from '../../model/history.ts'
-import type { CampaignWorld } from '../../world/world.ts'
+import type { CampaignWorld } from './campaign.ts'
 import { type Fault, faults, type StrikeContext } from './faults.ts'
 import type { GatewayFaults } from './gateway-faults.ts'
 

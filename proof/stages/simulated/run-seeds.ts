@@ -3,8 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { exitCodeOf, findSabotages, remarksOf } from '../../guards/find-sabotages.ts'
 import type { OptionsOf } from '../../options.ts'
 import { ednOf } from '../../report/edn.ts'
+import { countStruck, findNeverStruck } from '../../report/enough.ts'
+import { renderTable } from '../../report/report.ts'
 import { storyOf } from '../../report/story.ts'
-import { countStruck, findNeverStruck, linesOfStruck } from '../../report/struck.ts'
 import { explainDifference } from './compare.ts'
 import { planSteps } from './plan/plan.ts'
 import { episodesOf, readSteps, type Step, writeSteps } from './plan/steps.ts'
@@ -76,10 +77,11 @@ async function runSeeds(programs: Programs, options: SeedOptions): Promise<numbe
   const count = figuresOfSeeds.length
   if (seeds > 1 || count > 1) {
     const struck = countStruck(figuresOfSeeds)
-    print(`\nFaults that struck in ${count} seeds:\n${linesOfStruck(struck).join('\n')}`)
+    const rows = Object.fromEntries([...struck].sort(([one], [other]) => (one < other ? -1 : 1)))
+    print(`\n${renderTable({ title: `Faults that struck in ${count} seeds`, rows })}`)
     const missing = findNeverStruck(struck, { seeds: count, episodes })
     if (code === 0 && missing.length > 0) {
-      print(`\nNEVER STRUCK: ${missing.join(', ')}`)
+      print(`NEVER STRUCK: ${missing.join(', ')}`)
       code = 1
     }
   }

@@ -1,11 +1,10 @@
 // One of the parallel senders: case after case, each over a connection of its own; ids of new orders and holds in the
 // answers are used in later cases. Cases that keep their connection open are awaited beside the others.
-
 import { minimizeBytes } from '../../../shrink.ts'
 import { type Case, caseOf } from '../cases/cases.ts'
 import { learn, type Values } from '../cases/stand-ins.ts'
-import { bodyOf } from './answers.ts'
 import type { Findings } from './findings.ts'
+import { bodyOf } from './oracles.ts'
 import { codeOf, type Target, type Trial, tryCase } from './trial.ts'
 
 export type Tally = {

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../../../harness/random.ts'
 import { webhookFaultKinds } from '../../../../sandbox/faults/faults.ts'
-import { struckPrefix } from '../../../report/struck.ts'
+import { struckPrefix } from '../../../report/enough.ts'
 import type { GatewayFault } from '../../../world/gateway.ts'
 import { limits } from '../../../world/settings.ts'
 import { anyOf } from '../../../world/shop.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processEndCheck } from '../../../model/checks/all.ts'
 import { checkName } from '../../../model/checks/evidence.ts'
-import { struckPrefix } from '../../../report/struck.ts'
+import { struckPrefix } from '../../../report/enough.ts'
 import { real } from '../core/real.ts'
 import { createSimulation } from '../core/simulation.ts'
 import type { Template } from '../core/template.ts'

@@ -1,6 +1,6 @@
-// The verdict and the report. PASSED: every check holds and every kind of fault and request occurred often enough.
-// FAILED: a check does not hold. INVALID: no violation, but too little happened for that to prove anything.
-
+// Whether enough happened for a run to prove anything. PASSED: every check holds, and every kind of fault and request occurred
+// often enough. FAILED: a check does not hold. INVALID: no violation, but too little happened. In a simulation of many seeds a
+// kind of fault that never takes effect is a mistake of the plan.
 import { dropNames } from '../model/actions/exchange.ts'
 import { outsideActions } from '../model/actions/outside-actions.ts'
 import type { Check } from '../model/checks/evidence.ts'
@@ -8,22 +8,7 @@ import type { Figures } from '../model/figures.ts'
 import { primaryChanged } from '../stages/patroni/failovers.ts'
 import { clockShifted, type Fault, faults } from '../stages/processes/faults.ts'
 import { gatewayFaultNames } from '../stages/processes/gateway-faults.ts'
-import type { Fired } from '../world/gateway.ts'
-
-export type Verdict = 'PASSED' | 'FAILED' | 'INVALID'
-
-export type Report = {
-  verdict: Verdict
-  seed: number
-  minutes: number
-  fired: Record<string, number>
-  gatewayFaults: Fired[]
-  figures: Figures
-  checks: Check[]
-  /** What did not happen often enough. */
-  missing: string[]
-  directory: string | null
-}
+import type { CampaignResult } from './report.ts'
 
 /** Per minute of load, on two shared cores. */
 const leastPerMinute: Record<string, number> = {
@@ -129,50 +114,70 @@ function tooFew(wanted: { name: string; times: number; got: number | undefined }
     .map(({ name, times, got = 0 }) => `${name}: ${got} of at least ${times}`)
 }
 
-export function judge(checks: Check[], missing: string[]): Verdict {
+export function judge(checks: Check[], missing: string[]): CampaignResult['verdict'] {
   if (checks.some(({ violations }) => violations.length > 0)) return 'FAILED'
   return missing.length > 0 ? 'INVALID' : 'PASSED'
 }
 
-const shownViolations = 5
+/** A figure of a run whose name begins with it counts a fault that had an effect. */
+export const struckPrefix = 'struck: '
 
-export function renderReport(report: Report): string {
-  const { seed, minutes, fired, gatewayFaults, figures, checks, missing, directory, verdict } = report
-  const width = Math.max(...Object.keys({ ...fired, ...figures }).map((name) => name.length))
-  const rows = (values: Record<string, number>) =>
-    Object.entries(values).map(([name, value]) => `  ${name.padEnd(width)}  ${value.toLocaleString('en-US')}`)
-  return [
-    `Fault campaign, seed ${seed}, ${minutes} minutes under load.`,
-    'The plan of the faults and of each client follows from the seed; how they interleave does not.',
-    '',
-    'Faults and outside actions:',
-    ...rows(fired),
-    '',
-    'Faults of the gateway, by call:',
-    ...byCall(gatewayFaults),
-    '',
-    'Figures:',
-    ...rows(figures),
-    '',
-    'Checks:',
-    ...checks.flatMap(checkLines),
-    '',
-    ...(missing.length > 0 ? ['Too few of:', ...missing.map((each) => `  ${each}`), ''] : []),
-    ...(directory === null ? [] : [`History, logs and journal: ${directory}`]),
-    `${verdict} (seed ${seed})`,
-    '',
-  ].join('\n')
+/** With fewer seeds no kind has to strike. */
+const enoughSeeds = 20
+
+const ofProcess = [
+  'killed',
+  'both killed',
+  'stopped',
+  'paused',
+  'paused past its lease',
+  'paused in its call',
+  'starved',
+]
+const ofNetwork = ['refuse', 'reset-before', 'reset-after', 'delay', 'delay-answer', 'double', 'hold', 'hold-answer']
+const ofDatabase = ['reset-before', 'reset-after', 'delay-answer', 'away', 'ended', 'locked']
+
+const steps = [
+  ...ofNetwork.map((kind) => `network ${kind}`),
+  ...ofDatabase.map((kind) => `database ${kind}`),
+  'database: clock jumps',
+  ...[...ofProcess, 'clock jumps'].map((what) => `process: ${what}`),
+  ...['frozen', 'killed', 'behaviour changed', 'webhooks redirected'].map((what) => `gateway: ${what}`),
+  'consumer: unavailable',
+  'consumer: deliveries fail',
+]
+
+/** From so many episodes on each has to strike: with these numbers the rarest kind is to be expected ten times. */
+const known: { kinds: string[]; fromEpisodes: number }[] = [
+  { kinds: steps, fromEpisodes: 400 },
+  // One of many is drawn, and it waits for a call to which it applies.
+  { kinds: gatewayFaultNames, fromEpisodes: 2_000 },
+]
+export const knownKinds: string[] = known.flatMap(({ kinds }) => kinds)
+
+/** The kind that a figure counts: "a>gateway hold" is "network hold"; undefined where it counts no fault. */
+function kindOf(name: string): string | undefined {
+  if (!name.startsWith(struckPrefix)) return undefined
+  const struck = name.slice(struckPrefix.length)
+  const sent = /^[^>]+>(?<to>\S+) (?<kind>.+)$/.exec(struck)?.groups
+  return sent ? `${sent.to === 'database' ? 'database' : 'network'} ${sent.kind}` : struck
 }
 
-function byCall(gatewayFaults: Fired[]): string[] {
-  return [...Map.groupBy(gatewayFaults, ({ on }) => on)].map(([on, ofCall]) => {
-    const kinds = ofCall.toSorted((one, other) => other.times - one.times)
-    return `  ${on}: ${kinds.map(({ kind, times }) => `${kind} ${times}`).join(', ')}`
-  })
+export type Struck = Map<string, number>
+
+/** Of all runs together, with the known kinds that never struck. */
+export function countStruck(figures: Record<string, number>[]): Struck {
+  const struck: Struck = new Map(knownKinds.map((kind) => [kind, 0]))
+  for (const [name, times] of figures.flatMap((each) => Object.entries(each))) {
+    const kind = kindOf(name)
+    if (kind !== undefined) struck.set(kind, (struck.get(kind) ?? 0) + times)
+  }
+  return struck
 }
 
-function checkLines({ id, title, violations }: Check): string[] {
-  const result = violations.length === 0 ? 'pass' : `${violations.length} VIOLATIONS`
-  const shown = violations.slice(0, shownViolations).map((each) => `           ${each}`)
-  return [`  ${result.padEnd(4)}  ${id.padEnd(6)}  ${title}`, ...shown]
+/** Of those that had to strike in a run of that size. */
+export function findNeverStruck(struck: Struck, { seeds, episodes }: { seeds: number; episodes: number }): string[] {
+  if (seeds < enoughSeeds) return []
+  const expected = known.filter(({ fromEpisodes }) => episodes >= fromEpisodes).flatMap(({ kinds }) => kinds)
+  return expected.filter((kind) => struck.get(kind) === 0)
 }
