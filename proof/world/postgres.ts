@@ -49,7 +49,7 @@ export type Postgres = {
 
 /** One that survives the loss of its primary. */
 export type Replicated = Postgres & {
-  /** When the primary was struck, and when the cluster was complete again: times of the monotonic clock. */
+  /** When the primary was lost, and when the cluster was complete again: times of the monotonic clock. */
   outages: { kind: string; fromMs: number; toMs: number }[]
   /** For so long the lost primary may still be the primary. */
   leaseSeconds: number
@@ -101,10 +101,11 @@ export async function startPostgres(directory: string): Promise<Server> {
       const pid = postmasterId()
       if (pid !== undefined) process.kill(pid, 'SIGQUIT')
     },
-    /** As root the cluster may lie outside of the campaign's directory. */
+    /** As root the cluster may lie outside of this directory, and its socket where the path would be too long. */
     remove(): void {
       const home = dirname(clusterOf(dataDir))
-      if (home !== dataDir) rmSync(home, { recursive: true, force: true, maxRetries: 3 })
+      for (const path of home === dataDir ? [server.connection.host] : [server.connection.host, home])
+        rmSync(path, { recursive: true, force: true, maxRetries: 3 })
     },
   }
 }

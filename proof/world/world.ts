@@ -155,7 +155,8 @@ export async function startWorld<Database extends Postgres>({
     const keys = { clientKey, secretKey, webhookToken, pepper: newSecret() }
     const logFile = (name: string) => join(directory, `${name}.log`)
     const programs = await startPrograms(
-      { names, directory, postgres, ports, keys, settings, strict, seed, parts },
+      // Notes by which commands find a service are of this run only.
+      { names, directory, postgres, ports, keys, settings: { TMPDIR: directory, ...settings }, strict, seed, parts },
       {
         service: (own) =>
           createService({
