@@ -48,6 +48,16 @@ const stages: { [Name in StageName]: Stage<Name> } = {
   processes: campaign,
   patroni: campaign,
   citus: campaign,
+  calls: {
+    errorCode: 1,
+    withStack: true,
+    async run(options, context) {
+      const { runCalls } = await import('./stages/calls/run.ts')
+      const { renderReport, reportOfCalls } = await import('./report/report.ts')
+      const report = await runCalls({ ...options, ...context })
+      return { code: report.verdict === 'PASSED' ? 0 : 1, text: renderReport(reportOfCalls(report)), report }
+    },
+  },
   bytes: {
     errorCode: 2,
     async run(options, context) {

@@ -106,6 +106,11 @@ const stages = {
   processes: { script: 'chaos', options: campaign('none') },
   patroni: { script: undefined, options: campaign('patroni') },
   citus: { script: undefined, options: campaign('citus') },
+  calls: {
+    script: undefined,
+    /** Single faults, and as long as there is time left pairs of them. */
+    options: { seed, minutes: minutes(0.1, '10'), json: file },
+  },
   bytes: {
     script: 'fuzz',
     options: {

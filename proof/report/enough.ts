@@ -1,13 +1,14 @@
 // Whether enough happened for a run to prove anything. PASSED: every check holds, and every kind of fault and request occurred
 // often enough. FAILED: a check does not hold. INVALID: no violation, but too little happened. In a simulation of many seeds a
 // kind of fault that never takes effect is a mistake of the plan.
+import { effectPrefix, effectsAtGateway, simulatedEffects } from '../faults.ts'
 import { dropNames } from '../model/actions/exchange.ts'
 import { outsideActions } from '../model/actions/outside-actions.ts'
 import type { Check } from '../model/checks/evidence.ts'
 import type { Figures } from '../model/figures.ts'
+import type { StageName } from '../options.ts'
 import { primaryChanged } from '../stages/patroni/failovers.ts'
-import { clockShifted, type Fault, faults } from '../stages/processes/faults.ts'
-import { gatewayFaultNames } from '../stages/processes/gateway-faults.ts'
+import { type CampaignFault, clockShifted } from '../stages/processes/faults.ts'
 import type { CampaignResult } from './report.ts'
 
 /** Per minute of load, on two shared cores. */
@@ -61,51 +62,54 @@ const leastOfShortRun: Record<string, number> = {
   'events delivered': 10,
   'operator calls that were answered': 10,
   'operator sign-ins': 1,
-  'service killed': 1,
+  'process: killed': 1,
 }
+
+/** By stage: how the database is lost in such a run. */
+const losses = {
+  processes: 'database: crashed',
+  patroni: primaryChanged,
+  citus: 'database: worker crashed',
+} satisfies Partial<Record<StageName, string>>
+export type CampaignStage = keyof typeof losses
 
 const shareBetweenFailovers = 0.1
 /** Long enough for each kind of failover. */
 const longMinutes = 10
 
+type Wanted = Pick<CampaignFault, 'name' | 'leastPerMinute' | 'kinds'>
+
 /** From a minute on every kind has to occur at least once. */
 export function findMissing(
+  stage: CampaignStage,
   minutes: number,
+  table: Wanted[],
   fired: Record<string, number>,
   figures: Figures,
-  table: Fault[] = faults,
 ): string[] {
   if (minutes < 1) {
-    const lost = hasFailovers(table) ? primaryChanged : 'database crashed'
-    const short = Object.entries({ ...leastOfShortRun, [lost]: 1 })
+    const short = Object.entries({ ...leastOfShortRun, [losses[stage]]: 1 })
     return tooFew(short.map(([name, times]) => ({ name, times, got: fired[name] ?? figures[name] })))
   }
   // Failovers leave the services without a database for most of the time.
-  const share = isCluster(table) ? shareBetweenFailovers : 1
+  const share = stage === 'processes' ? 1 : shareBetweenFailovers
   const least = (perMinute: number) => Math.max(Math.floor(perMinute * minutes * share), 1)
+  const once = [
+    clockShifted,
+    ...effectsAtGateway,
+    ...dropNames,
+    ...(stage === 'patroni' ? [primaryChanged] : []),
+    ...(minutes < longMinutes ? [] : table.flatMap(({ kinds }) => kinds)),
+  ]
   return tooFew([
-    ...[...table, ...outsideActions].map((row) => ({
-      name: row.name,
-      times: least(row.leastPerMinute),
-      got: fired[row.name],
-    })),
-    ...(minutes < longMinutes ? [] : table.flatMap(({ kinds = [] }) => kinds)).map((name) => ({
+    ...[...table, ...outsideActions].map(({ name, leastPerMinute: each }) => ({
       name,
-      times: 1,
+      times: least(each),
       got: fired[name],
     })),
-    ...(hasFailovers(table) ? [{ name: primaryChanged, times: least(0), got: fired[primaryChanged] }] : []),
-    ...[clockShifted, ...gatewayFaultNames, ...dropNames].map((name) => ({ name, times: least(0), got: fired[name] })),
+    ...once.map((name) => ({ name, times: 1, got: fired[name] })),
     ...Object.entries(leastPerMinute).map(([name, each]) => ({ name, times: least(each), got: figures[name] })),
   ])
-}
-
-function hasFailovers(table: Fault[]): boolean {
-  return table.some(({ name }) => name === 'cluster struck')
-}
-
-function isCluster(table: Fault[]): boolean {
-  return !table.some(({ name }) => name === 'database crashed')
 }
 
 function tooFew(wanted: { name: string; times: number; got: number | undefined }[]): string[] {
@@ -119,65 +123,38 @@ export function judge(checks: Check[], missing: string[]): CampaignResult['verdi
   return missing.length > 0 ? 'INVALID' : 'PASSED'
 }
 
-/** A figure of a run whose name begins with it counts a fault that had an effect. */
-export const struckPrefix = 'struck: '
-
-/** With fewer seeds no kind has to strike. */
+/** With fewer seeds no kind has to take effect. */
 const enoughSeeds = 20
 
-const ofProcess = [
-  'killed',
-  'both killed',
-  'stopped',
-  'paused',
-  'paused past its lease',
-  'paused in its call',
-  'starved',
-]
-const ofNetwork = ['refuse', 'reset-before', 'reset-after', 'delay', 'delay-answer', 'double', 'hold', 'hold-answer']
-const ofDatabase = ['reset-before', 'reset-after', 'delay-answer', 'away', 'ended', 'locked']
+/**
+ * From so many episodes on each effect has to be there: with these numbers the rarest is to be expected ten times. Of those of the
+ * gateway one of many is drawn, and it waits for a call to which it applies.
+ */
+const enoughEpisodes = (effect: string) => (effectsAtGateway.includes(effect) ? 2_000 : 400)
 
-const steps = [
-  ...ofNetwork.map((kind) => `network ${kind}`),
-  ...ofDatabase.map((kind) => `database ${kind}`),
-  'database: clock jumps',
-  ...[...ofProcess, 'clock jumps'].map((what) => `process: ${what}`),
-  ...['frozen', 'killed', 'behaviour changed', 'webhooks redirected'].map((what) => `gateway: ${what}`),
-  'consumer: unavailable',
-  'consumer: deliveries fail',
-]
-
-/** From so many episodes on each has to strike: with these numbers the rarest kind is to be expected ten times. */
-const known: { kinds: string[]; fromEpisodes: number }[] = [
-  { kinds: steps, fromEpisodes: 400 },
-  // One of many is drawn, and it waits for a call to which it applies.
-  { kinds: gatewayFaultNames, fromEpisodes: 2_000 },
-]
-export const knownKinds: string[] = known.flatMap(({ kinds }) => kinds)
-
-/** The kind that a figure counts: "a>gateway hold" is "network hold"; undefined where it counts no fault. */
-function kindOf(name: string): string | undefined {
-  if (!name.startsWith(struckPrefix)) return undefined
-  const struck = name.slice(struckPrefix.length)
-  const sent = /^[^>]+>(?<to>\S+) (?<kind>.+)$/.exec(struck)?.groups
-  return sent ? `${sent.to === 'database' ? 'database' : 'network'} ${sent.kind}` : struck
+/** The effect that a figure counts: "a>gateway hold" is "network hold"; undefined where it counts none. */
+function effectOf(name: string): string | undefined {
+  if (!name.startsWith(effectPrefix)) return undefined
+  const effect = name.slice(effectPrefix.length)
+  const sent = /^[^>]+>(?<to>\S+) (?<kind>.+)$/.exec(effect)?.groups
+  return sent ? `${sent.to === 'database' ? 'database' : 'network'} ${sent.kind}` : effect
 }
 
-export type Struck = Map<string, number>
-
-/** Of all runs together, with the known kinds that never struck. */
-export function countStruck(figures: Record<string, number>[]): Struck {
-  const struck: Struck = new Map(knownKinds.map((kind) => [kind, 0]))
+/** Of all runs together, with the known ones that never were; by name. */
+export function countEffects(figures: Record<string, number>[]): Record<string, number> {
+  const counts = new Map(simulatedEffects.map((effect) => [effect, 0]))
   for (const [name, times] of figures.flatMap((each) => Object.entries(each))) {
-    const kind = kindOf(name)
-    if (kind !== undefined) struck.set(kind, (struck.get(kind) ?? 0) + times)
+    const effect = effectOf(name)
+    if (effect !== undefined) counts.set(effect, (counts.get(effect) ?? 0) + times)
   }
-  return struck
+  return Object.fromEntries([...counts].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** Of those that had to strike in a run of that size. */
-export function findNeverStruck(struck: Struck, { seeds, episodes }: { seeds: number; episodes: number }): string[] {
+/** Of those that had to be in a run of that size. */
+export function findWithoutEffect(
+  counts: Record<string, number>,
+  { seeds, episodes }: { seeds: number; episodes: number },
+): string[] {
   if (seeds < enoughSeeds) return []
-  const expected = known.filter(({ fromEpisodes }) => episodes >= fromEpisodes).flatMap(({ kinds }) => kinds)
-  return expected.filter((kind) => struck.get(kind) === 0)
+  return simulatedEffects.filter((effect) => episodes >= enoughEpisodes(effect) && counts[effect] === 0)
 }

@@ -74,6 +74,42 @@ function checkLines({ id, title, violations }: Check): string[] {
   return [`${result.padEnd(4)}  ${id.padEnd(6)}  ${title}`, ...shown]
 }
 
+export type CallsResult = {
+  verdict: CampaignResult['verdict']
+  seed: number
+  minutes: number
+  fired: Record<string, number>
+  /** How often each call had a fault. */
+  calls: Record<string, number>
+  figures: Record<string, number>
+  failures: string[]
+  missing: string[]
+}
+
+export function reportOfCalls({
+  verdict,
+  seed,
+  minutes,
+  fired,
+  calls,
+  figures,
+  failures,
+  missing,
+}: CallsResult): Report {
+  return {
+    heading: [`Faults at single calls of the database and the gateway, seed ${seed}, ${minutes} minutes.`],
+    tables: [
+      { title: 'Faults', rows: fired },
+      { title: 'Calls with a fault', rows: calls },
+      { title: 'Figures', rows: figures },
+      { title: 'Violations', rows: failures },
+      { title: 'Too few of', rows: missing },
+    ],
+    verdict,
+    seed,
+  }
+}
+
 export type BytesResult = {
   seed: number
   minutes: number

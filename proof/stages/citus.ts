@@ -6,8 +6,9 @@ import { databaseUrl } from '../../harness/processes.ts'
 import type { Random } from '../../harness/random.ts'
 import { Client } from '../../src/db/connect.ts'
 import { prepare } from '../../src/db/prepare.ts'
+import type { KindsWith } from '../faults.ts'
 import type { Postgres } from '../world/postgres.ts'
-import type { Fault } from './processes/faults.ts'
+import type { FaultContext } from './processes/faults.ts'
 
 export type SpreadDatabase = Postgres & {
   kind: 'citus'
@@ -77,38 +78,27 @@ function newPassword(): string {
   return randomBytes(18).toString('hex')
 }
 
-export function spreadFaults(database: SpreadDatabase): Fault[] {
-  return [
-    {
-      name: 'group moved',
-      every: [4, 9],
-      leastPerMinute: 1,
-      async strike({ random, count }) {
-        // A worker that is down cannot give or take; the move is rolled back.
-        const isMoved = await database.moveGroup(random).then(
-          () => true,
-          () => false,
-        )
-        if (isMoved) count('group moved')
-      },
+export function spreadFaults({
+  coordinator,
+  workers,
+  moveGroup,
+}: SpreadDatabase): Record<KindsWith<'database', 'citus'>, (context: FaultContext) => Promise<void>> {
+  return {
+    async 'group moved'({ random, count }) {
+      // A worker that is down cannot give or take; the move is rolled back.
+      const isMoved = await moveGroup(random).then(
+        () => true,
+        () => false,
+      )
+      if (isMoved) count('database: group moved')
     },
-    {
-      name: 'worker crashed',
-      every: [12, 20],
-      leastPerMinute: 1,
-      async strike({ random, count }) {
-        await random.shuffled(database.workers)[0]?.crash()
-        count('worker crashed')
-      },
+    async 'worker crashed'({ random, count }) {
+      await random.shuffled(workers)[0]?.crash()
+      count('database: worker crashed')
     },
-    {
-      name: 'coordinator crashed',
-      every: [25, 40],
-      leastPerMinute: 0.5,
-      async strike({ count }) {
-        await database.coordinator.crash()
-        count('coordinator crashed')
-      },
+    async 'coordinator crashed'({ count }) {
+      await coordinator.crash()
+      count('database: coordinator crashed')
     },
-  ]
+  }
 }

@@ -24,7 +24,6 @@ import { isQuoteOf } from '../../proof/model/checks/operators.ts'
 import { checkSuspensions } from '../../proof/model/checks/suspensions.ts'
 import type { Call, Outcome, Request } from '../../proof/model/history.ts'
 import { findMissing } from '../../proof/report/enough.ts'
-import type { Fault } from '../../proof/stages/processes/faults.ts'
 import type { CampaignBudget } from '../../proof/world/budgets.ts'
 import type { World } from '../../proof/world/world.ts'
 
@@ -579,9 +578,9 @@ test('A-5 knows what is charged for an accepted part: once, to who accepts parts
 })
 
 test('a long campaign without one of the kinds of failover proves nothing', () => {
-  const strike = async () => undefined
-  const table: Fault[] = [{ name: 'cluster struck', every: [1, 1], leastPerMinute: 0, kinds: ['frozen'], strike }]
-  const missing = (minutes: number) => findMissing(minutes, {}, {}, table).filter((line) => line.startsWith('frozen'))
+  const table = [{ name: 'database: primary lost', leastPerMinute: 0, kinds: ['frozen'] }]
+  const missing = (minutes: number) =>
+    findMissing('patroni', minutes, table, {}, {}).filter((line) => line.startsWith('frozen'))
   assert.deepEqual(missing(10), ['frozen: 0 of at least 1'])
   assert.deepEqual(missing(5), [])
 })

@@ -221,13 +221,13 @@ test('a pause ends with the process that was paused, and one that has another fa
     const stage = { simulation, count, world: { services: [victim, victim], gateway: victim } }
     const paused = faultOf('process', 'paused') as (stage: object, random: Random) => Promise<void>
     const load = simulation.process('load')
-    const strike = () => simulation.until(load.run(() => paused(stage, createRandom(1))))
-    await strike()
+    const pause = () => simulation.until(load.run(() => paused(stage, createRandom(1))))
+    await pause()
     assert.deepEqual([signals, counted, process.isPaused], [[], [], false])
     victim.busy = false
-    await strike()
+    await pause()
     assert.deepEqual([signals, victim.busy], [['SIGSTOP', 'SIGCONT'], false])
-    assert.deepEqual(counted, ['struck: process: paused'])
+    assert.deepEqual(counted, ['effect: process: paused'])
   }))
 
 /** What a client sees and what its server has received, with one fault between them. */
@@ -414,8 +414,8 @@ test('a fault at the database: a session is ended, or a table locked for longer 
       rows.map(({ name }) => name),
       ['none first', 'none second'],
     )
-    const { events, statements, ...struck } = simulation.figures()
-    assert.deepEqual(struck, { 'struck: caller>database ended': 2, 'struck: caller>database locked': 1 })
+    const { events, statements, ...effects } = simulation.figures()
+    assert.deepEqual(effects, { 'effect: caller>database ended': 2, 'effect: caller>database locked': 1 })
     assert.ok(Number(events) > Number(statements))
   }))
 

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { simulatedEffects } from '../../proof/faults.ts'
 import { changed } from '../../proof/guards/apply.ts'
 import { exitCodeOf, remarksOf, type SabotageResult } from '../../proof/guards/find-sabotages.ts'
 import { sabotages } from '../../proof/guards/sabotages.ts'
 import { readOptions } from '../../proof/options.ts'
 import { ednOf, type Line } from '../../proof/report/edn.ts'
-import { countStruck, findNeverStruck, knownKinds } from '../../proof/report/enough.ts'
+import { countEffects, findWithoutEffect } from '../../proof/report/enough.ts'
 import { storyOf } from '../../proof/report/story.ts'
 import { minimize, simplifyTimes, withoutGroups } from '../../proof/shrink.ts'
 import { firstDifference } from '../../proof/stages/simulated/compare.ts'
@@ -230,27 +231,27 @@ test('two traces that differ are compared at their first difference, with what c
   assert.match(firstDifference(text, `${text}8 h\n`) ?? '', /^ {2}1 no event\n {2}2 8 h$/m)
 })
 
-test('faults that struck are added up by their kind, and a known kind that never did is named', () => {
-  const struck = countStruck([
-    { events: 5, 'struck: a>gateway hold': 2, 'struck: a>database reset-after': 1, 'struck: process: killed': 1 },
-    { 'struck: load>b hold': 3, 'struck: gateway hang-after': 4, 'customer: confirm': 9, 'process: paused': 1 },
+test('faults that took effect are added up by their kind, and a known kind that never did is named', () => {
+  const counts = countEffects([
+    { events: 5, 'effect: a>gateway hold': 2, 'effect: a>database reset-after': 1, 'effect: process: killed': 1 },
+    { 'effect: load>b hold': 3, 'effect: gateway hang-after': 4, 'customer: confirm': 9, 'process: paused': 1 },
   ])
-  assert.equal(struck.get('network hold'), 5)
-  assert.equal(struck.get('database reset-after'), 1)
-  assert.equal(struck.get('gateway hang-after'), 4)
-  assert.equal(struck.get('process: killed'), 1)
-  assert.equal(struck.has('customer: confirm'), false)
-  const never = findNeverStruck(struck, { seeds: 20, episodes: 400 })
+  assert.equal(counts['network hold'], 5)
+  assert.equal(counts['database reset-after'], 1)
+  assert.equal(counts['gateway hang-after'], 4)
+  assert.equal(counts['process: killed'], 1)
+  assert.equal(counts['customer: confirm'], undefined)
+  const never = findWithoutEffect(counts, { seeds: 20, episodes: 400 })
   assert.ok(never.includes('network double') && !never.includes('network hold') && !never.includes('process: killed'))
   // It was a step, and had no effect.
   assert.ok(never.includes('process: paused'))
   assert.ok(!never.includes('gateway too-fast'))
-  assert.ok(findNeverStruck(struck, { seeds: 20, episodes: 2_000 }).includes('gateway too-fast'))
-  assert.deepEqual(findNeverStruck(struck, { seeds: 19, episodes: 2_000 }), [])
+  assert.ok(findWithoutEffect(counts, { seeds: 20, episodes: 2_000 }).includes('gateway too-fast'))
+  assert.deepEqual(findWithoutEffect(counts, { seeds: 19, episodes: 2_000 }), [])
 })
 
 test('every known kind of fault that is a step can be planned', () => {
-  for (const [actor = '', what] of knownKinds.map((kind) => kind.split(': ')))
+  for (const [actor = '', what] of simulatedEffects.map((kind) => kind.split(': ')))
     if (what !== undefined) assert.equal(typeof actionOf({ actor: actor as Actor, what }), 'function')
 })
 

@@ -25,7 +25,7 @@ export async function everyPart(): Promise<Part[]> {
   const parts: Part[] = [
     {
       title: 'the long tests: all pairs of faults, more races, the bench, compilers for the client',
-      files: importing(/(support\/long|stages\/calls\/table)\.ts'/),
+      files: importing(/support\/(long|call-faults)\.ts'/),
       environment: { [longVariable]: '1' },
       find: () => undefined,
     },

@@ -1,5 +1,5 @@
 // Prepares customers for the start of a scenario. Many at a time and through one process, so that they share statements
-// like the customers of a service; each then waits for its cell.
+// like the customers of a service; each then waits for its case.
 import assert from 'node:assert/strict'
 import { silentLog } from '../../../harness/silent-log.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
@@ -23,7 +23,7 @@ export const reason = 'changed my mind'
 export const credits = 21
 /** The credits of a hold. */
 export const held = 8
-export const serviceId = 'svc_crossings'
+export const serviceId = 'svc_calls'
 
 type Step = (world: World, context: PaymentContext, subjects: Subject[]) => Promise<unknown>
 

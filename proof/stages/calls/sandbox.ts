@@ -23,10 +23,10 @@ import { secretKey, testSettings } from '../../../test/support/service/service.t
 /** A call that reached the gateway. */
 export type Send = { verb: 'confirm' | 'cancel'; key: string }
 
-export type CrossingSandbox = ReturnType<typeof openCrossingSandbox>
+export type DirectSandbox = ReturnType<typeof openDirectSandbox>
 
-export function openCrossingSandbox() {
-  const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-crossings-'))
+export function openDirectSandbox() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-calls-'))
   const state = openState({ clientKey: testSettings.clientKey, secretKey, dataDir, strict: true })
   const { payments, movements, strict } = state
   const behaviour = state.behaviour.values

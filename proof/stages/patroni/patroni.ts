@@ -10,8 +10,8 @@ import { findRunner, launchPart, makeDirectory, type Runner } from '../../../har
 import { until } from '../../../harness/until.ts'
 import { Client } from '../../../src/db/connect.ts'
 import { prepare } from '../../../src/db/prepare.ts'
+import type { FailoverKind } from '../../faults.ts'
 import type { Replicated } from '../../world/postgres.ts'
-import type { FailoverKind } from './failovers.ts'
 import { type ClusterNode, copyTemplate, createNode } from './node.ts'
 import { findPrograms, isSafe, type PatroniChoice } from './packages.ts'
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { exitCodeOf, findSabotages, remarksOf } from '../../guards/find-sabotages.ts'
 import type { OptionsOf } from '../../options.ts'
 import { ednOf } from '../../report/edn.ts'
-import { countStruck, findNeverStruck } from '../../report/enough.ts'
+import { countEffects, findWithoutEffect } from '../../report/enough.ts'
 import { renderTable } from '../../report/report.ts'
 import { storyOf } from '../../report/story.ts'
 import { explainDifference } from './compare.ts'
@@ -76,12 +76,11 @@ async function runSeeds(programs: Programs, options: SeedOptions): Promise<numbe
   if (json) writeFileSync(json, `${JSON.stringify(results, null, 2)}\n`)
   const count = figuresOfSeeds.length
   if (seeds > 1 || count > 1) {
-    const struck = countStruck(figuresOfSeeds)
-    const rows = Object.fromEntries([...struck].sort(([one], [other]) => (one < other ? -1 : 1)))
-    print(`\n${renderTable({ title: `Faults that struck in ${count} seeds`, rows })}`)
-    const missing = findNeverStruck(struck, { seeds: count, episodes })
+    const rows = countEffects(figuresOfSeeds)
+    print(`\n${renderTable({ title: `Faults that took effect in ${count} seeds`, rows })}`)
+    const missing = findWithoutEffect(rows, { seeds: count, episodes })
     if (code === 0 && missing.length > 0) {
-      print(`NEVER STRUCK: ${missing.join(', ')}`)
+      print(`WITHOUT EFFECT: ${missing.join(', ')}`)
       code = 1
     }
   }
