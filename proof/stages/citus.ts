@@ -1,6 +1,5 @@
 // A database that is spread over servers: a Citus coordinator and three workers, each of which can be crashed, and whose groups
 // of customers can be moved: the database of this stage, and its faults.
-import { randomBytes } from 'node:crypto'
 import { type CitusNode, startCitus } from '../../harness/citus/citus.ts'
 import { databaseUrl } from '../../harness/processes.ts'
 import type { Random } from '../../harness/random.ts'
@@ -8,6 +7,7 @@ import { Client } from '../../src/db/connect.ts'
 import { prepare } from '../../src/db/prepare.ts'
 import type { KindsWith } from '../faults.ts'
 import type { Postgres } from '../world/postgres.ts'
+import { newSecret } from '../world/settings.ts'
 import type { FaultContext } from './processes/faults.ts'
 
 export type SpreadDatabase = Postgres & {
@@ -29,7 +29,7 @@ const moveText = `select citus_move_shard_placement($1, $2, $3, $4, $5, 'force_l
 
 export async function startSpreadDatabase(directory: string): Promise<SpreadDatabase> {
   const citus = await startCitus(directory)
-  const passwords = { owner: newPassword(), serving: newPassword() }
+  const passwords = { owner: newSecret(), serving: newSecret() }
   await citus.onEveryNode(
     `create role credits_owner login password '${passwords.owner}'`,
     `create role credits_service login password '${passwords.serving}'`,
@@ -72,10 +72,6 @@ export async function startSpreadDatabase(directory: string): Promise<SpreadData
     endNow: citus.endNow,
     remove: () => undefined,
   }
-}
-
-function newPassword(): string {
-  return randomBytes(18).toString('hex')
 }
 
 export function spreadFaults({

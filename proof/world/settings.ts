@@ -1,4 +1,5 @@
 // The settings of the services under load.
+import { randomBytes } from 'node:crypto'
 import type { Postgres } from './postgres.ts'
 
 /** Short, so that leases end and orders expire many times within a run. */
@@ -53,3 +54,7 @@ export const busySettings: Record<string, string> = {
 
 /** The reason that is stored with refunds of the unused part. */
 export const unusedReason = 'unused'
+
+export function newSecret(): string {
+  return randomBytes(18).toString('hex')
+}

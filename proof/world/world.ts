@@ -1,6 +1,5 @@
 // Everything a run starts, in the order of dependence: a directory, a PostgreSQL, the gateway, the services, the consumer of
 // their events. `stopProcesses` leaves no process behind, even if a start has failed.
-import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +12,7 @@ import { type Consumer, startConsumer } from './consumer.ts'
 import { createGateway, type Gateway, type GatewaySettings } from './gateway.ts'
 import { type Books, type CampaignBooks, isReplicated, openBooks, type Postgres, type Replicated } from './postgres.ts'
 import { createService, type Service, type ServiceProcess, type ServiceSettings } from './service.ts'
-import { busySettings, serviceEnvironment } from './settings.ts'
+import { busySettings, newSecret, serviceEnvironment } from './settings.ts'
 
 /** What the load and the checks need, wherever the services run. */
 export type World = {
@@ -198,8 +197,4 @@ export async function startWorld<Database extends Postgres>({
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
     throw error
   }
-}
-
-function newSecret(): string {
-  return randomBytes(18).toString('hex')
 }

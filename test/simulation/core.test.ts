@@ -244,32 +244,15 @@ const faults: [Fault['kind'], answer: string, received: number][] = [
 for (const [kind, answer, received] of faults) {
   test(`a fault of the network: ${kind}`, () =>
     inEmptyWorld(async (simulation) => {
-      let count = 0
-      const server = simulation.process('server')
-      const client = simulation.process('client')
-      await simulation.until(
-        server.run(async () => {
-          const listener = createServer((_request, response) => {
-            count += 1
-            response.end('text')
-          })
-          listener.listen(9_000)
-        }),
-      )
-      const call = () =>
-        client.run(() =>
-          fetch('http://127.0.0.1:9000', { signal: AbortSignal.timeout(5_000) }).then(
-            ({ status }) => `${status}`,
-            (error) => error.cause?.code ?? error.name,
-          ),
-        )
+      const { client, received: requests, call } = await connectedPair(simulation)
+      client.kill()
       const fault = simulation.network.fault({ kind, to: 'server', ms: 2_000, times: 1 })
-      assert.equal(await simulation.until(call()), answer)
+      assert.equal((await simulation.until(call('/faulty'))).replace(' text', ''), answer)
       await simulation.run(simulation.now() + 3_000)
-      assert.equal(count, received)
+      assert.equal(requests.length - 1, received)
       assert.equal(fault.fired, 1)
       fault.remove()
-      assert.equal(await simulation.until(call()), '200')
+      assert.equal(await simulation.until(call('/last')), '200 text')
     }))
 }
 

@@ -23,8 +23,6 @@ import { secretKey, testSettings } from '../../../test/support/service/service.t
 /** A call that reached the gateway. */
 export type Send = { verb: 'confirm' | 'cancel'; key: string }
 
-export type DirectSandbox = ReturnType<typeof openDirectSandbox>
-
 export function openDirectSandbox() {
   const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-calls-'))
   const state = openState({ clientKey: testSettings.clientKey, secretKey, dataDir, strict: true })

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { effectPrefix } from '../../../faults.ts'
 import { processEndCheck } from '../../../model/checks/all.ts'
-import { checkName } from '../../../model/checks/evidence.ts'
 import { real } from '../core/real.ts'
 import { createSimulation } from '../core/simulation.ts'
 import type { Template } from '../core/template.ts'
@@ -117,7 +116,7 @@ function failureOf(
   { name, isOfProduct }: { name: string; isOfProduct: boolean },
   atMs: number,
 ): Failure {
-  const check = isOfProduct ? checkName(processEndCheck) : harnessCheck
+  const check = isOfProduct ? processEndCheck : harnessCheck
   return {
     check,
     kind: kindOfError(check, error),

@@ -21,8 +21,6 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as never,
 }
 
-export type SimulatedDatabase = Awaited<ReturnType<typeof openDatabase>>
-
 /** What happens to the next statements of a process: `times` of them, those whose text is `about` something. */
 export type StatementFault = { kind: StatementFaultKind; from: string; times: number; about?: RegExp }
 
