@@ -1,10 +1,11 @@
-// Makes a fresh clone runnable: installs the dependencies when node_modules is missing or differs from the lockfile, and
-// with the word `console` builds the page of the console when what it is made from has changed. Plain JavaScript for
+// Makes a fresh clone runnable: installs the dependencies when node_modules is missing or differs from the lockfile, writes the
+// types of the client, and with the word `console` builds the page of the console when what it is made from has changed. Plain JavaScript for
 // whatever Node the machine has (20 or later); the Node 24 the project runs on is one of the dependencies. Prints to
 // stderr only, so that the output of the command it precedes stays clean.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { writeSchema } from './client/schema.mjs'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 const runtimeMajor = 24
@@ -62,4 +63,5 @@ function buildConsole() {
   if (status !== 0) process.stderr.write('The service starts without it. `node console/build.ts` repeats the build.\n')
 }
 
+writeSchema()
 if (process.argv[2] === 'console') buildConsole()

@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { writeSchema } from './schema.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const dist = `${here}dist/`
@@ -18,6 +19,7 @@ function install() {
 }
 
 if (!compilers.some(existsSync)) install()
+writeSchema()
 rmSync(dist, { recursive: true, force: true })
 execFileSync(process.execPath, [compilers.find(existsSync), '--project', here], { stdio: 'inherit' })
 // The verifier is plain JavaScript: the file that is read is the file that runs.

@@ -10,11 +10,11 @@ import {
   readWholeNumber,
   seedRange,
 } from '../harness/options.ts'
-import { sabotages } from './guards/sabotages.ts'
+import { guards } from './guards/guards.ts'
 import type { DatabaseChoice } from './stages/processes/campaign.ts'
 
-/** `shown`: its value in the usage; empty: it has none. `initial`: the text without the option. */
-type Option<Value> = { shown: string; initial?: string; read(text: string, name: string): Value }
+/** `shown`: its value in the usage; empty: it has none. `initial`: the text without the option. `also`: its old name. */
+type Option<Value> = { shown: string; initial?: string; also?: string; read(text: string, name: string): Value }
 
 const wholeNumber = (shown: string, range: Range, initial: string): Option<number> => ({
   shown,
@@ -68,11 +68,11 @@ const campaign = (cluster: string) => ({
   keep: flag,
 })
 
-/** Every guard that a simulation can find, one after the other; none where there is no text. */
-function readSabotages(text: string, name: string): string[] {
+/** All: every guard that a simulation finds when it is broken. None where there is no text. */
+function readGuards(text: string, name: string): string[] {
   if (text === '') return []
-  if (text === 'all') return Object.keys(sabotages).filter((each) => !sabotages[each]?.outside)
-  return readList(text).map((each) => readOneOf(name, each, Object.keys(sabotages)))
+  if (text === 'all') return Object.keys(guards).filter((each) => !guards[each]?.outside)
+  return readList(text).map((each) => readOneOf(name, each, Object.keys(guards)))
 }
 
 /** `script`: the one of package.json that is short for it. */
@@ -93,7 +93,7 @@ const stages = {
       /** A file with the steps to run instead of a plan. */
       steps: file,
       /** Guards that are broken, each in runs of its own. */
-      sabotage: { shown: 'NAME,…|all', initial: '', read: readSabotages } as Option<string[]>,
+      guards: { shown: 'NAME,…|all', initial: '', also: 'sabotage', read: readGuards } as Option<string[]>,
       /** For the requests and answers of the last run, in the form of Jepsen; of a failing one also FILE.shrunk. */
       edn: file,
       json: file,
@@ -141,12 +141,14 @@ export function readOptions<Stage extends StageName>(
   const { script = `prove -- --stage ${stage}`, options } = stages[stage]
   const table = Object.entries<Option<unknown>>(options)
   const shown = table.map(([name, { shown: value }]) => `[--${name}${value && ` ${value}`}]`)
-  const types = table.map(([name, { shown: value }]) => [name, { type: value ? 'string' : 'boolean' } as const])
+  const types = table.flatMap(([name, { shown: value, also = name }]) =>
+    [name, also].map((each) => [each, { type: value ? 'string' : 'boolean' } as const]),
+  )
   const usage = ` (npm run ${script}${stages[stage].script ? ' --' : ''} ${shown.join(' ')})`
   return readArguments(args, { options: Object.fromEntries(types), usage }, (given: Record<string, unknown>) => {
-    const values = table.map(([name, { shown: value, initial, read }]) => {
+    const values = table.map(([name, { shown: value, initial, also = name, read }]) => {
       if (!value) return [name, given[name] === true]
-      const text = given[name] ?? (initial === randomSeed ? `${anySeed()}` : initial)
+      const text = given[name] ?? given[also] ?? (initial === randomSeed ? `${anySeed()}` : initial)
       return [name, text === undefined ? undefined : read(String(text), `--${name}`)]
     })
     const { install, cluster, ...others } = Object.fromEntries(values)

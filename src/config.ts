@@ -420,7 +420,8 @@ function requirePair(read: Reader, clientKey: string, secretKey: string): void {
 function readApiUrl(read: Reader, production: boolean): string {
   const url = read.url('TOSS_API_URL', ['https:', 'http:'], 'https://api.tosspayments.com')
   const { protocol, hostname } = URL.parse(url) ?? {}
-  const local = hostname === 'localhost' || hostname === '[::1]' || hostname?.startsWith('127.')
+  const isLoopback = isIP(hostname ?? '') === 4 && hostname?.startsWith('127.')
+  const local = hostname === 'localhost' || hostname === '[::1]' || isLoopback
   if (production && protocol === 'http:' && !local) read.fault('TOSS_API_URL', 'https:// for another machine')
   return withoutEnd(url, '/')
 }

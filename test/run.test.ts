@@ -10,6 +10,7 @@ import { serverVariable } from './support/database/database.ts'
 import { everyPart } from './support/outer.ts'
 import { alone, isOuter, outer, planOf } from './support/plan.ts'
 import { refusedPrograms } from './support/refused-programs.ts'
+import { readTimes } from './support/times.ts'
 import { idleLimitVariable } from './support/watchdog.ts'
 
 /** As `npm test` starts a file. */
@@ -43,6 +44,11 @@ test('every test file runs once, in npm test or in the outer ring, and every fil
     Object.keys({ ...alone, ...outer }).filter((path) => !existsSync(join(repository, path))),
     [],
   )
+})
+
+test('test/times.md names the files there are, with the seconds of each', () => {
+  const times = readTimes()
+  assert.deepEqual([...times.keys()].sort(), globSync('test/**/*.test.ts', { cwd: repository }).sort())
 })
 
 test('a run in which a test calls a program that changes the machine fails, and names the call', {

@@ -70,6 +70,9 @@ async function sendForAnswer(
   for (let attempts = 1; ; attempts += 1) {
     if (signal?.aborted) throw failed(abortedBy(signal), earlier.length)
     const leftMs = endsAt - performance.now()
+    const last = earlier.at(-1)
+    // The timer of the pause was late.
+    if (last && leftMs <= 0) throw failed(last, earlier.length)
     const answer = await attempt(settings.fetch, request, Math.min(attemptMs, leftMs), signal)
     if (answer.code === 'SUCCESS') return answer
     const pauseMs = pauseBefore(attempts + 1, answer.retryAfterMs, limits, Math.random())

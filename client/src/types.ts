@@ -1,23 +1,17 @@
-// The types of the API, taken from its document: nothing here is written twice. `npm run client-schema` writes
-// `schema.ts`.
-import type { components, operations } from './schema.ts'
-
-type Schemas = components['schemas']
+// The types of the API, taken from its document: nothing here is written twice. `schema.mjs` makes `schema.ts`.
+import type { Operations, Schemas } from './schema.ts'
 
 /** The endpoints, by the names that the document gives them. */
-export type OperationId = keyof operations
-
-type Responses<Id extends OperationId> = operations[Id]['responses']
-type Content<Part> = Part extends { content: { 'application/json': infer Json } } ? Json : never
-type Answers<Id extends OperationId> = {
-  [Status in keyof Responses<Id>]: Content<Responses<Id>[Status]>
-}[keyof Responses<Id>]
+export type OperationId = keyof Operations
 
 /** The data of an operation's success. */
-export type DataOf<Id extends OperationId> =
-  Answers<Id> extends infer Answer ? (Answer extends { code: 'SUCCESS'; data: infer Data } ? Data : never) : never
+export type DataOf<Id extends OperationId> = Operations[Id] extends infer Answer
+  ? Answer extends { code: 'SUCCESS'; data: infer Data }
+    ? Data
+    : never
+  : never
 /** The codes of an operation's refusals. */
-export type CodeOf<Id extends OperationId> = Extract<Answers<Id>, Schemas['ErrorEnvelope']>['code']
+export type CodeOf<Id extends OperationId> = Extract<Operations[Id], Schemas['ErrorEnvelope']>['code']
 export type MetadataOf<Code extends Schemas['ErrorEnvelope']['code']> = Schemas[Code]['metadata']
 
 export type PackageType = Schemas['PackageType']

@@ -1,8 +1,10 @@
 // Queries of tests and campaigns on a cluster, over tables of all customers.
+
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { referenceTables } from '../../src/db/cluster/tables.ts'
 import { createDatabase, statement } from '../../src/db/database.ts'
+import type { Sql } from '../../src/db/sql.ts'
 
 const notSupported = '0A000'
 const silent = { warn: () => undefined, error: () => undefined }
@@ -53,7 +55,7 @@ export function queryGroupOf<Row extends object>(
   return group.run<Row>(inGroups(text), values)
 }
 
-const inGroups = (text: string) => statement.ofEachGroup(nameOf(text), text)
+const inGroups = (text: string) => statement.ofEachGroup(nameOf(text), text as Sql)
 
 /** For a statement that is prepared. */
 export function nameOf(text: string): string {

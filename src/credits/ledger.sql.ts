@@ -17,6 +17,7 @@
 // adjusted credits do not mention it.
 //
 // Statements that use these fragments begin `with recursive`.
+import { type Sql, sql } from '../db/sql.ts'
 import { adjustmentKindList } from './adjustments/adjustments.sql.ts'
 
 /**
@@ -29,8 +30,8 @@ import { adjustmentKindList } from './adjustments/adjustments.sql.ts'
 export function lockAccountsOf(
   source: 'movement' | 'locked_order' | 'target' | 'wanted',
   restrictions: 'refused' | 'checked' = 'refused',
-): string {
-  return `
+): Sql {
+  return sql`
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
            a.restricted_at, ${restrictions === 'refused' ? 'a.restricted_at is not null' : 'false'} as is_restricted,
@@ -42,15 +43,26 @@ export function lockAccountsOf(
   )`
 }
 
+/** For a step: the available credits after its movement are enough; those that are held are not among them. */
+export const enoughCredits = 'l.available >= 0'
+
+/** For a step that fits: its movement takes available credits. */
+export const takesAvailable = 'would.fits and would.available < would.available_before'
+
+/** The hash of an entry continues the chain of its account. Of an account without adjusted credits. */
+export const chainedHash = `ledger_entry_hash(
+                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
+                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)`
+
 /**
  * CTEs `step`, `moved`, `changed` and `entry`. A step is a movement with the account after it; a refused one has is_moved
  * false and is not in `moved`. The new values come from the locked row, never from `a`: an update starts from the version in
  * its snapshot, and evaluates conditions and check constraints on that before it turns to a row that has changed since.
  */
-export const applyMovements = applyWith('m.held_delta')
+export const applyMovements = applyWith(sql`m.held_delta`)
 
 /** Operations that hold no credits have no entry. Their time is stored all the same, so that later use comes after them. */
-export const keepTimeOf = (operations: 'claimed' | 'accepted') => `
+export const keepTimeOf = (operations: 'claimed' | 'accepted') => sql`
     update accounts a set moved_at = c.opened_at
     from ${operations} c
     where a.customer_id = c.customer_id
@@ -61,15 +73,15 @@ export const keepTimeOf = (operations: 'claimed' | 'accepted') => `
  * one credit. It is refused when there is none.
  */
 export const applyHolds = applyWith(
-  'case when m.at_most then greatest(least(m.held_delta, s.balance - s.held), 1) else m.held_delta end',
+  sql`case when m.at_most then greatest(least(m.held_delta, s.balance - s.held), 1) else m.held_delta end`,
 )
 
 /**
  * `heldDelta` may depend on the movement `m` and the step `s` before it. `offset 0` keeps the planner from writing an expression
  * out wherever it is used: each is computed once.
  */
-function applyWith(heldDelta: string): string {
-  return `
+function applyWith(heldDelta: Sql): Sql {
+  return sql`
   step as (
     select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
            null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
@@ -82,9 +94,7 @@ function applyWith(heldDelta: string): string {
            m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
            n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
            case when n.entry_number = s.last_entry then s.last_hash
-                when j.adjusted_after is null then ledger_entry_hash(
-                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
+                when j.adjusted_after is null then ${chainedHash}
                 else ledger_entry_hash_adjusted(
                   s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
                   s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
@@ -97,7 +107,7 @@ function applyWith(heldDelta: string): string {
     cross join lateral (select ${heldDelta} as held_delta) w
     cross join lateral (
       select l.available, s.balance - s.held as available_before,
-             l.available >= 0
+             ${enoughCredits}
                and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
       from (select s.balance - s.held + m.delta - w.held_delta as available) l
       offset 0) would
@@ -106,7 +116,7 @@ function applyWith(heldDelta: string): string {
              case when would.fits then s.held + w.held_delta else s.held end as held,
              case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
                   then s.last_entry + 1 else s.last_entry end as entry_number,
-             case when would.fits and would.available < would.available_before then least(
+             case when ${takesAvailable} then least(
                case when would.available < s.low_credits and would.available_before >= s.low_credits
                     then s.low_credits end,
                case when s.low_steps is not null then (

@@ -3,6 +3,7 @@
 // what it requests has happened. So the reference is looked up once more, after the wait, before a refusal is returned.
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
+import { sql } from '../db/sql.ts'
 
 /** CAPTURE: a part of a hold. */
 export type ReferenceKind = 'SPEND' | 'HOLD' | 'CAPTURE' | 'REVERSAL'
@@ -32,7 +33,7 @@ const findUsesStatement = statement.ofCustomers(
   'credits.findUses',
   (
     replicated,
-  ) => `select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else abs(e.delta) end as "credits",
+  ) => sql`select i.ordinal, e.kind, case e.kind when 'HOLD' then e.held_delta else abs(e.delta) end as "credits",
     e.balance_after - coalesce(e.held_after, 0) as "available", h.hold_id as "holdId", h.requested,
     h.expires_at as "expiresAt",
     case e.kind when 'CAPTURE' then (

@@ -1,6 +1,7 @@
 // Spends credits, set-wise and idempotent by the reference within the customer.
 import { type Database, statement } from '../db/database.ts'
 import { inputs } from '../db/inputs.ts'
+import { sql } from '../db/sql.ts'
 import { emitEvents } from '../events/outbox.sql.ts'
 import { hasServiceBudget, servicesWithBudget, type Verdict } from './budgets/usage.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
@@ -37,7 +38,7 @@ const spends = inputs<SpendInput>({ customerId: 'uuid', credits: 'bigint', refer
 // refuses the entry and the second run finds it; or too little is left, and withResultOfUsedReferences finds it.
 const spendStatement = statement.ofCustomers(
   'credits.spend',
-  (replicated) => `with recursive input as (
+  (replicated) => sql`with recursive input as (
     select i.*,${hasServiceBudget} as has_service_budget
     from unnest(${spends.arrays}) with ordinality as i (${spends.columns}, ordinal)${servicesWithBudget}
   ),

@@ -2,6 +2,7 @@
 import { uuidPattern } from '../core/ids.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
+import { sql } from '../db/sql.ts'
 
 const createCustomerStatement = statement.global(
   'customers.createCustomer',
@@ -182,7 +183,7 @@ const hashes = inputs<KeyHash>({ pepperVersion: 'int', keyHash: 'bytea' })
 
 const findKeysStatement = statement.global(
   'customers.findKeys',
-  `select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash",
+  sql`select i.ordinal, k.key_id as "keyId", k.customer_id as "customerId", k.key_hash as "keyHash",
     case when c.suspended_at is null then k.status else 'SUSPENDED' end as "status"
   from unnest(${hashes.arrays}) with ordinality as i (${hashes.columns}, ordinal)
   join api_keys k using (pepper_version, key_hash)

@@ -1,7 +1,9 @@
 // The statements on service tokens.
+
 import { type TokenScope, tokenScopes } from '../core/access/token-scopes.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
+import { quoted, sql } from '../db/sql.ts'
 import type { KeyHash, KeyStatus } from './customers.sql.ts'
 
 const insertTokenStatement = statement.global(
@@ -20,7 +22,7 @@ export async function insertToken(
 }
 
 /** Of a token from before there were scopes, all of them: it keeps what it could do. */
-const scopesColumn = `coalesce(t.scopes, '{${tokenScopes.join()}}') as "scopes"`
+const scopesColumn = sql`coalesce(t.scopes, ${quoted(`{${tokenScopes.join()}}`)}) as "scopes"`
 
 export type FoundToken = { serviceId: string; keyHash: Buffer; status: KeyStatus; scopes: TokenScope[] }
 
@@ -28,7 +30,7 @@ const hashes = inputs<KeyHash>({ pepperVersion: 'int', keyHash: ['bytea', 'token
 
 const findTokensStatement = statement.global(
   'customers.findTokens',
-  `select i.ordinal, t.service_id as "serviceId", t.token_hash as "keyHash", t.status, ${scopesColumn}
+  sql`select i.ordinal, t.service_id as "serviceId", t.token_hash as "keyHash", t.status, ${scopesColumn}
   from unnest(${hashes.arrays}) with ordinality as i (${hashes.columns}, ordinal)
   join service_tokens t using (pepper_version, token_hash)`,
 )
@@ -83,7 +85,7 @@ export type ListedToken = {
 
 const listTokensStatement = statement.global(
   'customers.listTokens',
-  `select t.service_id as "serviceId", t.name, t.last_four as "lastFour", t.status, ${scopesColumn},
+  sql`select t.service_id as "serviceId", t.name, t.last_four as "lastFour", t.status, ${scopesColumn},
     t.pepper_version as "secretVersion", t.created_at as "createdAt"
   from service_tokens t
   order by t.created_at desc, t.service_id

@@ -2,6 +2,7 @@
 // standby, a service reads nothing from a new connection before all commits of its server have reached one.
 import { connect } from 'node:net'
 import pg from 'pg'
+import { sql } from './sql.ts'
 
 export type Connection =
   | { connectionString: string }
@@ -57,7 +58,7 @@ const commitUnknown = '08007'
  * in order, so what the statement has read will survive the loss of the server. For statements that answer a repeated request
  * with what the first has written: its own wait may have been cancelled.
  */
-export const confirmed = `coalesce(case when current_setting('synchronous_standby_names') <> ''
+export const confirmed = sql`coalesce(case when current_setting('synchronous_standby_names') <> ''
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true)`
 
@@ -73,7 +74,7 @@ const stateText = `select pg_is_in_recovery() as "isStandby", current_setting('t
   current_setting('synchronous_standby_names') <> '' as "hasStandbys",
   current_setting('synchronous_commit') as "synchronousCommit", current_setting('client_min_messages') as "clientMinMessages"`
 
-export const confirmCommitsText = `select ${confirmed} as "confirmed"`
+export const confirmCommitsText = sql`select ${confirmed} as "confirmed"`
 
 /** The server's own limit for a statement does not end its wait for the standbys. */
 const answerLimitMs = 4_000

@@ -18,6 +18,7 @@ import {
   type Standbys,
   type Use,
 } from './connect.ts'
+import { type Sql, type SqlText, sql } from './sql.ts'
 
 /** What a statement is about decides where it runs when the tables are spread over several servers. */
 export type About = 'customer' | 'customers' | 'each group' | 'global'
@@ -34,7 +35,7 @@ export type Statement = {
  * What a statement about a customer does that is about no customer. `text` is CTEs, of which the last has the name of the step;
  * it has a row when the rest may happen, and reads `rows`, which has a row when the step may.
  */
-export type Step = { name: string; text(rows: string): string; statement: Statement }
+export type Step = { name: Sql; text(rows: Sql): Sql; statement: Statement }
 
 export type Database = {
   run<Row extends object>(statement: Statement, values?: unknown[]): Promise<Row[]>
@@ -85,13 +86,13 @@ export const definedStatements = new Map<string, Statement>()
  * The text of one that answers a repeated request with what the first has written, with a condition that is true: what it has read
  * is on the standbys where commits wait for them.
  */
-type Text = string | ((replicated: string) => string)
+type Text<Given extends string> = SqlText<Given> | ((replicated: Sql) => Sql)
 
 /**
  * Statements are prepared under their name, once per connection: planning the larger ones takes milliseconds. A name has one
  * text: a connection that has prepared the first would run it for the second.
  */
-function define(about: About, name: string, given: Text): Statement {
+function define<Given extends string>(about: About, name: string, given: Text<Given>): Statement {
   const text = typeof given === 'string' ? given : given(confirmed)
   assert(typeof given === 'string' || text.includes(confirmed), `${name} answers before the standbys have what it read`)
   assert((definedStatements.get(name)?.text ?? text) === text, `two statements are named ${name}`)
@@ -102,37 +103,37 @@ function define(about: About, name: string, given: Text): Statement {
 
 export const statement = {
   /** Its first value is the id of a customer. */
-  ofCustomer: (name: string, text: Text) => define('customer', name, text),
+  ofCustomer: <Given extends string>(name: string, text: Text<Given>) => define('customer', name, text),
   /**
    * Its first value is an array of ids of customers, and the other arrays belong to them one by one. Rows are found again by their
    * ids, not by their order.
    */
-  ofCustomers: (name: string, text: Text) => define('customers', name, text),
+  ofCustomers: <Given extends string>(name: string, text: Text<Given>) => define('customers', name, text),
   /**
    * Of a customer, with a step, whose values follow its own: one commit where one server has the rows of both. Elsewhere the step
    * is a commit of its own before the rest, and stays when the rest does not happen.
    */
-  ofCustomerAndStep(name: string, step: Step, text: (step: (rows: string) => string) => string): Statement {
+  ofCustomerAndStep(name: string, step: Step, text: (step: (rows: Sql) => Sql) => Sql): Statement {
     const rest = define(
       'customer',
       `${name}Apart`,
-      text((rows) => `${step.name} as (select from ${rows})`),
+      text((rows) => sql`${step.name} as (select from ${rows})`),
     )
     const restValues = Math.max(...[...rest.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)))
-    const moved = (rows: string) =>
-      step.text(rows).replace(/\$(\d+)/g, (_, number) => `$${restValues + Number(number)}`)
+    const moved = (rows: Sql) =>
+      step.text(rows).replace(/\$(\d+)/g, (_, number) => `$${restValues + Number(number)}`) as Sql
     const whole = define('customer', name, text(moved))
     return Object.assign(whole, { apart: { step: step.statement, rest, restValues } })
   },
   /** About every customer, in each group of them for itself. */
-  ofEachGroup: (name: string, text: Text) => define('each group', name, text),
+  ofEachGroup: <Given extends string>(name: string, text: Text<Given>) => define('each group', name, text),
   /** About what belongs to no customer, or about all of them at once. */
-  global: (name: string, text: Text) => define('global', name, text),
+  global: <Given extends string>(name: string, text: Text<Given>) => define('global', name, text),
 }
 
 /** A step, which is also a statement of its own. */
-export function defineStep(name: string, statementName: string, text: (rows: string) => string): Step {
-  const alone = `with ${text('(values (1)) as given')} select from ${name}`
+export function defineStep(name: Sql, statementName: string, text: (rows: Sql) => Sql): Step {
+  const alone = sql`with ${text(sql`(values (1)) as given`)} select from ${name}`
   return { name, text, statement: statement.global(statementName, alone) }
 }
 

@@ -3,11 +3,13 @@
 // catalog with guards.json. `npm run schema` writes that file from the migrations, so a new guard needs no change here. Besides
 // missing and different guards it finds what could undo one: other triggers, rules, row level security, inheritance, and rights
 // that the serving role does not need.
+
 import { readFileSync } from 'node:fs'
 import { clusterFunctions } from './cluster/prepare-cluster.ts'
 import { shardSuffix, tablesInGroups } from './cluster/tables.ts'
 import { type Database, statement } from './database.ts'
 import { listSurplusRights, rights } from './rights.ts'
+import { type Sql, sql } from './sql.ts'
 
 type GuardKind = 'column' | 'constraint' | 'unique index' | 'trigger' | 'function'
 
@@ -148,7 +150,7 @@ const knownHashes = [
 
 const computed = knownHashes
   .map(({ name, table, values, hash }) => `('${name}', '${table}', encode(${name}(${values}), 'hex'), '${hash}')`)
-  .join(',\n    ')
+  .join(',\n    ') as Sql
 
 // What undoes a guard without changing it. A foreign key is enforced by internal triggers, which can be disabled too; they are
 // reported by the name of their constraint.
@@ -175,7 +177,7 @@ const undoneText = `with ${relationText}
 
 const listUndoneStatement = statement.global(
   'db.listUndoneGuards',
-  `${undoneText}
+  sql`${undoneText}
   union all
   select distinct 'function', table_name, name, 'gives another hash than it did'
   from (values

@@ -4,6 +4,7 @@
 //   const keys = inputs<OrderKey>({ customerId: 'uuid', orderId: 'text' })
 //   `… from unnest(${keys.arrays}) with ordinality as i (${keys.columns}, ordinal) …`
 //   database.run(findOrdersStatement, keys.valuesOf(orders))
+import type { Sql } from './sql.ts'
 
 type ColumnType = 'uuid' | 'text' | 'bytea' | 'bigint' | 'int' | 'bool' | 'boolean' | 'timestamptz'
 
@@ -12,9 +13,9 @@ type Column = ColumnType | readonly [type: ColumnType, name: string]
 
 export type Inputs<Input> = {
   /** `$1::uuid[], $2::text[]` */
-  arrays: string
+  arrays: Sql
   /** `customer_id, order_id` */
-  columns: string
+  columns: Sql
   /** An array per column. */
   valuesOf(inputs: Input[]): unknown[][]
 }
@@ -25,8 +26,8 @@ export function inputs<Input extends object>(list: { [Name in keyof Input]?: Col
     return { property: property as keyof Input, type, name }
   })
   return {
-    arrays: columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', '),
-    columns: columns.map(({ name }) => name).join(', '),
+    arrays: columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ') as Sql,
+    columns: columns.map(({ name }) => name).join(', ') as Sql,
     valuesOf: (all) => columns.map(({ property }) => all.map((input) => input[property])),
   }
 }

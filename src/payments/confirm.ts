@@ -5,7 +5,7 @@ import { assert } from '../core/assert.ts'
 import { type Deadline, deadlineIn, within } from '../core/clock.ts'
 import { newOperationId, orderIdPattern } from '../core/ids.ts'
 import { inSpan } from '../core/tracing.ts'
-import type { ConfirmAnswer, PaymentContext } from './context.ts'
+import type { ConfirmAnswer, Confirming, PaymentContext } from './context.ts'
 import { failureOf } from './failure-reasons.ts'
 import { newOperation, type Operation, type RequestRef } from './operations/begin.sql.ts'
 import { createPauses } from './operations/pauses.ts'
@@ -31,7 +31,7 @@ export async function confirm(
   const key = `${customerId}/${request.orderId}`
   for (let running = confirming.get(key); running; running = confirming.get(key)) {
     if (running.amount !== request.amount) return confirmAlone(context, customerId, request, deadline, ref)
-    const same = running.paymentKey === request.paymentKey
+    const same = isSamePayment(running, request)
     const joined = same ? running.answer : running.answer.catch(() => undefined)
     const answer = await within(deadline, joined, 'late' as const)
     if (answer === 'late') throw outcomeUnknown()
@@ -44,6 +44,10 @@ export async function confirm(
   } finally {
     confirming.delete(key)
   }
+}
+
+export function isSamePayment(running: Confirming, { paymentKey }: ConfirmRequest): boolean {
+  return running.paymentKey === paymentKey
 }
 
 async function confirmAlone(

@@ -1,10 +1,12 @@
 // The statements on orders alone: purchase, status, and the customer of an order. Set-wise: they take arrays and return one
 // row per input.
+
 import type { Batch } from '../core/batch.ts'
 import type { Tallies } from '../core/tallies.ts'
 import { batchStatement } from '../db/batch.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import type { CardSlip } from '../gateway/gateway.ts'
 import type { FailedConfirm } from './failure-reasons.ts'
 import type { OrderStatus } from './kinds.ts'
@@ -38,16 +40,16 @@ export const failedConfirmColumn = `
     ) f
     limit 1) end as "failed"`
 
-type OrderEventColumns = { order: string; status: string; available: string; slip?: string; refunded?: string }
+type OrderEventColumns = { order: Sql; status: Sql; available: Sql; slip?: Sql; refunded?: Sql }
 
 /**
  * The data of an event about an order, with the credits that its customer can spend then; with a card slip, or with what was
  * returned.
  */
-export const orderEventData = ({ order, status, available, slip, refunded }: OrderEventColumns) => `
+export const orderEventData = ({ order, status, available, slip, refunded }: OrderEventColumns) => sql`
   json_build_object('customerId', ${order}.customer_id, 'orderId', ${order}.order_id, 'status', ${status},
     'packageType', ${order}.package_type, 'amount', ${order}.amount, 'credits', ${order}.credits,
-    'balance', ${available}${slip ? `, ${slipMembers(slip)}` : ''}${refunded ? `, 'refundedAmount', ${refunded}` : ''})`
+    'balance', ${available}${slip ? sql`, ${slipMembers(slip)}` : ''}${refunded ? sql`, 'refundedAmount', ${refunded}` : ''})`
 
 export type NewOrder = {
   customerId: string
@@ -77,7 +79,7 @@ const newOrders = inputs<NewOrder>({
 // orders are counted once for each customer, and not past the limit.
 const insertOrdersStatement = statement.ofCustomers(
   'payments.insertOrders',
-  `with input as (
+  sql`with input as (
     select *, row_number() over (partition by customer_id order by ordinal) as place
     from unnest(${newOrders.arrays}) with ordinality as i (${newOrders.columns}, ordinal)
   ),
@@ -121,7 +123,7 @@ const ordersOfKeys = inputs<OrderOfKeyInput>({ customerId: 'uuid', orderId: 'tex
 
 const findOrdersOfKeysStatement = statement.ofCustomers(
   'payments.findOrdersOfKeys',
-  (replicated) => `select i.ordinal, o.payment_method as "paymentMethod", ${orderColumns}
+  (replicated) => sql`select i.ordinal, o.payment_method as "paymentMethod", ${orderColumns}
   from unnest(${ordersOfKeys.arrays}) with ordinality as i (${ordersOfKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and idempotency_key = i.idempotency_key
@@ -155,7 +157,7 @@ export type OrderWithOutcome = Order & CardSlip & { failed?: FailedConfirm | und
 // An order that was never confirmed has no slip: its operations are not read.
 const findOrdersStatement = statement.ofCustomers(
   'payments.findOrders',
-  `select i.ordinal, ${orderColumns}, ${slipColumns('c')}
+  sql`select i.ordinal, ${orderColumns}, ${slipColumns(sql`c`)}
   from unnest(${orderKeys.arrays}) with ordinality as i (${orderKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1
@@ -170,7 +172,7 @@ const findOrdersStatement = statement.ofCustomers(
 
 const findFailedConfirmsStatement = statement.ofCustomers(
   'payments.findFailedConfirms',
-  `select o.order_id as "orderId", ${failedConfirmColumn}
+  sql`select o.order_id as "orderId", ${failedConfirmColumn}
   from unnest(${orderKeys.arrays}) as i (${orderKeys.columns})
   join orders o using (customer_id, order_id)`,
 )

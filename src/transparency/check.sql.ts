@@ -2,6 +2,7 @@
 // logged, and customers with entries that the log has passed.
 import { type Database, statement } from '../db/database.ts'
 import { inputs } from '../db/inputs.ts'
+import { sql } from '../db/sql.ts'
 import { quotedLeafHashes } from './log.sql.ts'
 
 /** A run, or the part of it within the leaves that were asked for. */
@@ -45,7 +46,7 @@ const loggedRuns = inputs<LoggedRun>({
 
 const listChangedRunsStatement = statement.ofCustomers(
   'transparency.listChangedRuns',
-  `select u.customer_id as "customerId", u.first_entry as "firstEntry"
+  sql`select u.customer_id as "customerId", u.first_entry as "firstEntry"
   from unnest(${loggedRuns.arrays}) as u (${loggedRuns.columns})
   cross join lateral (
     select ${quotedLeafHashes} as hashes

@@ -5,7 +5,13 @@ import { after, before, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
-import { type Charge, chargeDay, chargeValues, findUsedToday } from '../../src/credits/adjustments/adjust.sql.ts'
+import {
+  type Charge,
+  chargeDay,
+  chargeValues,
+  findUsedToday,
+  listPendingRequests,
+} from '../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
@@ -85,7 +91,7 @@ test('goodwill grants and corrections move the balance with an event each, and a
   assert.deepEqual(used, { credits: 12 })
 })
 
-test('32 repeats of one adjustment at two services move once, and all get its answer', async () => {
+test('32 repeats of one adjustment at two services move once, are charged to the day once, and all get its answer', async () => {
   const customer = await newCustomer()
   for (const credits of [3, 300]) {
     const adjustment = adjustmentOf(customer.customerId, credits)
@@ -102,7 +108,7 @@ test('32 repeats of one adjustment at two services move once, and all get its an
   assert.deepEqual(await customer.movements(), ['GRANT 21', 'GOODWILL 3'])
 })
 
-test('of 20 adjustments of 3 at once by one person with a limit of 20 a day, at two services, 6 are made', async () => {
+test('of 20 adjustments of 3 at once by one person with a limit of 20 a day, at two services, 6 are made, and the next day begins with nothing used', async () => {
   const customers = await Promise.all([newCustomer(), newCustomer(), newCustomer()])
   const outcomes = await atOnce(20, async (index) => {
     const customer = customers[index % 3] ?? assert.fail('no customer')
@@ -120,6 +126,7 @@ test('of 20 adjustments of 3 at once by one person with a limit of 20 a day, at 
   await cluster.database.query(`alter table adjustment_days disable trigger adjustment_days_only_grow`)
   await cluster.database.query(`update adjustment_days set day = day - 1 where actor = 'lee'`)
   await cluster.database.query(`alter table adjustment_days enable trigger adjustment_days_only_grow`)
+  assert.equal(await findUsedToday(databaseAt(0), 'lee'), 0)
   await adjust(databaseAt(0), adjustmentOf(first.customerId, 20, 'lee'), { ...limits, perDay: 20 })
 })
 
@@ -218,6 +225,39 @@ test('above the limit of one person an adjustment waits for another one, who app
   assert.deepEqual(await customer.movements(), ['GRANT 21', 'GOODWILL 201'])
 })
 
+test('exactly the limit of one person needs no second one, and a correction beyond it does as goodwill does', async () => {
+  const { customerId } = await newCustomer()
+  const own = { perDay: 100, approvalAbove: 10 }
+  for (const [credits, expected] of [
+    [10, 'DONE'],
+    [-10, 'DONE'],
+    [11, 'PENDING'],
+    [-11, 'PENDING'],
+  ] as const) {
+    assert.equal((await adjust(databaseAt(0), adjustmentOf(customerId, credits), own)).state, expected, `${credits}`)
+  }
+})
+
+test('an approval that the balance does not cover uses nothing of the day', async () => {
+  const { customerId } = await newCustomer()
+  const request = adjustmentOf(customerId, -15)
+  await adjust(databaseAt(0), request, { perDay: 100, approvalAbove: 10 })
+  await adjust(databaseAt(0), adjustmentOf(customerId, -10), limits)
+  const approver = crypto.randomUUID()
+  await assert.rejects(approve(databaseAt(0), request.adjustmentId, approver, 100), refusedAs('BUS002'))
+  assert.equal(await findUsedToday(databaseAt(0), approver), 0)
+})
+
+test('a correction takes no credits that are held, and a repeat has what was available after it', async () => {
+  const { customerId } = await newCustomer()
+  const hold = { customerId, holdId: crypto.randomUUID(), credits: 10, reference: 'held', serviceId: 'svc_test' }
+  await cluster.contexts[0]?.credits.openHold({ ...hold, expiresInSeconds: 60 })
+  await assert.rejects(adjust(databaseAt(0), adjustmentOf(customerId, -12), limits), refusedAs('BUS002'))
+  const taking = adjustmentOf(customerId, -1)
+  assert.equal((await adjust(databaseAt(0), taking, limits)).available, 10)
+  assert.equal((await adjust(databaseAt(0), taking, limits)).available, 10)
+})
+
 test('an adjustment and a request with one id at once: one of them is made, and the id is refused for the other', async () => {
   const customer = await newCustomer()
   const small = adjustmentOf(customer.customerId, 10)
@@ -269,12 +309,42 @@ test('the person who rejected a request gets the answer again, and another one t
   await assert.rejects(reject(databaseAt(1), request.adjustmentId, 'shin'), refusedAs('VAL003', 'decided'))
 })
 
-test('the id of a request is refused for another customer', async () => {
+test('an id is refused for another kind or other credits, and that of a request for another customer', async () => {
   const [first, second] = [await newCustomer(), await newCustomer()]
-  const request = adjustmentOf(first.customerId, 500)
-  await adjust(databaseAt(0), request, limits)
+  const [request, done] = [adjustmentOf(first.customerId, 500), adjustmentOf(first.customerId, 5)]
+  for (const adjustment of [request, done]) {
+    await adjust(databaseAt(0), adjustment, limits)
+    for (const other of [{ kind: 'CORRECTION' as const }, { credits: 4 }]) {
+      await assert.rejects(adjust(databaseAt(0), { ...adjustment, ...other }, limits), refusedAs('VAL003'))
+    }
+  }
   const ofAnother = { ...request, customerId: second.customerId }
   await assert.rejects(adjust(databaseAt(0), ofAnother, limits), refusedAs('VAL003'))
+})
+
+test('the requests that wait are listed oldest first, of a customer or of all, and adjustments newest first, of their customer', async () => {
+  const [first, second] = [await newCustomer(), await newCustomer()]
+  const requests = [first, second, first, first].map(({ customerId }) => adjustmentOf(customerId, 500))
+  for (const request of requests) await adjust(databaseAt(0), request, limits)
+  const [one, two, three, decided] = requests.map(({ adjustmentId }) => adjustmentId)
+  await reject(databaseAt(0), decided ?? '', 'kang')
+  const pending = async (customerId: string | null, limit = 1_000) => {
+    const listed = await listPendingRequests(databaseAt(0), customerId, limit)
+    return listed.map(({ adjustmentId }) => adjustmentId)
+  }
+  assert.deepEqual(await pending(first.customerId), [one, three])
+  assert.deepEqual(await pending(first.customerId, 1), [one])
+  assert.deepEqual((await pending(null)).slice(-3), [one, two, three])
+  for (const credits of [1, 2, 3]) await adjust(databaseAt(0), adjustmentOf(first.customerId, credits), limits)
+  await adjust(databaseAt(0), adjustmentOf(second.customerId, 4), limits)
+  const listed = (before: number | null, limit: number) =>
+    listAdjustments(databaseAt(0), first.customerId, { before, limit })
+  const newest = await listed(null, 2)
+  const older = await listed(newest.at(-1)?.entryNumber ?? null, 2)
+  assert.deepEqual(
+    [newest, older].map((page) => page.map(({ credits }) => credits)),
+    [[3, 2], [1]],
+  )
 })
 
 test('a cancel is not covered by goodwill: used credits are not paid back because others were given', async () => {
@@ -299,5 +369,6 @@ test('an adjustment that did not happen, for a reason that is gone, is not refus
     run: (statement, values) =>
       statement.name === 'credits.adjust' ? Promise.resolve([]) : database.run(statement, values),
   }
-  await assert.rejects(adjust(lost, adjustmentOf(customerId, 5), limits), refusedAs('SVC001'))
+  const own = { ...limits, perDay: 5 }
+  await assert.rejects(adjust(lost, adjustmentOf(customerId, 5), own), refusedAs('SVC001'))
 })

@@ -2,6 +2,7 @@
 // never more than was spent. The credits have no cash value: the account and its chain know how many of them are left.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
 import { closeAll } from '../support/closing.ts'
 import { type Cluster, countCodes, definite, startCluster } from '../support/service/cluster.ts'
@@ -46,7 +47,7 @@ async function adjustedAfter(customerId: string): Promise<(number | null)[]> {
 const ruleOf = (answer: Answer<unknown>) =>
   (answer.body.metadata as { fields?: { rule: string }[] } | null)?.fields?.[0]?.rule
 
-test('a spend is reversed in parts until nothing is left, with an event for each, and a repeat gets the first answer', async () => {
+test('a spend is reversed in parts until nothing is left, with an event for each and a record of who and why; a repeat gets the first answer, one with other credits VAL003', async () => {
   const customer = await newCustomer()
   const { customerId } = customer
   const spent = 'analyses/2026-11-15/4711?x=%2F'
@@ -66,15 +67,30 @@ test('a spend is reversed in parts until nothing is left, with an event for each
     const again = await internal.reverse(customerId, spent, { credits, reference: 'back-1' })
     assert.equal(again.text, first.text)
   }
-  assertFieldRefused(
-    await internal.reverse(customerId, spent, { credits: 5, reference: 'back-1' }),
-    'VAL003',
-    'reference',
-  )
+  for (const credits of [3, 5]) {
+    const other = await internal.reverse(customerId, spent, { credits, reference: 'back-1' })
+    assertFieldRefused(other, 'VAL003', 'reference')
+  }
   assert.deepEqual(await customer.movements(), ['GRANT 21', 'SPEND -10', 'REVERSAL 4', 'REVERSAL 6'])
   const events = await cluster.database.query(
     `select type, data from events where customer_id = $1 and type <> 'order.confirmed' order by event_number`,
     [customerId],
+  )
+  const [record] = await listAdjustments(cluster.contexts[0]?.database ?? assert.fail(), customerId, {
+    before: null,
+    limit: 1,
+  })
+  const { credits, reason, service, reference, reversedReference, actor } = record ?? assert.fail('no record')
+  assert.deepEqual(
+    { credits, reason, service, reference, reversedReference, actor },
+    {
+      credits: 6,
+      reason: 'the work failed',
+      service: 'analyses',
+      reference: 'back-2',
+      reversedReference: spent,
+      actor: null,
+    },
   )
   const data = (reference: string, credits: number, balance: number) => ({
     type: 'credits.reversed',
@@ -141,11 +157,12 @@ test('only the service that spent can reverse, with any of its tokens', async (t
   assert.deepEqual(await customer.movements(), ['GRANT 21', 'SPEND -5', 'REVERSAL 2'])
 })
 
-test('references of spends, holds and reversals are one namespace, and a reversal cannot be reversed', async () => {
+test('references of spends, holds and reversals are one namespace, and a reversal, or a part of a hold by its own reference, cannot be reversed', async () => {
   const customer = await newCustomer()
   const { customerId } = customer
   for (const reference of ['one', 'two']) assertSuccess(await internal.spend(customerId, 2, reference), 200)
-  assertSuccess(await internal.hold(customerId, 2, { reference: 'held' }), 201)
+  const { holdId } = (await internal.hold(customerId, 2, { reference: 'held' })).body.data
+  assertSuccess(await internal.capturePart(customerId, holdId, 1, 'part'), 200)
   assertSuccess(await internal.reverse(customerId, 'one', { credits: 1, reference: 'back' }), 200)
   const used = [
     await internal.spend(customerId, 1, 'back'),
@@ -155,7 +172,7 @@ test('references of spends, holds and reversals are one namespace, and a reversa
     await internal.reverse(customerId, 'one', { reference: 'held' }),
   ]
   for (const answer of used) assertFieldRefused(answer, 'VAL003', 'reference')
-  assertRefused(await internal.reverse(customerId, 'back'), 'NOT000')
+  for (const reference of ['back', 'part']) assertRefused(await internal.reverse(customerId, reference), 'NOT000')
 })
 
 test('every field of a reversal is checked, and nothing moves', async () => {

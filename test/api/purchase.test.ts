@@ -1,6 +1,9 @@
 // Section 4.1.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { newOrderId } from '../../src/core/ids.ts'
+import { failUrlOf } from '../../src/payments/fail-url.ts'
+import { insertOrders } from '../../src/payments/orders.sql.ts'
 import { packages } from '../../src/payments/packages.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import {
@@ -37,6 +40,11 @@ test('4.1: a purchase answers 201 with SUCCESS, a message text and the data for 
     assert.deepEqual(rest, { packageType, amount: price, clientKey, successUrl })
     assert.equal(failUrl, `https://shop.example/fail?from=checkout&orderId=${orderId}`)
   }
+})
+
+test('4.1: failUrl has the order once, whatever its own query has', () => {
+  const failUrl = failUrlOf('https://shop.example/fail?orderId=none&from=a%20b')('ord_1')
+  assert.equal(failUrl, 'https://shop.example/fail?orderId=ord_1&from=a+b')
 })
 
 test('4.1: paymentMethod may be omitted, null or CARD, and nothing else', async () => {
@@ -158,7 +166,7 @@ test('4.1: fields that are not in the specification are ignored and have no effe
   assert.equal(await customer.status(answer.body.data.orderId), 'PENDING')
 })
 
-test('a customer has at most PENDING_ORDERS_PER_CUSTOMER open orders; above the limit SVC001 with Retry-After', async () => {
+test('a customer has at most PENDING_ORDERS_PER_CUSTOMER open orders, also of those that share a statement; above the limit SVC001 with Retry-After', async () => {
   const limited = await startTestService({ settings: { pendingOrdersPerCustomer: 3 } })
   try {
     const customer = await limited.newCustomer()
@@ -178,7 +186,17 @@ test('a customer has at most PENDING_ORDERS_PER_CUSTOMER open orders; above the 
     const { database, settings } = limited.payments
     assert.deepEqual(await expireOrders(database, settings.pendingOrderLifetimeMs), { expired: 3, more: false })
     assertSuccess(await customer.purchase('BASIC'), 201)
-    assertSuccess(await (await limited.newCustomer()).purchase('BASIC'), 201)
+    const other = await limited.newCustomer()
+    const shared = { customerId: other.customerId, packageType: 'BASIC', paymentMethod: 'CARD', amount: 1_000 } as const
+    const orders = [1, 2, 3, 4].map(() => ({ ...shared, orderId: newOrderId(), credits: 1, idempotencyKey: null }))
+    const inserted = await insertOrders(
+      database,
+      orders.map((order) => ({ ...order, maxPending: 3 })),
+    )
+    assert.deepEqual(inserted, [true, true, true, false])
+    const { purchase: unlimited } = await limited.newCustomer()
+    settings.pendingOrdersPerCustomer = 0
+    for (let order = 0; order < 4; order += 1) assertSuccess(await unlimited('BASIC'), 201)
   } finally {
     await limited.close()
   }

@@ -350,8 +350,7 @@ test('the progress increases to the number of rows', async () => {
 })
 
 /** A database on which chunks of more rows than the limit take too long. */
-function slowDatabase(limit: number): Database {
-  const real = createDatabase(database.pool, silentLog)
+function slowDatabase(limit: number, real = createDatabase(database.pool, silentLog)): Database {
   return {
     run(statement, values = []) {
       const isSlow = /^payments\.audit/.test(statement.name) && (values[0] as number) > limit
@@ -379,4 +378,56 @@ test('a chunk that takes too long is retried with fewer rows, and reported when 
 test('an audit can be aborted, and ends with an error', async () => {
   const signal = AbortSignal.abort(new Error('the service stops'))
   await assert.rejects(audit(createDatabase(database.pool, silentLog), { signal }), { message: 'the service stops' })
+})
+
+test('events that were deleted after every endpoint had them count as rows that an earlier audit counted', async () => {
+  const countedEvents = `set local session_replication_role = origin;
+    insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
+    values (gen_random_uuid(), 'DAILY', now(), 1, jsonb_build_object('events', (select count(*) from events)), 0, '[]');
+    set local session_replication_role = replica`
+  const deleted = `delete from events where customer_id = '${books.customer}' and event_number = 1`
+  const noted = `update accounts set deleted_events = 1 where customer_id = '${books.customer}'`
+  assert.deepEqual(named(await auditAfter(`${countedEvents}; ${deleted}; ${noted}`)), [])
+  assert.ok(
+    named(await auditAfter(`${countedEvents}; ${deleted}`)).some((each) => each.startsWith('J-3 no table has fewer')),
+  )
+})
+
+test('a table that could not be read as a whole has not lost rows that an earlier audit counted', async () => {
+  await operator.query(`begin; ${counted}; set local session_replication_role = origin`)
+  try {
+    const { violations } = await audit(slowDatabase(0, underOperator))
+    assert.deepEqual(
+      [...new Set(violations.map(({ rule }) => rule))],
+      ['the rows can be read in the time a statement has'],
+    )
+  } finally {
+    await operator.query('rollback')
+  }
+})
+
+test('a liveness rule is counted as stranded, and is a violation only where it is judged', async () => {
+  const overdue = `update holds set expires_at = now() - interval '11 minutes' where hold_id = '${books.held}'`
+  for (const [liveness, violationCount] of [
+    ['counted', 0],
+    ['judged', 1],
+    [undefined, 1],
+  ] as const) {
+    const result = await auditAfter(overdue, liveness && { liveness })
+    assert.deepEqual([result.stranded, result.violationCount, result.ok], [1, violationCount, violationCount === 0])
+  }
+})
+
+test('the guards of a later schema are not judged by this version, but one that is switched off is', async () => {
+  const ofLater = `insert into schema_migrations select (jsonb_populate_record(m, '{"version": 9999}')).*
+    from schema_migrations m where version = 1; alter table orders drop constraint orders_rules`
+  assert.deepEqual(named(await auditAfter(ofLater)), [])
+  const off = 'alter table orders disable trigger orders_sold_by_the_catalogue'
+  assert.deepEqual(
+    (await auditAfter(`${ofLater}; ${off}`)).violations.map(({ rule, detail }) => [
+      rule,
+      (detail as BrokenGuard).fault,
+    ]),
+    [[`the schema's guards are in place`, 'is disabled']],
+  )
 })

@@ -116,15 +116,22 @@ test('a statement whose answer is lost after its commit is repeated: the audit i
   assert.deepEqual(await auditRows(), [clean])
 })
 
-for (const { title, ago, audits } of [
-  { title: 'the previous version has already audited the day: no second audit', ago: '0', audits: 1 },
-  { title: 'the previous version has audited the day before: the day is audited', ago: '1 day', audits: 2 },
+for (const { title, begun, ended = begun, audits } of [
+  { title: 'the previous version has already audited the day: no second audit', begun: '0', audits: 1 },
+  { title: 'the previous version has audited the day before: the day is audited', begun: '1 day', audits: 2 },
+  {
+    title:
+      'an audit of the previous version that began before the day was due, and ended after it, is not that of the day',
+    begun: '1 day',
+    ended: '0',
+    audits: 2,
+  },
 ]) {
   test(title, async () => {
     await service.database.query(
       `insert into audits (audit_id, cause, begun_at, ended_at, rules, checked, violation_count, findings)
-       values (gen_random_uuid(), 'DAILY', now() - $1::interval, now() - $1::interval, 1, '{}', 0, '[]')`,
-      [ago],
+       values (gen_random_uuid(), 'DAILY', now() - $1::interval, now() - $2::interval, 1, '{}', 0, '[]')`,
+      [begun, ended],
     )
     await createDailyAudit(service.payments)(stopping)
     assert.equal((await auditRows()).length, audits)

@@ -139,8 +139,26 @@ describe('refusals', () => {
     for (const orderId of ['credits', 'packages', '', '.', '..']) {
       await assert.rejects(credits.getPaymentStatus({ orderId }), TypeError)
     }
-    await assert.rejects(spending.captureHold({ customerId, holdId: '..' }), TypeError)
-    await assert.rejects(spending.getStatement({ customerId: '' }), TypeError)
+    const [hold, order] = [
+      { customerId, holdId: '..' },
+      { customerId, orderId: '.' },
+    ]
+    for (const call of [
+      () => spending.captureHold(hold),
+      () => spending.capturePart({ ...hold, credits: 1, reference: 'part' }),
+      () => spending.extendHold({ ...hold, expiresInSeconds: 60 }),
+      () => spending.releaseHold(hold),
+      () => spending.reverseSpend({ customerId, reversedReference: '..', reference: 'back', reason: 'none' }),
+      () => spending.quoteRefund(order),
+      () => spending.refundUnused({ ...order, amount: 1, credits: 1, reason: 'none' }),
+      () => spending.getOrderReceipt(order),
+      () => spending.getReferenceReceipt({ customerId, reference: '' }),
+      () => spending.listLots({ customerId: '..' }),
+      () => spending.getBudgets({ customerId: '' }),
+      () => spending.getStatementReceipt({ customerId: '.', from: 1, to: 2 }),
+      () => spending.getStatement({ customerId: '' }),
+    ])
+      await assert.rejects(call, TypeError, `${call}`)
   })
 })
 

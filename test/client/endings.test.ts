@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { after, before, describe, test } from 'node:test'
-import type { OperationId } from '../../client/src/index.ts'
+import { isCreditsError, type OperationId } from '../../client/src/index.ts'
 import type { ErrorCode } from '../../src/core/errors.ts'
 import { everyMethod, failureOf, type Methods } from './every-method.ts'
 import { cut, refusal, reset, silence, startScriptedServer } from './scripted-server.ts'
@@ -94,6 +94,14 @@ test('too many PENDING orders: the purchase is not repeated, and not done', asyn
   server.play([reset], limit)
   const second = await failureOf(methods.purchaseCredits())
   assert.deepEqual([second.attempts, second.outcome], [2, 'unknown'])
+})
+
+test('an error is one of its operation and of no other, and the error of another program is none', async () => {
+  server.play([], refusal('BUS002'))
+  const error = await failureOf(methods.spendCredits())
+  const isOf = (operation: OperationId) => isCreditsError(error, operation)
+  assert.deepEqual([isOf('spendCredits'), isOf('holdCredits')], [true, false])
+  assert.equal(isCreditsError(Object.assign(new Error('other'), { name: 'CreditsError', code: 'BUS002' })), false)
 })
 
 test('a reason that this version does not know is null', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import {
   type CallOptions,
+  type ClientOptions,
   type CreditsError,
   createCreditsClient,
   createSpendingClient,
@@ -12,8 +13,8 @@ import {
 export type Methods = Record<OperationId, (options?: CallOptions) => Promise<unknown>>
 
 /** With negligible pauses. */
-export function everyMethod(baseUrl: string): Methods {
-  const common = { baseUrl, firstPauseMs: 1, longestPauseMs: 2 }
+export function everyMethod(baseUrl: string, options: Partial<ClientOptions> = {}): Methods {
+  const common = { firstPauseMs: 1, longestPauseMs: 2, ...options, baseUrl }
   const credits = createCreditsClient({ ...common, apiKey: 'cpk_of_a_test' })
   const spending = createSpendingClient({ ...common, token: 'cst_of_a_test' })
   const order = { customerId: 'a-customer', orderId: 'ord_1' }

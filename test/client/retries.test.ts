@@ -27,6 +27,8 @@ before(async () => {
 })
 after(() => server.close())
 
+const json = { 'content-type': 'application/json' }
+
 const operations = () => Object.entries(methods) as [OperationId, Methods[OperationId]][]
 
 /** Compares the request line, headers and body of all attempts. */
@@ -48,6 +50,7 @@ describe('retried, the same to the last byte, until there is an answer', () => {
       { 'content-type': 'text/html' },
       '<h1>Bad Gateway</h1>',
     ),
+    'a page of a proxy that has waited too long': raw(504, { 'content-type': 'text/html' }, '<h1>Timeout</h1>'),
     SVC001: refusal('SVC001'),
   }
   for (const [fault, line] of Object.entries(faults)) {
@@ -109,6 +112,22 @@ describe('not retried', () => {
     null: raw(200, { 'content-type': 'application/json' }, 'null'),
     'a success with the status of a failure': success({}, 500),
     'a success without data': success(null),
+    'an error page that does not say that the service was not reached': raw(500, { 'content-type': 'text/html' }, 'no'),
+    'a success that says it is none': raw(
+      200,
+      json,
+      '{"success":false,"data":{},"message":null,"code":"SUCCESS","metadata":null}',
+    ),
+    'a refusal that says it is a success': raw(
+      400,
+      json,
+      '{"success":true,"data":{},"message":null,"code":"VAL003","metadata":null}',
+    ),
+    'a refusal whose metadata is a text': raw(
+      400,
+      json,
+      '{"success":false,"data":null,"message":null,"code":"VAL003","metadata":"a"}',
+    ),
     'an unknown code': raw(
       400,
       { 'content-type': 'application/json' },
@@ -189,12 +208,27 @@ describe('retrying ends', () => {
     assert.deepEqual([one.code, one.attempts], ['TIMED_OUT', 1])
   })
 
-  test('at the timeout, even when fetch ignores its signal', async () => {
-    const client = createCreditsClient({
-      baseUrl: server.url,
-      fetch: () => new Promise(() => undefined),
-      maxAttempts: 1,
-    })
-    assert.equal((await failureOf(client.getCreditBalance({ timeoutMs: 20 }))).code, 'TIMED_OUT')
+  test('when the deadline has come during a pause: nothing more is sent', async (t) => {
+    let [reads, sent] = [0, 0]
+    const fetch = async () => {
+      sent += 1
+      throw new Error('lost')
+    }
+    const client = createCreditsClient({ baseUrl: server.url, fetch, firstPauseMs: 0 })
+    // It is read for the deadline, before the attempt and before the pause; then the timer of the pause is late.
+    t.mock.method(performance, 'now', () => (++reads > 3 ? 101 : 0))
+    const error = await failureOf(client.purchaseCredits({ packageType: 'PRO' }, { deadlineMs: 100 }))
+    assert.deepEqual([error.code, error.attempts, error.outcome, sent], ['CONNECTION_LOST', 1, 'unknown', 1])
+  })
+
+  test('at the timeout, even when fetch ignores its signal: that of confirm, cancel and refund is longer', async () => {
+    const fetch = () => new Promise<never>(() => undefined)
+    const waiting = everyMethod(server.url, { fetch, timeoutMs: 20, settleTimeoutMs: 40, maxAttempts: 1 })
+    for (const [operation, call] of Object.entries(waiting)) {
+      const limitMs = ['confirmPayment', 'cancelPayment', 'refundUnused'].includes(operation) ? 40 : 20
+      const { code, message } = await failureOf(call())
+      assert.deepEqual([code, message], ['TIMED_OUT', `No answer within ${limitMs} ms.`], operation)
+      assert.equal((await failureOf(call({ timeoutMs: 5 }))).message, 'No answer within 5 ms.')
+    }
   })
 })

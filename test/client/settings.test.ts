@@ -97,11 +97,16 @@ describe('keys', () => {
   })
 })
 
-test('limits must be whole numbers in their range, for the client and for a call', async () => {
+test('limits must be whole numbers in their range, where a pause alone may be zero, for the client and for a call', async () => {
   for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]) {
     for (const name of ['timeoutMs', 'settleTimeoutMs', 'deadlineMs', 'maxAttempts']) {
       const make = () => createCreditsClient({ baseUrl: 'http://x', [name]: value })
       assert.throws(make, new RegExp(`^RangeError: ${name}: `), `${name} ${value}`)
+    }
+    for (const name of ['firstPauseMs', 'longestPauseMs']) {
+      const make = () => createCreditsClient({ baseUrl: 'http://x', [name]: value })
+      if (value === 0) make()
+      else assert.throws(make, new RegExp(`^RangeError: ${name}: `), `${name} ${value}`)
     }
     const client = createCreditsClient({ baseUrl: 'http://x' })
     await assert.rejects(client.getCreditBalance({ deadlineMs: value }), RangeError)
@@ -126,6 +131,15 @@ describe('fetch', () => {
     const replaced = mock.method(globalThis, 'fetch', async () => new Response(''))
     await client.getCreditBalance().catch(() => undefined)
     assert.equal(replaced.mock.callCount(), 1)
+  })
+
+  test('is told to take nothing from a cache, and to follow no redirect', async () => {
+    const replaced = mock.method(globalThis, 'fetch', async (_url: string, _init: RequestInit) => new Response(''))
+    await createCreditsClient({ baseUrl: 'http://x' })
+      .getCreditBalance()
+      .catch(() => undefined)
+    const { cache, redirect } = replaced.mock.calls[0]?.arguments[1] ?? {}
+    assert.deepEqual([cache, redirect], ['no-store', 'manual'])
   })
 })
 

@@ -106,9 +106,9 @@ test('the shop runs in sandbox mode and with test keys, never in production or w
 
 test('in production the secret key leaves the machine over TLS only', () => {
   const production = { ...toss, NODE_ENV: 'production' }
-  assert.deepEqual(faultsOf({ ...production, TOSS_API_URL: 'http://gateway.example' }), [
-    'TOSS_API_URL: expected https:// for another machine',
-  ])
+  for (const TOSS_API_URL of ['http://gateway.example', 'http://10.0.0.1', 'http://127.example']) {
+    assert.deepEqual(faultsOf({ ...production, TOSS_API_URL }), ['TOSS_API_URL: expected https:// for another machine'])
+  }
   for (const TOSS_API_URL of ['http://127.0.0.1:8082', 'http://localhost:8082', 'http://[::1]:8082']) {
     assert.deepEqual(faultsOf({ ...production, TOSS_API_URL }), [])
   }

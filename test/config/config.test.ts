@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { test } from 'node:test'
-import { ConfigFaults, readConfig } from '../../src/config.ts'
+import {
+  ConfigFaults,
+  deliverySettings,
+  outboundOptions,
+  paymentSettings,
+  paymentUrlTemplate,
+  readConfig,
+} from '../../src/config.ts'
 import { readWitnesses } from '../../src/transparency/publication/witnesses.ts'
 
 type Environment = Record<string, string>
@@ -233,6 +240,42 @@ test('every setting is read from its variable', () => {
     secretKey: 'live_sk_1',
     apiUrl: 'https://api.tosspayments.com',
   })
+})
+
+test('the payments, the events and the links to the gateway follow their settings', () => {
+  const config = readConfig({
+    GATEWAY_TIMEOUT_MS: '5000',
+    OPERATION_RETRY_MAX_MS: '7000',
+    OPERATION_FLAG_ATTEMPTS: '8',
+    REFUND_FULL_PRICE_DAYS: '2',
+    EVENT_TIMEOUT_MS: '9',
+    EVENT_FIRST_PAUSE_MS: '10',
+    EVENT_RETRY_MAX_MS: '11',
+    EVENT_DEAD_AFTER_MS: '12',
+    EVENT_PRIVATE_ADDRESSES: 'refuse',
+  })
+  const { paymentSessionMs, retryLongestPauseMs, stuckAfterAttempts, refundFullPriceMs } = paymentSettings(config)
+  assert.equal(paymentSessionMs, 605_000, 'ten minutes, and as long as a request may take')
+  assert.deepEqual([retryLongestPauseMs, stuckAfterAttempts, refundFullPriceMs], [7_000, 8, 2 * 86_400_000])
+  assert.deepEqual(deliverySettings(config), { timeoutMs: 9, firstPauseMs: 10, longestPauseMs: 11, deadAfterMs: 12 })
+  assert.deepEqual(outboundOptions(config), { allowPrivate: false, timeoutMs: 9 })
+  const own = readConfig({ GATEWAY_PAYMENT_URL: 'https://gateway.example/{orderId}' })
+  const templates = [config, own].map((each) => paymentUrlTemplate(each, 'http://sandbox'))
+  assert.deepEqual(templates, ['http://sandbox/sandbox?payment={paymentKey}', 'https://gateway.example/{orderId}'])
+  assert.equal(paymentUrlTemplate(config), undefined)
+})
+
+test('a name that the internal listener listens on is accepted as its host, an address is none', () => {
+  const namesOf = (INTERNAL_HOST: string) =>
+    readConfig({ INTERNAL_HOST, INTERNAL_HOSTNAMES: 'service' }).internalHostnames
+  assert.deepEqual(namesOf('Credits.Internal'), ['service', 'credits.internal'])
+  for (const address of ['10.0.0.1', '::1']) assert.deepEqual(namesOf(address), ['service'])
+})
+
+test('the shop is returned to at its own addresses unless either is set', () => {
+  const hasOwnUrls = (environment: Environment) => readConfig(environment).storefront?.hasOwnUrls
+  const url = 'https://shop.example/'
+  assert.deepEqual([{}, { SUCCESS_URL: url }, { FAIL_URL: url }].map(hasOwnUrls), [true, false, false])
 })
 
 test('events go to private addresses by default only in sandbox mode with the embedded database, outside production', () => {

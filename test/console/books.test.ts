@@ -206,6 +206,54 @@ test('a day compared by version 0.7.0 is shown as before', async () => {
   assert.deepEqual([run.result, Date.parse(run.to), run.bridge], [{ ...sums, reviewed }, to.getTime(), null])
 })
 
+/** A run with this result, of a day some time ago. */
+async function insertRun(daysAgo: number, result: object, lengthSeconds = 86_399): Promise<string> {
+  const day = addDays(today(), -daysAgo)
+  const from = new Date(`${day}T00:00:00+09:00`)
+  await service.database.query(
+    `insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until, finished_at, result)
+     values (gen_random_uuid(), 'COMMAND', $1::timestamptz, $1::timestamptz + $2::int * interval '1 second', gen_random_uuid(), now(), now(), $3)`,
+    [from, lengthSeconds, result],
+  )
+  return day
+}
+
+test('a day differs while something of it is open, or when sums differ and an order of another shop is among them; else it was repaired, or agrees', async () => {
+  const none = { agrees: 0, repaired: 0, disagrees: 0, 'under way': 0, unknown: 0 }
+  const equal = {
+    movements: 1,
+    captured: 5,
+    cancelled: 0,
+    bookedCaptured: 5,
+    bookedCancelled: 0,
+    foreign: 0,
+    reviewed: none,
+  }
+  const results: [string, object][] = [
+    ['agrees', equal],
+    ['agrees', { ...equal, foreign: 1 }],
+    ['repaired', { ...equal, captured: 6 }],
+    ['repaired', { ...equal, cancelled: 1 }],
+    ['repaired', { ...equal, reviewed: { ...none, repaired: 1 } }],
+    ['differs', { ...equal, captured: 6, foreign: 1 }],
+    ['differs', { ...equal, reviewed: { ...none, disagrees: 1 } }],
+    ['differs', { ...equal, reviewed: { ...none, unknown: 1 } }],
+    ['differs', { ...equal, reviewed: { ...none, 'under way': 1 } }],
+    ['differs', { ...equal, notListed: 1 }],
+    ['differs', { ...equal, listedDifferently: 1 }],
+  ]
+  for (const [place, [state, result]] of results.entries()) {
+    const day = await insertRun(place + 4, result)
+    assert.equal((await dayOf(day))?.state, state, JSON.stringify(result))
+  }
+})
+
+test('a run that ends within a past day has not compared that day', async () => {
+  const reviewed = { agrees: 0, repaired: 0, disagrees: 0, 'under way': 0, unknown: 0 }
+  const sums = { movements: 0, captured: 0, cancelled: 0, bookedCaptured: 0, bookedCancelled: 0, foreign: 0, reviewed }
+  assert.equal((await dayOf(await insertRun(3, sums, 43_200)))?.state, 'not compared')
+})
+
 test('a note whose answer is lost is stored as it was written, and another one is refused', async () => {
   await service.database.query(
     `insert into discrepancies (subject, kind, detail) values ('pay_lost', 'CAPTURED', '{}')`,

@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
+import type { ConsoleContext } from '../../src/console/context.ts'
 import type { Data, Query } from '../../src/console/contract.ts'
+import { areTooManyToSort, maxSortedByBalance } from '../../src/console/customers/customers.sql.ts'
+import { customerHandlers } from '../../src/console/customers/customers.ts'
 import { newCustomerId } from '../../src/core/ids.ts'
 import { createCustomerAndKey, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
-import { createDatabase } from '../../src/db/database.ts'
+import { createDatabase, type Database } from '../../src/db/database.ts'
 import { createAddUp } from '../../src/payments/books/figures.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
@@ -125,7 +128,7 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
   assertRefused(await viewer.request('customers', { query: { sort: 'name' } as never }), 'VAL003')
 })
 
-test('a customer is shown with balance, keys and limits, and an unknown customer is not found', async () => {
+test('a customer is shown with balance, keys and limits, with at most ten of low credits, and an unknown customer is not found', async () => {
   const customer = await service.newCustomer()
   const params = { customerId: customer.customerId }
   await customer.confirmedOrder()
@@ -144,6 +147,8 @@ test('a customer is shown with balance, keys and limits, and an unknown customer
     [key?.keyId, key?.lastFour, key?.status, key?.suspendedAt, others],
     [customer.keyId, customer.apiKey.slice(-4), 'ACTIVE', null, []],
   )
+  const eleven = Array.from({ length: 11 }, (_, index) => index + 1)
+  assertRefused(await support.request('setLowCredits', { params, body: { ...body, credits: eleven } }), 'VAL003')
   const never = { ...body, credits: [] }
   assert.deepEqual((await support.get('setLowCredits', { params, body: never })).lowCredits, [])
   assert.deepEqual((await viewer.get('customer', { params })).limits.lowCredits, [])
@@ -345,4 +350,54 @@ test('an adjustment whose id came in capitals is made and charged once, with the
     operator.name,
   ])
   assert.deepEqual(days, [{ credits: 7, charges: [`${customerId}/${adjustmentId}/GOODWILL/7`] }])
+})
+
+test('customers are not sorted by balance when all groups together have too many', async () => {
+  const withAccounts = (...counts: number[]) =>
+    areTooManyToSort({ run: async () => counts.map((count) => ({ count })) } as unknown as Database)
+  assert.equal(await withAccounts(maxSortedByBalance - 1, 1), false)
+  assert.equal(await withAccounts(maxSortedByBalance - 1, 2), true)
+  const { customers } = customerHandlers({
+    database: { run: async () => [{ count: maxSortedByBalance + 1 }] },
+  } as unknown as ConsoleContext)
+  const query = { query: { sort: 'balance' } } as Parameters<typeof customers>[0]
+  await assert.rejects(customers(query), { code: 'VAL003', metadata: { reason: 'too many customers' } })
+})
+
+test('adjustments are listed newest first, page by page, each once, with the limit of the role and what of it is used today', async () => {
+  const operator = await api.newOperator('support')
+  const params = { customerId: (await service.newCustomer()).customerId }
+  for (const credits of [1, 2, 3]) {
+    await operator.get('grantGoodwill', { params, body: { ...body, adjustmentId: crypto.randomUUID(), credits } })
+  }
+  const first = await operator.get('adjustments', { params, query: { limit: '2' } })
+  const rest = await operator.get('adjustments', { params, query: { limit: '2', cursor: first.nextCursor ?? '' } })
+  assert.deepEqual(
+    [...first.adjustments, ...rest.adjustments].map(({ credits }) => credits),
+    [3, 2, 1],
+  )
+  assert.equal(rest.nextCursor, null)
+  assert.deepEqual([rest.limits.perDay, rest.limits.usedToday], [20, 6])
+  assert.equal((await viewer.get('adjustments', { params })).limits.perDay, 0)
+})
+
+test('an action on an id in capitals is in the action log under the id as it is stored', async () => {
+  const { customerId } = await service.newCustomer()
+  await support.get('suspendCustomer', { params: { customerId: customerId.toUpperCase() }, body })
+  const { actions } = await viewer.get('actionLog', { query: { subject: customerId } })
+  assert.deepEqual(
+    actions.map(({ command, arguments: typed }) => [command, typed]),
+    [['customers suspend', [customerId]]],
+  )
+})
+
+test('goodwill is a whole number of credits from one on, and a correction any but zero', async () => {
+  const params = { customerId: (await service.newCustomer()).customerId }
+  const adjusted = async (name: 'grantGoodwill' | 'correctBalance', credits: number) =>
+    admin.request(name, { params, body: { ...body, adjustmentId: crypto.randomUUID(), credits } })
+  for (const credits of [-1, 0, 1.5]) assertRefused(await adjusted('grantGoodwill', credits), 'VAL003')
+  for (const credits of [0, -1.5]) assertRefused(await adjusted('correctBalance', credits), 'VAL003')
+  assertSuccess(await adjusted('grantGoodwill', 1), 200)
+  const taken = await adjusted('correctBalance', -1)
+  assert.equal(taken.body.data.available, 0)
 })

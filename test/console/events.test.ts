@@ -1,10 +1,12 @@
 // The pages of event endpoints and service tokens, and what operators do there.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { eventHandlers } from '../../src/console/events/events.ts'
+import { serviceHandlers } from '../../src/console/tokens/service-tokens.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
-import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
+import { assertRefused, startTestService, type TestService, testPeppers } from '../support/service/service.ts'
 
 let service: TestService
 let api: ConsoleApi
@@ -31,12 +33,14 @@ const body = { reason: 'requested by the platform team' }
 /** With `path`, which only the platform may know. */
 async function newEndpoint(path = '/hooks?key=of-the-platform') {
   const url = new URL(path, consumer.url).href
-  const added = await admin.get('addEndpoint', { body: { ...body, url, types: ['order.confirmed'] } })
+  const added = await admin.get('addEndpoint', {
+    body: { ...body, url, types: ['order.confirmed', 'order.confirmed'] },
+  })
   consumer.secrets.push(added.secret)
   return { ...added, params: { endpointId: added.endpointId } }
 }
 
-test('an endpoint is added, fails, and is shown with what waits and each answer; after a retry it is delivered', async () => {
+test('an endpoint is added with each type once, fails, and is shown with what waits and each answer; after a retry, but not one of another customer, it is delivered', async () => {
   const { params, endpointId, host } = await newEndpoint()
   const customer = await service.newCustomer()
   consumer.react = () => 500
@@ -58,7 +62,13 @@ test('an endpoint is added, fails, and is shown with what waits and each answer;
   )
 
   consumer.react = () => 200
-  assert.deepEqual(await support.get('retryEndpoint', { params, body }), { endpointId, customers: 1 })
+  for (const [customerId, customers] of [
+    [(await service.newCustomer()).customerId, 0],
+    [undefined, 1],
+  ] as const) {
+    const of = { ...body, ...(customerId && { customerId }) }
+    assert.deepEqual(await support.get('retryEndpoint', { params, body: of }), { endpointId, customers })
+  }
   await api.deliver()
   const { attempts, nextCursor } = await viewer.get('eventAttempts', { params, query: { limit: '1' } })
   const older = await viewer.get('eventAttempts', { params, query: { limit: '1', cursor: nextCursor ?? '' } })
@@ -70,7 +80,8 @@ test('an endpoint is added, fails, and is shown with what waits and each answer;
     ],
   )
   assert.equal(older.nextCursor, null)
-  assert.equal((await viewer.get('eventEndpoint', { params })).waitingEvents, 0)
+  const { waitingEvents, waitingCustomers, queues: left } = await viewer.get('eventEndpoint', { params })
+  assert.deepEqual([waitingEvents, waitingCustomers, left], [0, 0, []], 'what is delivered waits no longer')
   assertRefused(await viewer.request('eventAttempts', { params, query: { cursor: '7' } }), 'VAL003')
 })
 
@@ -93,12 +104,19 @@ test('neither the secrets nor the path of an endpoint are in a list, the log or 
   )
 })
 
-test('a URL that is no endpoint is refused, and the refusal does not repeat it', async () => {
+test('a URL that is no endpoint, or to which no events may be sent, is refused, and the refusal does not repeat it', async () => {
   for (const url of ['https://kim:secret@platform.example/', 'https://platform.example/#here', 'https://']) {
     const answer = await admin.request('addEndpoint', { body: { ...body, url, types: [] } })
     assertRefused(answer, 'VAL003')
     assert.ok(!answer.text.includes('platform.example'))
   }
+  const outbound = { faultOf: () => 'it is not a public address' }
+  const { database } = service.payments
+  const { addEndpoint } = eventHandlers({ database, peppers: testPeppers, deliveries: { outbound } } as never)
+  const url = 'https://private.example/'
+  await assert.rejects(addEndpoint({ body: { ...body, url, types: [] } } as never), { code: 'VAL003' })
+  const { endpoints } = await viewer.get('eventEndpoints')
+  assert.ok(!endpoints.some(({ host }) => host === 'private.example'))
 })
 
 test('a test event shows the answer and is in the action log with its outcome', async () => {
@@ -182,7 +200,7 @@ test('a service token is issued with its scopes, listed without the token, suspe
   assert.ok(!(await admin.request('actionLog')).text.includes(token))
 })
 
-test('a service has a budget over all customers, beside those of customers, none of which is removed as one of a service', async () => {
+test('a service has a budget over all customers, beside those of customers, none of which is removed as one of a service; on a cluster it is refused', async () => {
   const budget = { ...body, value: 'captions', period: 'DAY', credits: 100 } as const
   const { budgetId, warnAt } = await admin.get('setServiceBudget', { body: budget })
   assert.equal(warnAt, 80)
@@ -196,4 +214,8 @@ test('a service has a budget over all customers, beside those of customers, none
   assertRefused(await admin.request('removeServiceBudget', { params: notOfAService, body }), 'NOT000')
   await admin.get('removeServiceBudget', { params: { budgetId }, body })
   assert.deepEqual(await budgets(), [])
+  const onCluster = serviceHandlers({ database: { ...service.payments.database, groups: [] } } as never)
+  await assert.rejects(onCluster.setServiceBudget({ body: budget } as never), {
+    metadata: { reason: 'needs one server' },
+  })
 })

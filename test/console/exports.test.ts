@@ -4,9 +4,13 @@ import { after, before, test } from 'node:test'
 import { until } from '../../harness/until.ts'
 import { addDays, koreanDayOf } from '../../src/core/korean-days.ts'
 import { csvLine } from '../../src/core/text/csv.ts'
+import { outstandingPages } from '../../src/credits/lots/liability-csv.ts'
+import type { Database } from '../../src/db/database.ts'
+import { review } from '../../src/payments/recovery/review.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
+import { acceptPartOf } from '../support/service/parts.ts'
 import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 let service: TestService
@@ -174,6 +178,36 @@ test('a reason that is the name of a member of every object is written as it is,
   }
 })
 
+test('in the payments file an accepted part lowers the sum, and money that went back for a FAILED order does not', async () => {
+  const other = await service.newCustomer()
+  const [partly, failed] = [await other.confirmedOrder('STANDARD'), await other.paidOrder('BASIC', 'decline')]
+  await service.sandbox.cancel(partly.paymentKey, 5_000)
+  await acceptPartOf(service.payments, { customerId: other.customerId, orderId: partly.orderId })
+  await failed.confirm()
+  const paymentKey = await service.sandbox.pay(failed.orderId, failed.amount)
+  await service.sandbox.capture(paymentKey, failed.orderId, failed.amount)
+  await review(service.payments, { customerId: other.customerId, orderId: failed.orderId }, paymentKey)
+  const lines = await linesOf(await finance.save(`/books/payments.csv?from=${today()}&to=${today()}`))
+  assert.deepEqual(
+    lines.filter(({ customerId }) => customerId === other.customerId).map(({ kind, krw }) => `${kind} ${krw}`),
+    ['CONFIRM 20000', 'PART -5000', 'RETURN 0'],
+  )
+})
+
+test('customers whose lots are read too slowly together are read apart, and none is left out', async () => {
+  const { database } = service.payments
+  const run: typeof database.run = async (statement, values = []) => {
+    const isMany = statement.name === 'credits.listOutstandingLots' && (values[0] as string[]).length > 1
+    if (isMany) throw new Error('too slow', { cause: { code: '57014' } })
+    return database.run(statement, values)
+  }
+  const before = new Date(Date.now() + 1_000)
+  const read = (from: Database) => Array.fromAsync(outstandingPages(from, before))
+  const lots = await read(database)
+  assert.ok(new Set(lots.flat().map(({ customerId }) => customerId)).size > 2)
+  assert.deepEqual(await read({ ...database, run }), lots)
+})
+
 test('the liability file of a day has what was granted on that day, and the file of the day before has not', async () => {
   const { orderId } = await (await service.newCustomer()).confirmedOrder('BASIC')
   const { order } = await finance.get('order', { params: { orderId } })
@@ -225,6 +259,21 @@ test('every export is in the action log with its parameters and its outcome', as
     subject: customer.customerId,
     outcome: 'ok',
   })
+})
+
+test('the discrepancies file has the open ones or the resolved ones, each once, also more than one chunk holds', async () => {
+  await service.database.queryUnguarded(
+    `insert into discrepancies (subject, kind, detail, resolved_at, resolution)
+     select 'pay_chunk_' || n, 'UNKNOWN_ORDER', '{}', case when n = 0 then now() end, case when n = 0 then 'seen' end
+     from generate_series(0, 5001) n`,
+  )
+  const subjects = async (query: string) => {
+    const lines = await linesOf(await finance.save(`/books/discrepancies.csv${query}`))
+    return lines.flatMap(({ subject = '' }) => (subject.startsWith('pay_chunk_') ? [subject] : []))
+  }
+  const [open, resolved] = [await subjects(''), await subjects('?state=resolved')]
+  assert.deepEqual([open.length, new Set(open).size, resolved], [5_001, 5_001, ['pay_chunk_0']])
+  await service.database.queryUnguarded(`delete from discrepancies where subject like 'pay_chunk_%'`)
 })
 
 test('an export that the client aborts is logged as failed, and holds no slot of the concurrency limit while it is not read', async () => {

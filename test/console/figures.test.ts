@@ -427,3 +427,30 @@ async function assertCompared(books: TestDatabase, home: Home): Promise<void> {
   assert.ok(sums.ordersMade > 0)
   assert.deepEqual({ made: sums.ordersMade, captured: sums.captured }, await count(span.from, span.to))
 }
+
+test('an order counts as expired when it expired, or when the payment was not made in time, by the code of its refusal', async () => {
+  const { database } = service.payments
+  const customer = await service.newCustomer()
+  const refusedWith = async (code: string) => {
+    const { orderId, confirm } = await customer.paidOrder('STANDARD', 'decline')
+    await confirm()
+    await service.database.queryUnguarded(
+      `update payment_operations set gateway_code = $2 where order_id = $1 and kind = 'CONFIRM'`,
+      [orderId, code],
+    )
+  }
+  await addAllUp(database)
+  const before = (await homeOf(database)).ordersExpired
+  for (const code of ['EXPIRED', 'NOT_FOUND_PAYMENT', 'NOT_FOUND_PAYMENT_SESSION', 'REJECT_CARD_PAYMENT']) {
+    await refusedWith(code)
+  }
+  // A code of a payment that was captured, or of a cancel, is none of a refusal.
+  const { orderId } = await customer.confirmedOrder()
+  await service.database.queryUnguarded(
+    `update payment_operations set gateway_code = 'EXPIRED' where order_id = $1 and kind = 'CONFIRM'`,
+    [orderId],
+  )
+  assert.equal((await homeOf(database)).ordersExpired, before + 3)
+  await addAllUp(database)
+  assert.equal((await homeOf(database)).ordersExpired, before + 3)
+})

@@ -1,6 +1,7 @@
 // The home page over HTTP: today's sales, and the open items that need attention, with their age.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sumsOf } from '../../src/console/home/home.ts'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
 import { readableRule, recordedAudit } from '../../src/payments/audit/audit.ts'
 import { insertAudit } from '../../src/payments/audit/record.sql.ts'
@@ -47,7 +48,12 @@ test('revenue is captured less refunded money; conversion is the share of create
   assert.equal(today.from, new Date(`${days.at(-1)?.day}T00:00:00+09:00`).toISOString())
 })
 
-test('open items are shown with their age and the answer of the gateway, and disappear when they are settled', async () => {
+test('no conversion is above one: an order made before midnight and confirmed after it counts in its day as confirmed alone', () => {
+  const figure = (figure: 'orders made' | 'orders confirmed', count: number) => ({ figure, count, total: 0 })
+  assert.equal(sumsOf([figure('orders made', 1), figure('orders confirmed', 2)]).conversion, 1)
+})
+
+test('open items are shown with their age, the answer of the gateway and the next try, which waits for the lease, and disappear when they are settled', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder('STANDARD')
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
@@ -65,6 +71,11 @@ test('open items are shown with their age and the answer of the gateway, and dis
   const [open] = operations.oldest
   assert.deepEqual([open?.orderId, open?.customerId, open?.kind], [order.orderId, customer.customerId, 'CONFIRM'])
   assert.ok(open && open.ageSeconds >= 0 && open.nextAttemptAt !== null)
+  const [{ at } = { at: '' }] = await service.database.query<{ at: Date }>(
+    `update payment_operations set lease_until = settle_at + interval '1 minute' where state = 'OPEN' returning lease_until as at`,
+  )
+  const { oldest: leased } = (await finance.get('home')).operations
+  assert.equal(leased[0]?.nextAttemptAt, new Date(at).toISOString())
   assert.deepEqual(
     [discrepancies.count, discrepancies.oldest.map(({ subject }) => subject)],
     [2, [order.orderId, 'pay_newer']],
@@ -76,7 +87,7 @@ test('open items are shown with their age and the answer of the gateway, and dis
   assert.deepEqual([settled.operations, settled.gateway.state], [{ count: 0, oldest: [] }, 'answering'])
 })
 
-test('books that were never audited are overdue two days after audits began to be recorded', async () => {
+test('books that were never audited are overdue two days after audits began to be recorded, and not before', async () => {
   const overdue = async () => {
     const { audit, isAuditOverdue } = await viewer.get('home')
     return [audit, isAuditOverdue]
@@ -84,7 +95,9 @@ test('books that were never audited are overdue two days after audits began to b
   const move = (by: string) =>
     service.database.query(`update schema_migrations set applied_at = applied_at + interval '${by}' where version = 17`)
   assert.deepEqual(await overdue(), [null, false])
-  await move('-49 hours')
+  await move('-47 hours')
+  assert.deepEqual(await overdue(), [null, false])
+  await move('-2 hours')
   assert.deepEqual(await overdue(), [null, true])
   await move('49 hours')
 })

@@ -5,14 +5,18 @@ import { after, afterEach, before, test } from 'node:test'
 import type { Data } from '../../src/console/contract.ts'
 import { refunderOf } from '../../src/console/orders/ended.ts'
 import { cancelledAtGateway } from '../../src/gateway/gateway.ts'
+import { findOrderStory } from '../../src/payments/books/order-story.sql.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
 import { processNotifications } from '../../src/payments/recovery/notifications.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
+import { review } from '../../src/payments/recovery/review.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { orderInState, spend } from '../support/service/orders.ts'
+import { acceptPartOf } from '../support/service/parts.ts'
 import { contextOver, losingAnswerOf, makeDue, settleAll } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
@@ -106,6 +110,35 @@ test('an order that got a 500 after its capture, was recovered and then cancelle
   assert.deepEqual(ended, { ...byCustomer, reason: 'bought by mistake', amount: 20_000, credits: 21 })
   const times = page.story.map(({ at }) => at)
   assert.deepEqual(times, times.toSorted())
+})
+
+test('an order names who closed it: an operator, the platform without one, or the gateway', async () => {
+  const customer = await service.newCustomer()
+  const [byPlatform, atGateway] = [await customer.confirmedOrder(), await customer.confirmedOrder()]
+  await refund(service.payments, { orderId: byPlatform.orderId, reason: body.reason })
+  await service.sandbox.cancel(atGateway.paymentKey)
+  await support.get('settleOrder', { params: { orderId: atGateway.orderId }, body })
+  const closers = [byPlatform, atGateway].map(async ({ orderId }) => (await read(orderId)).order.ended)
+  assert.deepEqual(
+    (await Promise.all(closers)).map((ended) => [ended?.by, ended?.operator]),
+    [
+      ['platform', null],
+      ['gateway', null],
+    ],
+  )
+})
+
+test('of an operation in progress its own attempts are counted, and none of the one before', async () => {
+  const customer = await service.newCustomer()
+  const order = await customer.paidOrder('STANDARD')
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
+  assertRefused(await order.confirm(), 'SVC001')
+  await settleAll(service)
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+  assertRefused(await customer.cancel(order.paymentKey), 'SVC001')
+  const { open } = await read(order.orderId)
+  assert.deepEqual([open?.kind, open?.attempts], ['CANCEL', 1])
+  await settleAll(service)
 })
 
 test('a reason with bidirectional controls is accepted, stored and returned as it was sent, and shown with the controls escaped', async () => {
@@ -244,7 +277,7 @@ test('the operator of a refund is the one whose action was running when it began
   assert.equal(refunderOf(adopted, [killed, { ...action, command: 'discrepancies accept' }]), 'kim')
 })
 
-test('a notified status is that of the payment in progress, until it was processed', async () => {
+test('a notified status is that of the payment in progress, until it was processed and agrees with our books', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, confirm } = await customer.paidOrder()
   const notifiedAfter = async (key: string, status: string) => {
@@ -258,11 +291,16 @@ test('a notified status is that of the payment in progress, until it was process
   assert.equal(await notifiedAfter('pay_another', 'EXPIRED'), 'DONE')
   for (let count = 0; count < 100; count += 1) await notifiedAfter(paymentKey, 'IN_PROGRESS')
   assert.equal(await notifiedAfter(paymentKey, 'DONE'), 'DONE')
-  await service.database.query(
-    `update webhook_notifications set processed_at = now(), outcome = 'agrees' where order_id = $1`,
-    [orderId],
-  )
-  assert.equal((await read(orderId)).order.notified, null)
+  for (const [outcome, notified] of [
+    ['disagrees', 'DONE'],
+    ['agrees', null],
+  ]) {
+    await service.database.query(
+      `update webhook_notifications set processed_at = now(), outcome = $2 where order_id = $1`,
+      [orderId, outcome],
+    )
+    assert.equal((await read(orderId)).order.notified, notified)
+  }
   await settleAll(service)
 })
 
@@ -351,17 +389,25 @@ test('each event shows its state at each endpoint; resent events are delivered i
   )
 })
 
-test('an event is not sent to an endpoint that was added after it', async () => {
+test('an event is not sent to an endpoint that was added after it, and is not shown at one that does not want its type', async (t) => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder()
   const late = await startConsumer()
-  const lateId = await api.register(late)
+  t.after(() => late.close())
+  const [lateId, otherId] = [await api.register(late), await api.register(late)]
+  await service.database.query(`update event_endpoints set types = '{order.refunded}' where endpoint_id = $1`, [
+    otherId,
+  ])
   const deliveries = deliveriesOf(await read(orderId), 'order.confirmed')
   assert.equal(deliveries.find((each) => each.endpointId === lateId)?.state, 'NOT_TOLD')
-  await service.database.query(`update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1`, [
-    lateId,
-  ])
-  await late.close()
+  assert.equal(
+    deliveries.some((each) => each.endpointId === otherId),
+    false,
+  )
+  await service.database.query(
+    `update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = any ($1)`,
+    [[lateId, otherId]],
+  )
 })
 
 test('an event is found among thousands of one customer, and the events of other orders are not shown', async () => {
@@ -387,4 +433,61 @@ test('an event is found among thousands of one customer, and the events of other
   const { eventNumber } = momentOf(await read(order.orderId), 'EVENT order.confirmed').detail
   assert.equal(eventNumber, 5_002)
   assert.equal(momentOf(await read(before.orderId), 'EVENT order.confirmed').detail.eventNumber, 5_001)
+})
+
+test('what accepted parts have returned is in the refunded amount of an order, and their credits are no shortfall of its refund', async () => {
+  const { database } = service.payments
+  const { customerId, ...customer } = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  const story = async () => {
+    const { status, refundedAmount, refundShortfall } =
+      (await findOrderStory(database, orderId)) ?? assert.fail(orderId)
+    return [status, refundedAmount, refundShortfall]
+  }
+  assert.deepEqual(await story(), ['CONFIRMED', null, null])
+  await service.sandbox.cancel(paymentKey, 5_000)
+  await acceptPartOf(service.payments, { customerId, orderId })
+  assert.deepEqual(await story(), ['CONFIRMED', 5_000, null])
+  assert.ok(await spend(service, customerId, 10))
+  await service.sandbox.cancel(paymentKey)
+  assert.equal(await review(service.payments, { customerId, orderId }), 'repaired')
+  assert.deepEqual(await story(), ['REFUNDED', 20_000, 10])
+})
+
+test('an operation shows when it is tried again only while it is open, and the story has no entry of another order', async () => {
+  const { customerId, ...customer } = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  const other = await customer.confirmedOrder()
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+  assertRefused(await customer.cancel(paymentKey), 'SVC001')
+  const shown = async () => (await findOrderStory(service.payments.database, orderId)) ?? assert.fail(orderId)
+  const begun = await shown()
+  assert.deepEqual(
+    begun.operations.map(({ kind, nextAttemptAt }) => [kind, nextAttemptAt !== null]),
+    [
+      ['CONFIRM', false],
+      ['CANCEL', true],
+    ],
+  )
+  assert.deepEqual(
+    begun.attempts.map(({ operationId }) => operationId),
+    [begun.operations[1]?.operationId],
+  )
+  await settleAll(service)
+  const { operations, entries, refundedAmount } = await shown()
+  assert.deepEqual([operations.map(({ nextAttemptAt }) => nextAttemptAt), refundedAmount], [[null, null], null])
+  assert.deepEqual(
+    entries.map(({ kind, delta }) => [kind, delta]),
+    [
+      ['GRANT', 21],
+      ['HOLD', 0],
+      ['ROLLBACK', -21],
+    ],
+  )
+  const { entries: ofOther } =
+    (await findOrderStory(service.payments.database, other.orderId)) ?? assert.fail('no order')
+  assert.deepEqual(
+    ofOther.map(({ kind }) => kind),
+    ['GRANT'],
+  )
 })

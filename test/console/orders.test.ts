@@ -5,6 +5,7 @@ import type { ConsoleContext } from '../../src/console/context.ts'
 import type { Data, Query } from '../../src/console/contract.ts'
 import { maxOrdersScanned } from '../../src/console/orders/orders.sql.ts'
 import { orderHandlers } from '../../src/console/orders/orders.ts'
+import { paymentUrlOfDiscrepancy, paymentUrlsBy } from '../../src/console/orders/payment-link.ts'
 import { discrepancyTimeline } from '../../src/console/orders/timeline.ts'
 import { newOrderId } from '../../src/core/ids.ts'
 import { dayMs } from '../../src/core/korean-days.ts'
@@ -15,7 +16,7 @@ import { refund } from '../../src/payments/refunds/refund.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { startConsumer } from '../support/events/consumer.ts'
-import { orderInState } from '../support/service/orders.ts'
+import { orderInState, spend } from '../support/service/orders.ts'
 import { settleAll } from '../support/service/recovery.ts'
 import { assertRefused, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
@@ -71,7 +72,7 @@ test('orders of all customers come newest first, page by page, each once, with t
   assert.deepEqual([own.length, new Set(own.map(({ customerId }) => customerId)).size], [3, 1])
 })
 
-test('a rare state is searched in ranges of limited length: no order is missed, and no page reads past its range', async () => {
+test('a rare state is searched in ranges of limited length: no order is missed, in the file neither, and no page reads past its range', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await orderInState(service, customer, 'CONFIRMED')
   await insertOrders(customer.customerId, maxOrdersScanned)
@@ -100,6 +101,16 @@ test('a rare state is searched in ranges of limited length: no order is missed, 
     assertRefused(refused, 'VAL003')
     assert.equal((refused.body.metadata as { reason?: string } | null)?.reason, 'too many to sort')
   }
+  const linesOf = async (query: string) =>
+    (await (await finance.save(`/orders.csv?customerId=${customer.customerId}${query}`)).text())
+      .trim()
+      .split('\r\n')
+      .slice(1)
+  assert.deepEqual(
+    (await linesOf('&status=CONFIRMED')).map((line) => line.split(',')[0]),
+    [orderId],
+  )
+  assert.equal(new Set(await linesOf('')).size, maxOrdersScanned + 1)
   const { matched } = await viewer.get('orders', { query: { status: 'CONFIRMED' } })
   assert.deepEqual(matched, { count: 0, amount: 0, kept: 0, among: maxOrdersScanned })
   await service.database.query(`delete from orders where customer_id = $1 and status = 'PENDING'`, [
@@ -204,6 +215,25 @@ test('the sum of orders has what was ordered, and of it what was paid and not re
   assert.deepEqual(matched, { count: 5, amount, kept: (confirmed ?? 0) - 5_000, among: null })
 })
 
+test('of an order refunded in part the list has what went back in all, and the sum what was kept', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
+  const [params, body] = [{ orderId }, { reason: 'agreed with the buyer' }]
+  await service.sandbox.cancel(paymentKey, 5_000)
+  await finance.get('settleOrder', { params, body })
+  const { openDiscrepancies } = await finance.get('order', { params })
+  const discrepancyId = openDiscrepancies[0]?.discrepancyId ?? assert.fail('nothing was found')
+  await finance.get('acceptDiscrepancy', { params: { discrepancyId }, body: { ...body, credits: 5 } })
+  assert.ok(await spend(service, customer.customerId, 3))
+  const { unused } = await finance.get('refundQuote', { params })
+  const { amount, credits } = unused ?? assert.fail('nothing is left')
+  await finance.get('refundUnused', { params, body: { ...body, amount, credits } })
+  const { orders, matched } = await viewer.get('orders', { query: { customerId: customer.customerId } })
+  assert.equal(orders[0]?.refundedAmount, 5_000 + amount)
+  assert.deepEqual(matched, { count: 1, amount: 20_000, kept: 15_000 - amount, among: null })
+  assert.ok(amount > 0 && amount < 15_000)
+})
+
 test('a discrepancy that the service resolved shows that, also when an operator has acted on it before, afterwards or without success', () => {
   const second = (count: number) => `2026-11-15T21:45:0${count}.000Z`
   const found = { discrepancyId: 'd', kind: 'OPERATION_STUCK', detail: {}, foundAt: second(0), lastSeenAt: second(0) }
@@ -218,7 +248,7 @@ test('a discrepancy that the service resolved shows that, also when an operator 
   assert.deepEqual(kindsWith(3, 5, 'NOT000'), ['DISCREPANCY_FOUND', 'OPERATOR', 'DISCREPANCY_RESOLVED'])
 })
 
-test('days are those of Korea: an order of the last millisecond before midnight is of the day before', async () => {
+test('days are those of Korea: an order of the last millisecond before midnight is of the day before; a day that does not exist, or days in reverse, are refused', async () => {
   const { customerId } = await service.newCustomer()
   const midnight = Date.parse('2026-03-04T00:00:00+09:00')
   const [before, at, last] = [midnight - 1, midnight, midnight + dayMs - 1].map((ms) => newOrderId(ms)) as [
@@ -242,7 +272,7 @@ test('days are those of Korea: an order of the last millisecond before midnight 
   await service.database.query('delete from orders where customer_id = $1', [customerId])
 })
 
-test('a note on an order is in its timeline, one on a customer on its page, and both change nothing else', async () => {
+test('a note on an order is in its timeline, one on a customer on its page, with no other action, and both change nothing else', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder()
   const { customerId } = customer
@@ -250,6 +280,8 @@ test('a note on an order is in its timeline, one on a customer on its page, and 
   assert.equal(await finance.get('addOrderNote', { params: { orderId }, ...note('asked for the invoice') }), null)
   await finance.get('addCustomerNote', { params: { customerId }, ...note('pays at the end of the month') })
   await finance.get('addCustomerNote', { params: { customerId }, ...note('has called twice') })
+  const support = await api.newOperator('support')
+  await support.get('suspendCustomer', { params: { customerId }, ...note('a reason of another action') })
   const { story, order } = await viewer.get('order', { params: { orderId } })
   const { detail } = story.at(-1) ?? assert.fail('the timeline is empty')
   assert.deepEqual([detail.command, detail.reason, detail.outcome], ['orders note', 'asked for the invoice', 'ok'])
@@ -268,8 +300,10 @@ test('a note on an order is in its timeline, one on a customer on its page, and 
   )
 })
 
-test('a cursor that is no order id is refused, and a path with a malformed order id is not found', async () => {
-  assertRefused(await viewer.request('orders', { query: { cursor: 'ord_1' } }), 'VAL003')
+test('a cursor that is no order id and a page of more than 200 are refused, and a path with a malformed order id is not found', async () => {
+  for (const query of [{ cursor: 'ord_1' }, { limit: '201' }, { limit: '0' }]) {
+    assertRefused(await viewer.request('orders', { query }), 'VAL003')
+  }
   for (const orderId of ['ord_none', newOrderId(), "ord_' or 1=1"]) {
     assertRefused(await viewer.request('order', { params: { orderId } }), 'NOT000')
     const body = { reason: 'nothing to lose' }
@@ -287,7 +321,7 @@ const codesOf = async (operator: Operator, orderId: string) => {
   return Object.fromEntries(actions.map(shown))
 }
 
-test('an action states whether it is allowed now, or why not: role, state, open operation, nothing to act on', async () => {
+test('an action states whether it is allowed now, or why not: role, state, open operation, no event, no endpoint that is active', async (t) => {
   const customer = await service.newCustomer()
   const confirmed = await orderInState(service, customer, 'CONFIRMED')
   assert.deepEqual(await codesOf(viewer, confirmed.orderId), {
@@ -301,9 +335,11 @@ test('an action states whether it is allowed now, or why not: role, state, open 
     'resend events': 'no endpoint',
   })
   const consumer = await startConsumer()
+  t.after(() => consumer.close())
   await api.register(consumer)
   assert.equal((await codesOf(finance, confirmed.orderId))['resend events'], 'allowed')
-  await consumer.close()
+  await service.database.query(`update event_endpoints set status = 'DISABLED'`)
+  assert.equal((await codesOf(finance, confirmed.orderId))['resend events'], 'no endpoint')
   const pending = await customer.paidOrder()
   assert.deepEqual(await codesOf(finance, pending.orderId), {
     settle: 'allowed',
@@ -350,7 +386,7 @@ test('a refund quote during which the order is refunded by another request repor
   })
 })
 
-test('a discrepancy has a page: the values of both sides, the actions about it, who resolved it with which note, and other discrepancies', async () => {
+test('a discrepancy has a page: the values of both sides, the actions about it, who resolved it with which note, and other discrepancies of the order', async () => {
   const support = await api.newOperator('support')
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
@@ -400,6 +436,11 @@ test('a discrepancy has a page: the values of both sides, the actions about it, 
   assert.deepEqual(
     resolved.map(({ detail }) => detail.reason),
     [body.reason],
+  )
+  const { orderId: ofAnother } = await customer.confirmedOrder('BASIC')
+  await service.database.query(
+    `insert into discrepancies (subject, kind, detail, customer_id, order_id) values ($2, 'CAPTURED', '{}', $1, $2)`,
+    [customer.customerId, ofAnother],
   )
   const again = await read(finance, (await idOfOpen()) ?? '')
   assert.deepEqual(
@@ -462,4 +503,16 @@ test('an accepted partial cancellation is shown as made at the gateway and not a
   const { at: _, operator, ...ended } = closed.ended ?? assert.fail('the order was not closed')
   assert.deepEqual(ended, { by: 'operator', keyLastFour: null, ...body, amount: 15_000, credits: 15 })
   assert.ok(operator?.startsWith(finance.name))
+})
+
+test('the address of a payment at the gateway has its key and its order encoded; a discrepancy without an order of ours has it too', () => {
+  const urlOf = paymentUrlsBy('https://gateway.example/{paymentKey}?order={orderId}')
+  assert.equal(
+    urlOf({ paymentKey: 'a/b?c$&', orderId: '&to=elsewhere' }),
+    'https://gateway.example/a%2Fb%3Fc%24%26?order=%26to%3Delsewhere',
+  )
+  const unknown = { kind: 'UNKNOWN_ORDER', subject: 'pay_1', orderId: null, detail: { orderId: 'of another shop' } }
+  assert.equal(paymentUrlOfDiscrepancy(urlOf, unknown), 'https://gateway.example/pay_1?order=of%20another%20shop')
+  assert.equal(paymentUrlOfDiscrepancy(urlOf, { ...unknown, kind: 'MOVEMENT_DIFFERS' }), null)
+  assert.equal(paymentUrlsBy(undefined)({ paymentKey: 'pay_1', orderId: 'ord_1' }), null)
 })

@@ -155,10 +155,12 @@ for (const name of ['detail', 'reason', 'resolution', 'arguments', 'outcome', 'n
   })
 }
 
-test('a payment key that begins like another one hides no less of the other', () => {
+test('a payment key that begins like another one hides no less of the other, and one of up to eight characters is hidden whole', () => {
   const longer = `${quotedKey}Zz9`
   const answer = { paymentKeys: [quotedKey, longer], status: `of ${longer}` }
   assert.deepEqual(shownTo('support', answer), { paymentKeys: ['tviv…', 'tviv…'], status: 'of tviv…' })
+  const short = { paymentKeys: ['pay_123', 'pay_1234', 'pay_12345'] }
+  assert.deepEqual(shownTo('support', short), { paymentKeys: ['…', '…', 'pay_…'] })
 })
 
 test('these are all endpoints that every role may read, but for one run and one audit, which are listed', async () => {
@@ -290,6 +292,16 @@ test('an admin issues and activates keys; support creates customers without a ke
   assert.equal((await finance.get('suspendKey', { params: { keyId }, body })).status, 'SUSPENDED')
   assert.equal((await admin.get('activateKey', { params: { keyId }, body })).status, 'ACTIVE')
   assertRefused(await support.request('rotateKey', { params: { keyId }, body }), 'AUTH003')
+})
+
+test('support and finance suspend a customer, and only an admin ends the suspension', async () => {
+  const { customerId } = await service.newCustomer()
+  const input = { params: { customerId }, body }
+  for (const role of ['support', 'finance'] as const) {
+    assert.equal((await operators[role].get('suspendCustomer', input)).status, 'SUSPENDED', role)
+    assertRefused(await operators[role].request('activateCustomer', input), 'AUTH003')
+    assert.equal((await operators.admin.get('activateCustomer', input)).status, 'ACTIVE')
+  }
 })
 
 test('an order shows its card and approval number to every role, and its receipt to those that may refund', async () => {

@@ -1,6 +1,8 @@
 // The console's search: the form of a text decides what it can be, and everything that matches is found.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { ConsoleContext } from '../../src/console/context.ts'
+import { searchHandlers } from '../../src/console/search/search.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
@@ -76,7 +78,7 @@ test('a customer is found by id and by a prefix of the name, in any case; % and 
   assert.equal((await search('한빛'))[0]?.customerName, '한빛소프트')
 })
 
-test('a key is found by its id, by its last four characters, and by its full text, which is neither returned nor logged', async () => {
+test('a key is found by its id, by its last four characters, and by its full text, which is looked up as a key alone, neither returned nor logged', async () => {
   const { apiKey, keyId } = customer
   assert.deepEqual(await idsOf(keyId), [['key', keyId]])
   assert.deepEqual(await idsOf(apiKey.slice(-4)), [['key', keyId]])
@@ -89,8 +91,38 @@ test('a key is found by its id, by its last four characters, and by its full tex
   assert.ok(!api.lines.join('').includes(apiKey))
   // An unknown key: the keys with the same last characters.
   const unknown = `cpk_${'0'.repeat(39)}${apiKey.slice(-4)}`
+  await service.database.query(
+    `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+     values ('tx_2', $1, 'an unknown order', 'CAPTURE', 1000, now())`,
+    [unknown],
+  )
   assert.deepEqual(await idsOf(unknown), [['key', keyId]])
   assert.deepEqual(await idsOf(`cpk_${'0'.repeat(43)}`), [])
+})
+
+test('a key is found by its full text alone among those that end alike, also when it was hashed with an earlier pepper', async () => {
+  const { apiKey, keyId } = await service.newCustomer()
+  const { keyId: alike, apiKey: other } = await service.newCustomer()
+  const setLastFour = (lastFour: string) =>
+    service.database.queryUnguarded('update api_keys set last_four = $2 where key_id = $1', [alike, lastFour])
+  await setLastFour(apiKey.slice(-4))
+  const peppers = [{ version: 2, secret: 'another pepper for the tests' }, ...testPeppers]
+  const { search: find } = searchHandlers({ database: service.payments.database, peppers } as unknown as ConsoleContext)
+  const { results } = await find({ query: { q: apiKey } } as Parameters<typeof find>[0])
+  assert.deepEqual(
+    results.map(({ id }) => id),
+    [keyId],
+  )
+  await setLastFour(other.slice(-4))
+})
+
+test('what a text names exactly comes before the customers whose names begin with it', async () => {
+  const { apiKey, keyId } = await service.newCustomer()
+  const begins = await named(`${apiKey.slice(-4)} Ltd`)
+  assert.deepEqual(await idsOf(apiKey.slice(-4)), [
+    ['key', keyId],
+    ['customer', begins],
+  ])
 })
 
 test('at most 20 results are shown, and a text that cannot be searched is refused', async () => {

@@ -1,6 +1,7 @@
 // Receipts that operators save, and the state of the transparency log: what is in it and what waits.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { publicationHandlers } from '../../src/console/transparency/publications.ts'
 import { findOrCreateCustomer } from '../../src/customers/customers.sql.ts'
 import { platformCustomer } from '../../src/events/outbox.sql.ts'
 import { readCheckpoint } from '../../src/transparency/log.sql.ts'
@@ -40,7 +41,7 @@ test('the log shows its checkpoint and its keys, and counts the entries that are
   assert.equal((await viewer.get('transparencyLog')).waiting, 0)
 })
 
-test('the page of the log has the witnesses of the settings, by host, and what was published with its cosigners; the platform is no customer of a list', async () => {
+test('the page of the log has the witnesses of the settings, by host, each with what it has cosigned itself, and what was published with its cosigners; the platform is no customer of a list', async () => {
   const { database } = service.payments
   const { name, vkey } = testWitness.key
   const ofSettings = { name, host: 'witness.example', size: null, cosignedAt: null }
@@ -64,6 +65,12 @@ test('the page of the log has the witnesses of the settings, by host, and what w
   assert.deepEqual([newest?.cosigners, older?.cosigners], [[], [name]])
   assert.ok(newest && older && newest.size > older.size && older.publishedAt !== null)
   assert.deepEqual([witnesses[0]?.size, witnesses[0]?.cosignedAt !== null], [older.size, true])
+  const another = { ...testWitness, key: { ...testWitness.key, vkey: 'another+00000000+AAAA' } }
+  const two = await publicationHandlers({ database, witnesses: [another, testWitness] }).publications({} as never)
+  assert.deepEqual(
+    two.witnesses.map(({ size }) => size),
+    [null, older.size],
+  )
 })
 
 test('every role saves the receipt of an order and of entries; before the entries are logged it is refused as such', async () => {

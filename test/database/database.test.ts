@@ -14,6 +14,7 @@ import {
   retryScopeOf,
   statement,
 } from '../../src/db/database.ts'
+import { quoted, type Sql, sql } from '../../src/db/sql.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 let testDatabase: TestDatabase
@@ -21,6 +22,16 @@ before(async () => {
   testDatabase = await createTestDatabase({ template: 'template0' })
 })
 after(() => testDatabase.drop())
+
+test('a statement takes SQL that was composed of SQL: the compiler refuses any other text', () => {
+  const name: string = "x'; drop table orders; --"
+  const table = sql`orders`
+  assert.equal(sql`select ${1} from ${table} where ${'true'} and name = ${quoted(name)}`.at(-1), "'")
+  // @ts-expect-error: a value is a parameter
+  assert.ok(sql`select from orders where name = '${name}'`)
+  // @ts-expect-error: a text that was put together elsewhere
+  assert.ok(statement.global('test.composed', `select from ${table}`))
+})
 
 const withState = (code: string, message = 'as scripted') => Object.assign(new Error(message), { code })
 
@@ -110,6 +121,12 @@ test('a statement that failed by a conflict or a lost connection is run again wi
   }
 })
 
+test('what a lost connection may have committed is confirmed also when the repeat first loses a conflict', async () => {
+  const { database, queries } = scriptedConnections(terminated(), withState('40001'))
+  await database.run(select)
+  assert.deepEqual(queries.at(-1), { ...confirmCommits, values: [] })
+})
+
 test('a statement is run four times at most; then the caller is refused with SVC001', async () => {
   const succeeds = scriptedConnections(withState('40001'), terminated(), withState('57P03'))
   assert.deepEqual(await succeeds.database.run(select), [{ one: 1 }])
@@ -170,6 +187,20 @@ test('a busy database refuses with SVC001 at once: running it again would add to
   }
 })
 
+test('a command waits for a connection that is not accepted in time, and not for a server that is busy', async () => {
+  const patience = { retries: 3, limitMs: 60_000, waitsForConnections: true }
+  const runAfter = (error: unknown) => {
+    const errors = [error]
+    const query = async () => {
+      if (errors.length > 0) throw errors.shift()
+      return { rows: [{ one: 1 }] }
+    }
+    return createDatabase({ query }, silentLog, { patience }).run(select)
+  }
+  assert.deepEqual(await runAfter(new Error('timeout exceeded when trying to connect')), [{ one: 1 }])
+  await assert.rejects(runAfter(withState('53300')), isUnavailable)
+})
+
 test('an input error and an unknown error are thrown unchanged, without a retry', async () => {
   for (const error of [withState('23505'), withState('22P02'), withState('42P01'), new TypeError('a bug')]) {
     const { database, queries, warned } = scriptedConnections(error)
@@ -182,7 +213,9 @@ test('an input error and an unknown error are thrown unchanged, without a retry'
 test('bigint arrives as a number, exact up to 2^53 - 1; beyond that it is an error, never a rounded number', async () => {
   const database = createDatabase(testDatabase.pool, silentLog)
   const read = (text: string) =>
-    database.run<{ value: unknown }>(statement.global(`test.bigint ${text}`, `select ${text}::bigint as value`))
+    database.run<{ value: unknown }>(
+      statement.global(`test.bigint ${text}`, sql`select ${text as Sql}::bigint as value`),
+    )
   for (const value of [0, 1, -1, 100_000, 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
     assert.deepEqual(await read(`(${value})`), [{ value }])
   }

@@ -6,8 +6,9 @@ import { countDeadByEndpoint } from '../../src/console/events/events.sql.ts'
 import { createTallies } from '../../src/core/tallies.ts'
 import { countDeadEvents, listDeadEvents } from '../../src/events/dead.sql.ts'
 import { updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
-import { enableEndpoint, removeEndpoint } from '../../src/events/endpoints.ts'
-import { resendDeadEvents } from '../../src/events/resend.ts'
+import { enableEndpoint, removeEndpoint, retryQueues } from '../../src/events/endpoints.ts'
+import { listEvents } from '../../src/events/events.sql.ts'
+import { notSent, resendDeadEvents, resendEvents } from '../../src/events/resend.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { createEventWorld, deliver, type EventWorld, isAllDelivered, slowSettings } from '../support/events/world.ts'
 
@@ -135,14 +136,21 @@ test('events that an endpoint has not subscribed to delay neither its dead lette
   }
 })
 
-test('days without a running service do not count: no event dies after a few attempts', async () => {
+test('days without a running service do not count: no event dies before its eleventh failure', async () => {
   await world.emit(customerId)
   consumer.react = () => 500
   await deliver(world.context())
   await world.passHours(100, { isServiceDown: true })
   await deliver(world.context())
   assert.deepEqual(await deadNumbers(), [])
-  assert.deepEqual((await world.queueOf(customerId, endpointId))?.attempts, 2)
+  for (const [attempts, dead] of [
+    [9, []],
+    [10, [1]],
+  ] as const) {
+    await world.query('update event_queues set attempts = $1, due_at = now()', [attempts])
+    await deliver(world.context())
+    assert.deepEqual(await deadNumbers(), dead)
+  }
 })
 
 test('an endpoint that is enabled again starts afresh: no event dies at its first failure', async () => {
@@ -210,6 +218,60 @@ test('dead events are counted up to a limit, for all or for a selection', async 
   assert.deepEqual([await count(3), await count(4), await count(5)], [3, 4, 4])
   assert.deepEqual([await count(5, { customerId }), await count(1, { customerId, endpointId })], [2, 1])
   assert.equal(await count(5, { endpointId: 'end_other' }), 0)
+})
+
+test('a resend that has no time left sends nothing more, and says how many are left', async () => {
+  await bury(3)
+  let asked = 0
+  const deadline = { remainingMs: () => (asked++ === 0 ? 1 : 0) }
+  assert.deepEqual(await resendDeadEvents(world.context(), {}, { deadline }), { resent: 1, left: 2, failed: [] })
+  assert.deepEqual([consumer.taken(), await deadNumbers()], [[1], [2, 3]])
+})
+
+test('events of an order are resent to active endpoints that want their types, and none after one that was not accepted', async () => {
+  const [wanting, disabled] = [await startConsumer(), await startConsumer()]
+  try {
+    const wantingId = await world.register(wanting, ['order.refunded'])
+    await updateEndpointStatus(world.database, await world.register(disabled), 'DISABLED')
+    for (const type of ['order.confirmed', 'order.failed', 'order.refunded'] as const)
+      await world.emit(customerId, type)
+    const events = await listEvents(world.database, { customerId, nextEvent: 1, lastEvent: 3 }, [], 10)
+    consumer.react = ({ payload }) => (payload.sequence === 2 ? 500 : 200)
+    const { delivered, failed } = await resendEvents(world.context(), customerId, events)
+    assert.deepEqual([delivered, failed.map(({ error }) => error)], [2, ['HTTP 500', notSent.behindAnother]])
+    assert.deepEqual([consumer.taken(), wanting.taken(), disabled.received], [[1], [3], []])
+    assert.deepEqual(new Set(failed.map((each) => each.endpointId)), new Set([endpointId]), wantingId)
+  } finally {
+    for (const each of [wanting, disabled]) await each.close()
+  }
+})
+
+test('a retry, an enabling and a removal are of one endpoint: queues and dead letters of others stay as they are', async () => {
+  const other = await startConsumer()
+  try {
+    const otherId = await world.register(other)
+    for (const each of [consumer, other]) each.react = () => 500
+    await world.emit(customerId)
+    await deliver(world.context())
+    await world.passHours(73)
+    await world.emit(customerId)
+    await deliver(world.context())
+    const ofOther = async () => [
+      await world.query('select * from event_queues where endpoint_id = $1', [otherId]),
+      await world.query('select * from dead_events where endpoint_id = $1', [otherId]),
+    ]
+    const before = await ofOther()
+    assert.deepEqual(
+      before.map((rows) => rows.length),
+      [1, 1],
+    )
+    await retryQueues(world.database, endpointId, null)
+    await enableEndpoint(world.database, endpointId)
+    await removeEndpoint(world.database, endpointId)
+    assert.deepEqual(await ofOther(), before)
+  } finally {
+    await other.close()
+  }
 })
 
 test('resend of one endpoint leaves those of others', async () => {

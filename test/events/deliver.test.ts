@@ -86,6 +86,21 @@ test('an event that was not accepted is sent again, with the same webhook-id and
   assert.equal(consumer.received.length, 2)
 })
 
+test('a new event does not hasten the one that waits after a failure, and is sent after it', async () => {
+  const customerId = await world.newCustomer()
+  const endpointId = await world.register(consumer)
+  await world.emit(customerId)
+  consumer.react = () => 500
+  await deliver(world.context())
+  await world.emit(customerId)
+  const { dueInMs = 0, lastEvent } = (await world.queueOf(customerId, endpointId)) ?? {}
+  assert.ok(dueInMs > 40_000 && lastEvent === 2, `${dueInMs}`)
+  await world.passHours(1)
+  consumer.react = () => 200
+  await deliver(world.context())
+  assert.deepEqual(consumer.taken(), [1, 2])
+})
+
 const refusals: { reaction: 300 | 302 | 307 | 400 | 401 | 404 | 429 | 500 | 503; error: string }[] = (
   [300, 302, 307, 400, 401, 404, 429, 500, 503] as const
 ).map((status) => ({ reaction: status, error: `HTTP ${status}` }))
@@ -146,6 +161,19 @@ for (const { header, leastMs, mostMs } of [
     assert.ok(dueInMs > leastMs && dueInMs <= mostMs, `${dueInMs}`)
   })
 }
+
+test('Retry-After counts with 429 and 503, and with no other status', async () => {
+  const endpointId = await world.register(consumer)
+  const dueAfter: Record<number, boolean> = {}
+  for (const status of [404, 429, 500, 503]) {
+    const customerId = await world.newCustomer()
+    await world.emit(customerId)
+    consumer.react = () => (response) => response.writeHead(status, { 'retry-after': '1800' }).end()
+    await deliver(world.context())
+    dueAfter[status] = ((await world.queueOf(customerId, endpointId))?.dueInMs ?? 0) > 1_700_000
+  }
+  assert.deepEqual(dueAfter, { 404: false, 429: true, 500: false, 503: true })
+})
 
 test('410 disables the endpoint; later events wait, and enabling delivers all of them in order', async () => {
   const customerId = await world.newCustomer()

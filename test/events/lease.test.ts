@@ -138,6 +138,14 @@ test('a stale holder changes nothing: it neither advances nor resets the queue, 
   assert.deepEqual([await row(), await deadCount(), await attemptCount()], [released, 0, 0])
 })
 
+test('a queue is not claimed before its pause is over', async () => {
+  await world.emit(customerId)
+  await failQueue(world.database, await mustClaim(), { ...failure, pauseMs: 600_000 })
+  assert.equal(await claim(), undefined)
+  await world.query('update event_queues set due_at = now()')
+  assert.equal((await mustClaim()).attempts, 1)
+})
+
 test('a holder cannot make any event but the head of the queue a dead letter', async () => {
   for (let count = 0; count < 3; count += 1) await world.emit(customerId)
   const queue = await mustClaim()
@@ -163,6 +171,22 @@ test('no queue of an endpoint that was disabled meanwhile is claimed, not even b
   assert.equal(await claim(), undefined)
   await world.query(`update event_endpoints set status = 'ACTIVE'`)
   assert.equal((await mustClaim()).nextEvent, 1)
+})
+
+test('while an event is sent its queue is leased for longer than the time limit, each event of it anew', async () => {
+  for (let count = 0; count < 2; count += 1) await world.emit(customerId)
+  const isLongEnough: unknown[] = []
+  consumer.react = () => async (response) => {
+    const [queue] = await world.query<{ is: boolean }>(
+      `select lease_until > now() + $1::int * interval '1 ms' as is from event_queues`,
+      [slowSettings.timeoutMs],
+    )
+    isLongEnough.push(queue?.is)
+    await endLease()
+    response.writeHead(200).end()
+  }
+  await deliver(world.context())
+  assert.deepEqual(isLongEnough, [true, true])
 })
 
 test('a stalled deliverer that resumes after its lease sends no further event', async () => {

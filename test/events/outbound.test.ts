@@ -86,6 +86,11 @@ const refusedUrls: { url: string; expected: RegExp }[] = [
   '198.18.0.1',
   '192.0.0.192',
   '192.0.2.1',
+  '192.88.99.1',
+  '168.63.129.16',
+  '198.19.255.255',
+  '198.51.100.1',
+  '240.0.0.1',
   '203.0.113.7',
   '224.0.0.1',
   '255.255.255.255',
@@ -94,6 +99,7 @@ const refusedUrls: { url: string; expected: RegExp }[] = [
   '[fe80::1]',
   '[ff02::1]',
   '[2001:db8::1]',
+  '[3fff::1]',
   '[fec0::1]',
   '[::ffff:169.254.169.254]',
 ]
@@ -108,7 +114,7 @@ const refusedUrls: { url: string; expected: RegExp }[] = [
     { url: 'https://user:secret@hooks.example:HERE/', expected: /^the URL has a user or a password$/ },
     { url: 'https://hooks.example@127.0.0.1:HERE/', expected: /^the URL has a user or a password$/ },
     { url: 'https://hooks.example:22/', expected: /^port 22 is neither 443 nor at least 1024$/ },
-    { url: 'https://hooks.example:25/', expected: /^port 25 / },
+    { url: 'https://hooks.example:1023/', expected: /^port 1023 / },
   ])
 
 for (const { url, expected } of refusedUrls) {

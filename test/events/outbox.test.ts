@@ -60,7 +60,7 @@ for (const { status, types, balance } of endings) {
   })
 }
 
-test('an unpaid order emits nothing until it expires, and then order.failed', async () => {
+test('an unpaid order emits nothing until it expires, and then order.failed; credits.empty needs credits before', async () => {
   const customer = await service.newCustomer()
   const orders = [await customer.purchase(), await customer.purchase('BASIC')]
   assert.deepEqual(await typesOf(customer.customerId), [])
@@ -97,6 +97,23 @@ test('credits.low is emitted once each time the balance falls below the threshol
   await updateLowCredits(service.payments.database, customerId, [])
   assert.equal(await spend(service, customerId, 1), true)
   assert.equal((await lowEvents()).length, 2)
+})
+
+test('each threshold of credits.low has its event once, when fewer credits than that are left', async () => {
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  assert.deepEqual(await updateLowCredits(service.payments.database, customerId, [10, 15, 5, 10]), [15, 10, 5])
+  await customer.confirmedOrder()
+  for (const credits of [6, 1, 1, 3, 1, 1, 3, 1]) assert.equal(await spend(service, customerId, credits), true)
+  const low = (await eventsOf(customerId)).filter(({ type }) => type === 'credits.low')
+  assert.deepEqual(
+    low.map(({ data }) => [data.credits, data.threshold]),
+    [
+      [14, 15],
+      [9, 10],
+      [4, 5],
+    ],
+  )
 })
 
 for (const { status, type } of [

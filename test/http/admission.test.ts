@@ -10,7 +10,7 @@ import { head, openSocket, parseAnswer } from '../../harness/raw-http.ts'
 import { refuse } from '../../src/core/errors.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
-import { longestWaitMs, placesOf } from '../../src/http/limits/admission.ts'
+import { limitWork, longestWaitMs, mostWaiting, placesOf } from '../../src/http/limits/admission.ts'
 import { createRequestCounts } from '../../src/http/request-counts.ts'
 import { closeNow } from '../support/closing.ts'
 
@@ -174,4 +174,23 @@ test('a request that fails frees its place', async (t) => {
   for (let attempt = 0; attempt <= placesOf.read; attempt += 1)
     assert.equal((await send(socket, '/fails')).body.code, 'INT001')
   await fill('read')
+})
+
+test('while so many requests wait in a line that it is full, the next one is refused at once, before its body is read', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  type Route = { config: object; handler: () => Promise<unknown>; onRequest?: ((...call: unknown[]) => void)[] }
+  const route: Route = { config: { work: 'read', counts: {} }, handler: () => new Promise(() => undefined) }
+  const app = { addHook: (_name: string, onRoute: (added: Route) => void) => onRoute(route) }
+  const refused: number[] = []
+  limitWork(app as never, createRequestCounts(), (_request, _reply, seconds) => refused.push(seconds))
+  const request = [{ raw: { socket: { writable: true } } }, { sent: false }]
+  let passed = 0
+  const arrive = () => route.onRequest?.at(-1)?.(...request, () => (passed += 1))
+  const begin = route.handler as (...call: unknown[]) => Promise<unknown>
+  for (let count = 1; count < placesOf.read + mostWaiting; count += 1) void begin(...request)
+  arrive()
+  assert.deepEqual([passed, refused], [1, []])
+  void begin(...request)
+  arrive()
+  assert.deepEqual([passed, refused.length], [1, 1])
 })

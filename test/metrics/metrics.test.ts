@@ -3,14 +3,18 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
+import { Registry } from 'prom-client'
 import { callerOf } from '../../harness/processes.ts'
 import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase, type Statement } from '../../src/db/database.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
+import { createRequestCounts } from '../../src/http/request-counts.ts'
 import { recordedAudit } from '../../src/payments/audit/audit.ts'
 import { readBacklog } from '../../src/payments/books/backlog.sql.ts'
 import { createBacklogReader } from '../../src/telemetry/backlog.ts'
-import { countedGateway, createGatewayCounts } from '../../src/telemetry/gateway.ts'
+import { addGatewayMetrics, countedGateway, createGatewayCounts } from '../../src/telemetry/gateway.ts'
+import { addRequestMetrics } from '../../src/telemetry/requests.ts'
+import { addPoolMetrics } from '../../src/telemetry/work.ts'
 import { testServer } from '../support/database/database.ts'
 import { readExposition, samplesOf, sumOf } from '../support/documents/exposition.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
@@ -39,7 +43,9 @@ async function work(): Promise<string> {
   await cancel(cancelled.paymentKey)
   await caller.purchase('BASIC')
   for (let turn = 0; turn < 2; turn += 1) await sibling.spend(customerId, 5, 'once')
-  const { holdId } = (await sibling.hold(customerId, 10, { reference: 'a-hold' })).body.data
+  const hold = () => sibling.hold(customerId, 10, { reference: 'a-hold' })
+  await hold()
+  const { holdId } = (await hold()).body.data
   await sibling.capture(customerId, holdId, 7)
   for (let turn = 0; turn < 2; turn += 1) await sibling.reverse(customerId, 'once', { credits: 2, reference: 'back' })
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
@@ -171,6 +177,35 @@ test('/metrics needs no authentication, has its own content type, and counts its
   assert.equal((await fetch(`${service.publicUrl}/metrics`)).status, 401)
 })
 
+test('connections are reported as all, idle and waited for; requests as under way, waiting and refused early; the states of gateway and breaker by name', async () => {
+  const registry = new Registry()
+  addPoolMetrics(registry, { serving: { totalCount: 5, idleCount: 2, waitingCount: 3 } })
+  const internal = createRequestCounts()
+  internal.work.set('read', { running: () => 7, waiting: () => 11 })
+  internal.earlyRefusals['rate limit'] = 13
+  addRequestMetrics(registry, { public: createRequestCounts(), internal, webhook: createRequestCounts() })
+  const gateway = { state: () => ({ state: 'refusing our credentials' }) } as Gateway
+  addGatewayMetrics(registry, { counts: createGatewayCounts(), gateway, breakerState: () => 'half open' })
+  const shown = await registry.metrics()
+  const ones = (name: string) =>
+    samplesOf(shown, name).flatMap(({ labels, value }) => (value === 1 ? [labels.state] : []))
+  const pool = { pool: 'serving' }
+  const read = { listener: 'internal', work: 'read' }
+  assert.deepEqual(
+    [
+      sumOf(shown, 'credits_database_connections', pool),
+      sumOf(shown, 'credits_database_connections_idle', pool),
+      sumOf(shown, 'credits_database_connections_waiting', pool),
+      sumOf(shown, 'credits_admission_requests_under_way', read),
+      sumOf(shown, 'credits_admission_requests_waiting', read),
+      sumOf(shown, 'credits_admission_refused_total', { listener: 'internal', reason: 'rate_limit' }),
+      ones('credits_gateway_state'),
+      ones('credits_gateway_breaker_state'),
+    ],
+    [5, 2, 3, 7, 11, 13, ['refusing_our_credentials'], ['half_open']],
+  )
+})
+
 test('the backlog is counted by index scans only, however large the tables are', async () => {
   const executed: Statement[] = []
   await readBacklog({
@@ -255,4 +290,31 @@ test('while the database is unreachable the scrape reports that, omits unknown v
   assert.equal(sumOf(scraped, 'credits_orders_total'), 0)
   assert.ok((sumOf(scraped, 'process_resident_memory_bytes') ?? 0) > 0)
   assert.ok((sumOf(scraped, 'credits_event_loop_active_seconds_total') ?? 0) > 0)
+})
+
+test('the backlog leaves out what is resolved, processed or of a disabled endpoint, and tells leased operations from waiting ones', async () => {
+  const database = createDatabase(service.database.pool, silentLog)
+  for (const statement of [
+    `update webhook_notifications set (processed_at, outcome) = (now(), 'agrees') where processed_at is null`,
+    `insert into webhook_notifications (transmission_id, event_type, order_id)
+     values ('waits', 'PAYMENT_STATUS_CHANGED', 'ord_any')`,
+    `update discrepancies set (resolved_at, resolution) = (now(), 'agreed')`,
+    `update payment_operations set lease_until = now() + interval '1 hour' where state = 'OPEN'`,
+    `update event_endpoints set status = 'DISABLED'`,
+    `insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
+     values (gen_random_uuid(), 'COMMAND', now() - interval '2 hours', 1, '{}', 3, '[{}]')`,
+  ]) {
+    await service.database.query(statement)
+  }
+  const { auditAgeSeconds, oldestOperationSeconds, ...backlog } = await readBacklog(database)
+  assert.ok(auditAgeSeconds < 3_600 && (oldestOperationSeconds ?? 0) >= 600)
+  assert.deepEqual(backlog, {
+    operations: [{ kind: 'CONFIRM', state: 'under way', count: 1 }],
+    undeliveredEvents: 0,
+    oldestEventSeconds: null,
+    deadEvents: 1,
+    openDiscrepancies: 0,
+    waitingNotifications: 1,
+    auditViolations: 3,
+  })
 })

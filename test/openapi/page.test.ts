@@ -12,6 +12,7 @@ import { refuse } from '../../src/core/errors.ts'
 import { apiDocument } from '../../src/listeners/api-document.ts'
 import { buildInternalListener, type InternalListenerParts } from '../../src/listeners/internal.ts'
 import { buildPublicListener, type PublicListenerParts } from '../../src/listeners/public.ts'
+import { startPage } from '../../src/listeners/start-page.ts'
 import { createLog } from '../../src/log.ts'
 import { referenceRoutes } from '../../src/openapi/page.ts'
 import { closeNow } from '../support/closing.ts'
@@ -186,6 +187,17 @@ test('/ of the internal listener links to what can be opened there, in both lang
     assert.deepEqual(links, ['/console', '/docs', '/openapi.json', '/readyz', '/metrics'])
     assert.deepEqual(problems, [])
   }
+})
+
+test('/ links to nothing that the listener does not serve', async () => {
+  const app = fastify()
+  app.get('/docs', async () => 'here')
+  startPage(app)
+  const { body } = await app.inject('/')
+  assert.deepEqual(
+    [...body.matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href),
+    ['/docs'],
+  )
 })
 
 test('the script of the page cannot use the session of an operator who has the console open', { skip }, async (t) => {

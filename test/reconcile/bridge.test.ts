@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { forSeeds } from '../../harness/random.ts'
 import { newOrderId } from '../../src/core/ids.ts'
-import { createBridgeLines } from '../../src/payments/books/bridge.ts'
+import { withDiscrepancies } from '../../src/payments/books/bridge.sql.ts'
+import { type BridgeLine, createBridgeLines } from '../../src/payments/books/bridge.ts'
+import { findBalanceWith, insertMovements } from '../../src/payments/books/reconcile.sql.ts'
 import { type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
 import {
   findDoubtsOfOrder,
@@ -284,4 +286,75 @@ test('the sum of the open discrepancies is known for 1,000 of them, and is none 
   const more = 1_000 - count
   assert.deepEqual(await saved(more), { amount: (amount ?? 0) + 3 * more, withoutAmount })
   assert.deepEqual(await saved(1), { amount: null, withoutAmount: 0 })
+})
+
+/** Saves a discrepancy, and returns its id. */
+async function found(kind: string, subject: string, paymentKey: string | null, orderId: string | null) {
+  const { customerId } = customer
+  const order = orderId === null ? null : { customerId, orderId }
+  await saveDiscrepancy(service.payments.database, { kind, subject, order, detail: paymentKey ? { paymentKey } : {} })
+  const [row] = await service.database.query<{ id: string }>(
+    'select discrepancy_id as id from discrepancies where kind = $1 and subject = $2 and resolved_at is null',
+    [kind, subject],
+  )
+  return row?.id ?? assert.fail(kind)
+}
+
+test('a line names the open discrepancy of its movement, else of its payment, else of the order, and of no other payment', async () => {
+  const { database } = service.payments
+  const { orderId } = await customer.confirmedOrder()
+  const key = (name: string) => `${name}_${orderId}`
+  const line = { amount: 1, of: 'movement', direction: 'CAPTURE', result: 'disagrees', at: new Date() } as const
+  const lineOf = (paymentKey: string, transactionKey: string | null): BridgeLine => ({
+    ...line,
+    customerId: customer.customerId,
+    orderId,
+    paymentKey,
+    transactionKey,
+  })
+  const lines = [
+    lineOf(key('pay_1'), key('tx')),
+    lineOf(key('pay_1'), null),
+    lineOf(key('pay_2'), key('other')),
+    lineOf(key('pay_3'), null),
+  ]
+  const named = async () => (await withDiscrepancies(database, lines)).map(({ discrepancyId }) => discrepancyId)
+  // Those of other kinds with the key as subject are of an order, and found by it.
+  const ofOtherKind = await found('SECOND_PAYMENT', key('pay_3'), null, null)
+  assert.deepEqual(await named(), [null, null, null, null])
+  const ofMovement = await found('MOVEMENT_DIFFERS', key('tx'), null, null)
+  const ofUnknown = await found('UNKNOWN_ORDER', key('pay_1'), null, null)
+  const ofPayment = await found('PAYMENT_DIFFERS', orderId, key('pay_2'), orderId)
+  assert.deepEqual(await named(), [ofMovement, ofUnknown, ofPayment, null])
+  const ofOperation = await found('OPERATION_STUCK', orderId, null, orderId)
+  assert.deepEqual(await named(), [ofMovement, ofUnknown, ofPayment, ofOperation])
+  await resolveDiscrepancies(database, [ofMovement, ofPayment], 'looked at')
+  assert.deepEqual(await named(), [ofUnknown, ofUnknown, ofOperation, ofOperation])
+  await resolveDiscrepancies(database, [ofUnknown, ofOperation, ofOtherKind], 'looked at')
+  assert.deepEqual(await named(), [null, null, null, null])
+})
+
+test('the balance of an unknown order is of its payment alone, with this movement as it is listed and without rejected rows', async () => {
+  const { database } = service.payments
+  const orderId = newOrderId()
+  const common = { orderId, paymentKey: `pay_${orderId}`, movedAt: new Date() }
+  const moved = (transactionKey: string, direction: 'CAPTURE' | 'CANCEL', amount: number, more: object = {}) => ({
+    ...common,
+    transactionKey: `${transactionKey}_${orderId}`,
+    direction,
+    amount,
+    ...more,
+  })
+  const cancel = moved('cancel', 'CANCEL', 300)
+  await insertMovements(database, [
+    moved('capture', 'CAPTURE', 1_000),
+    { ...cancel, amount: 299 },
+    moved('earlier', 'CANCEL', 20),
+    moved('rejected', 'CANCEL', 4),
+    moved('of another order', 'CAPTURE', 50_000, { orderId: newOrderId() }),
+    moved('of another payment', 'CAPTURE', 60_000, { paymentKey: 'pay_other' }),
+  ])
+  assert.equal(await findBalanceWith(database, cancel, [`rejected_${orderId}`]), 680)
+  assert.equal(await findBalanceWith(database, moved('new', 'CAPTURE', 5), []), 1_000 - 299 - 20 - 4 + 5)
+  await service.database.query('delete from gateway_movements where transaction_key like $1', [`%_${orderId}`])
 })

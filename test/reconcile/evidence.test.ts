@@ -39,9 +39,9 @@ const noon = at(12 * 3_600)
 const run = (context = service.payments) => reconcile(context, { from: begins, to: at(dayMs / 1_000) })
 
 /** An order that is CONFIRMED here by a gateway that approved it without capturing anything. */
-async function forgedGrant(paymentKey: string, openedAt = noon) {
+async function forgedGrant(paymentKey: string, openedAt = noon, transactionKey: string | null = 'tx_forged') {
   const { orderId, amount } = await customer.paidOrder()
-  overrides.confirm = async () => ({ kind: 'approved', transactionKey: 'tx_forged' })
+  overrides.confirm = async () => ({ kind: 'approved', transactionKey })
   assertSuccess(await customer.confirm(orderId, paymentKey, amount), 200)
   delete overrides.confirm
   await openedThen(orderId, openedAt)
@@ -109,28 +109,33 @@ const sums = ({ captured, bookedCaptured, outsideCaptured, missingCaptured }: Re
   missingCaptured,
 })
 
-test('the payment key of another customer proves nothing: the grant is detected, and counted as missing in the sums', async () => {
-  const real = await confirmedThen()
-  lists(captureOf(real))
-  assert.deepEqual(sums(await run()), {
-    captured: 20_000,
-    bookedCaptured: 20_000,
-    outsideCaptured: 0,
-    missingCaptured: 0,
+for (const [whose, forgedKey] of [
+  ['with a transaction key of its own', 'tx_forged'],
+  ['without a transaction key', null],
+] as const) {
+  test(`the payment key of another customer proves nothing, because its movement names another order: a grant ${whose} is detected, and counted as missing in the sums`, async () => {
+    const real = await confirmedThen()
+    lists(captureOf(real))
+    assert.deepEqual(sums(await run()), {
+      captured: 20_000,
+      bookedCaptured: 20_000,
+      outsideCaptured: 0,
+      missingCaptured: 0,
+    })
+    customer = await service.newCustomer()
+    const forged = await forgedGrant(real.paymentKey, noon, forgedKey)
+    const result = await run()
+    assert.deepEqual(sums(result), {
+      captured: 20_000,
+      bookedCaptured: 20_000,
+      outsideCaptured: 0,
+      missingCaptured: 20_000,
+    })
+    assert.deepEqual([result.reviewed.disagrees, isDoubtful(result)], [1, true])
+    assert.deepEqual(await openKinds(service, forged.orderId), ['PAYMENT_DIFFERS'])
+    assert.deepEqual(await openKinds(service, real.orderId), [])
   })
-  customer = await service.newCustomer()
-  const forged = await forgedGrant(real.paymentKey)
-  const result = await run()
-  assert.deepEqual(sums(result), {
-    captured: 20_000,
-    bookedCaptured: 20_000,
-    outsideCaptured: 0,
-    missingCaptured: 20_000,
-  })
-  assert.deepEqual([result.reviewed.disagrees, isDoubtful(result)], [1, true])
-  assert.deepEqual(await openKinds(service, forged.orderId), ['PAYMENT_DIFFERS'])
-  assert.deepEqual(await openKinds(service, real.orderId), [])
-})
+}
 
 /** The order's amount and the gateway's, from the open discrepancy of the order. */
 async function amountsFound(orderId: string): Promise<unknown[]> {

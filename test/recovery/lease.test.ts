@@ -7,10 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../harness/until.ts'
 import type { Operation } from '../../src/payments/operations/begin.sql.ts'
 import { claimDueOperations, claimLease, releaseLease, renewLease } from '../../src/payments/operations/lease.sql.ts'
-import { resume, takeOver } from '../../src/payments/operations/run.ts'
+import { finish, resume, takeOver } from '../../src/payments/operations/run.ts'
 import { packageOf } from '../../src/payments/packages.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
-import { contextOver, createOverrides, losingAnswerOf, makeDue, settleAll } from '../support/service/recovery.ts'
+import {
+  contextOver,
+  createOverrides,
+  losingAnswerOf,
+  makeDue,
+  openKinds,
+  settleAll,
+} from '../support/service/recovery.ts'
 import { assertRefused, startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
@@ -257,6 +264,59 @@ test('a late holder whose call ends without an outcome does not end the lease of
   assert.equal((await resume(service.payments, late, 'background'))?.kind, 'unknown')
   assert.deepEqual(await rowsOf(late), held)
   assert.equal(await customer.status(orderId), 'PENDING')
+})
+
+test('an operation is finished once: the opposite outcome of a late holder changes nothing, and is a discrepancy', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+  assertRefused(await customer.cancel(paymentKey), 'SVC001')
+  const late = await nextHolder()
+  overrides.findCancel = async () => ({ kind: 'rejected', code: 'NOT_CANCELABLE_PAYMENT' })
+  assert.equal((await resume(service.payments, await nextHolder(), 'background'))?.kind, 'rejected')
+  const closed = await rowsOf(late)
+  const approved = { kind: 'approved', transactionKey: null } as const
+  assert.equal((await finish(service.payments, late, approved, { answersCaller: false })).finished, null)
+  assert.deepEqual(await rowsOf(late), closed)
+  assert.deepEqual([await customer.status(orderId), await customer.credits()], ['CONFIRMED', 21])
+  assert.deepEqual(await openKinds(service, orderId), ['CONTRADICTING_OUTCOMES'])
+})
+
+test('no contradiction is reported by a process that ends a call as never sent, nor for a capture that was returned since', async () => {
+  const { customer, orderId } = await openConfirm()
+  await service.database.query(
+    `update payment_operations set sent_at = sent_at - $2::int * interval '1 ms' where order_id = $1`,
+    [orderId, leaseMs + 1_000],
+  )
+  const late = await nextHolder()
+  overrides.findConfirm = async () => {
+    delete overrides.findConfirm
+    await resume(service.payments, await nextHolder(), 'background')
+    return { kind: 'unsent' }
+  }
+  const ended = await resume(service.payments, late, 'lookupOnly')
+  assert.deepEqual([ended?.kind, await customer.status(orderId)], ['rejected', 'CONFIRMED'])
+  const returned = { kind: 'rejected', code: 'CANCELED', returned: true } as const
+  assert.equal((await finish(service.payments, late, returned, { answersCaller: false })).finished, null)
+  assert.deepEqual(await openKinds(service, orderId), [])
+})
+
+test('a release without a code keeps the last code of the gateway, and at most 200 attempts of an operation are kept', async () => {
+  await openConfirm()
+  const { database } = service.payments
+  const first = await nextHolder()
+  await releaseLease(database, first, 50, { code: 'TIMEOUT' })
+  const { length } = (await rowsOf(first)).attempts
+  await service.database.query(
+    `insert into payment_attempts (customer_id, operation_id, holder_id, happened_at, gateway_code)
+    select $1, $2, gen_random_uuid(), now(), 'TIMEOUT' from generate_series($3::int + 1, 199)`,
+    [first.customerId, first.operationId, length],
+  )
+  for (const count of [200, 200]) {
+    await releaseLease(database, await nextHolder(), 50, { code: null })
+    const { operation, attempts } = await rowsOf(first)
+    assert.deepEqual([(operation[0] as { gateway_code: string }).gateway_code, attempts.length], ['TIMEOUT', count])
+  }
 })
 
 test('row 26: a process that lost the operation cannot reject it; the holder’s confirm counts', async () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { recover } from '../../src/payments/recovery/recover.ts'
 import { review } from '../../src/payments/recovery/review.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { movements } from '../support/service/orders.ts'
 import {
   createOverrides,
@@ -14,7 +15,7 @@ import {
   operationStates,
   settleAll,
 } from '../support/service/recovery.ts'
-import { assertRefused, assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
+import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: TestService
@@ -111,7 +112,7 @@ test('the same for a retry of the caller: captured and cancelled is VAL003, and 
   assert.equal(await customer.credits(), 0)
 })
 
-test('C21: a lookup with another amount has no outcome and is a discrepancy; the order stays PENDING', async () => {
+test('C21: a lookup with another amount has no outcome and is a discrepancy, also for a review; the order stays PENDING', async () => {
   const { customer, key, orderId } = await lostConfirm('reset-after')
   const discrepancy = { orderId, status: 'DONE', totalAmount: 1 }
   overrides.findConfirm = async () => ({ kind: 'unknown', code: 'PAYMENT_DIFFERS', discrepancy })
@@ -121,6 +122,8 @@ test('C21: a lookup with another amount has no outcome and is a discrepancy; the
     assert.deepEqual(await openKinds(service, orderId), ['PAYMENT_DIFFERS'])
     assert.equal(await customer.status(orderId), 'PENDING')
   }
+  await makeDue(service)
+  assert.equal(await review(service.payments, key), 'disagrees')
   clear()
   await recoverOnce()
   assert.equal(await customer.status(orderId), 'CONFIRMED')
@@ -128,17 +131,23 @@ test('C21: a lookup with another amount has no outcome and is a discrepancy; the
   assert.deepEqual(await openKinds(service, orderId), [])
 })
 
-test('a cancel of a payment that the gateway no longer knows stays open, with a discrepancy', async () => {
-  const customer = await service.newCustomer()
-  const { orderId, paymentKey } = await customer.confirmedOrder()
-  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
-  assertRefused(await customer.cancel(paymentKey), 'SVC001')
-  overrides.findCancel = async () => ({ kind: 'absent' })
-  await recoverOnce()
-  assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED', 'CANCEL OPEN'])
-  assert.deepEqual(await openKinds(service, orderId), ['NOT_FOUND_PAYMENT'])
-  assert.equal(await customer.credits(), 0)
-  clear()
-  assertSuccess(await customer.cancel(paymentKey), 200)
-  assert.equal(await customer.status(orderId), 'CANCELLED')
-})
+for (const [kind, closed] of [
+  ['CANCEL', 'CANCELLED'],
+  ['REFUND', 'REFUNDED'],
+] as const) {
+  test(`a ${kind} of a payment that the gateway no longer knows stays open, with a discrepancy`, async () => {
+    const customer = await service.newCustomer()
+    const { orderId, paymentKey } = await customer.confirmedOrder()
+    await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+    if (kind === 'CANCEL') assertRefused(await customer.cancel(paymentKey), 'SVC001')
+    else await assert.rejects(refund(service.payments, { orderId, reason: 'agreed' }), { code: 'SVC001' })
+    overrides.findCancel = async () => ({ kind: 'absent' })
+    await recoverOnce()
+    assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED', `${kind} OPEN`])
+    assert.deepEqual(await openKinds(service, orderId), ['NOT_FOUND_PAYMENT'])
+    assert.equal(await customer.credits(), 0)
+    clear()
+    await recoverOnce()
+    assert.equal(await customer.status(orderId), closed)
+  })
+}

@@ -5,7 +5,15 @@ import { after, afterEach, before, test } from 'node:test'
 import { newOperationId } from '../../src/core/ids.ts'
 import type { PaymentSnapshot } from '../../src/gateway/gateway.ts'
 import { claimReturn, type Operation } from '../../src/payments/operations/begin.sql.ts'
-import { insertDiscrepancyOfOperation } from '../../src/payments/recovery/discrepancies.sql.ts'
+import {
+  findDoubtsOfOrder,
+  insertDiscrepancyOfOperation,
+  listDoubtedOrders,
+  resolveDiscrepanciesOfOrder,
+  resolveDiscrepancy,
+  resolveMovementDiscrepancies,
+  saveDiscrepancy,
+} from '../../src/payments/recovery/discrepancies.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { movements, orderInState } from '../support/service/orders.ts'
 import {
@@ -265,4 +273,89 @@ test('a discrepancy that recurs is a new one: the old one stays resolved', async
     assert.equal(await review(service.payments, key), 'agrees')
     assert.deepEqual(await openKinds(service, orderId), [])
   }
+})
+
+test('a discrepancy is resolved once: a repetition with the same resolution finds it, another resolution does not', async () => {
+  const { database } = service.payments
+  const subject = `pay_${crypto.randomUUID()}`
+  await saveDiscrepancy(database, { kind: 'UNKNOWN_ORDER', subject, order: null, detail: {} })
+  const [row] = await service.database.query<{ id: string }>(
+    'select discrepancy_id as id from discrepancies where subject = $1',
+    [subject],
+  )
+  const resolve = (resolution: string) => resolveDiscrepancy(database, row?.id ?? '', resolution)
+  assert.deepEqual(
+    [await resolve('agreed'), await resolve('agreed'), await resolve('another')],
+    ['UNKNOWN_ORDER', 'UNKNOWN_ORDER', undefined],
+  )
+  assert.deepEqual(await service.database.query('select resolution from discrepancies where subject = $1', [subject]), [
+    { resolution: 'agreed' },
+  ])
+})
+
+test('orders with open discrepancies are reviewed in the order in which they were last looked at, each once', async () => {
+  const { database } = service.payments
+  const { customerId, ...customer } = await service.newCustomer()
+  const order = async () => (await customer.confirmedOrder()).orderId
+  const [late, early, both] = [await order(), await order(), await order()]
+  const doubted = async (orderId: string, kind: string, seconds: number) => {
+    await saveDiscrepancy(database, { kind, subject: orderId, order: { customerId, orderId }, detail: {} })
+    await service.database.query(
+      `update discrepancies set last_seen_at = now() - $3 * interval '1 s' where subject = $1 and kind = $2`,
+      [orderId, kind, seconds],
+    )
+  }
+  await doubted(late, 'PAYMENT_DIFFERS', 10)
+  await doubted(early, 'PAYMENT_DIFFERS', 20)
+  await doubted(both, 'PAYMENT_DIFFERS', 30)
+  await doubted(both, 'OPERATION_STUCK', 5)
+  const listed = async () =>
+    (await listDoubtedOrders(database, 1_000))
+      .filter((each) => each.customerId === customerId)
+      .map((each) => each.orderId)
+  assert.deepEqual(await listed(), [early, late, both])
+  await resolveDiscrepanciesOfOrder(database, { customerId, orderId: both }, 'OPERATION_STUCK', 'agreed')
+  assert.deepEqual(await listed(), [both, early, late])
+  await resolveDiscrepanciesOfOrder(
+    database,
+    { customerId: crypto.randomUUID(), orderId: both },
+    'PAYMENT_DIFFERS',
+    'agreed',
+  )
+  assert.deepEqual(
+    (await findDoubtsOfOrder(database, { customerId, orderId: both })).map(({ kind }) => kind),
+    ['PAYMENT_DIFFERS'],
+  )
+  for (const orderId of [both, early, late]) {
+    await resolveDiscrepanciesOfOrder(database, { customerId, orderId }, 'PAYMENT_DIFFERS', 'agreed')
+  }
+  assert.deepEqual(await listed(), [])
+})
+
+test('a discrepancy of a movement is resolved by a list of its time that agrees, and only there', async () => {
+  const { database } = service.payments
+  const at = (hour: number) => new Date(Date.UTC(2026, 0, 1, hour))
+  const span = { from: at(10), to: at(12) }
+  const cases: [subject: string, kind: string, stored: Date | null, listed: Date | null][] = [
+    ['first moment', 'MOVEMENT_NOT_LISTED', at(10), null],
+    ['listed within', 'MOVEMENT_DIFFERS', at(9), at(11)],
+    ['listed afterwards', 'MOVEMENT_DIFFERS', at(11), at(13)],
+    ['before', 'MOVEMENT_NOT_LISTED', new Date(at(10).getTime() - 1), null],
+    ['end', 'MOVEMENT_NOT_LISTED', at(12), null],
+    ['still there', 'MOVEMENT_NOT_LISTED', at(11), null],
+    ['of a payment', 'UNKNOWN_ORDER', at(11), null],
+  ]
+  for (const [subject, kind, stored, listed] of cases) {
+    const gateway = listed ? { movedAt: listed } : { status: 'not listed' }
+    await saveDiscrepancy(database, { kind, subject, order: null, detail: { stored: { movedAt: stored }, gateway } })
+  }
+  await resolveMovementDiscrepancies(database, span, ['still there'])
+  const open = await service.database.query<{ subject: string }>(
+    'select subject from discrepancies where subject = any ($1) and resolved_at is null order by subject',
+    [cases.map(([subject]) => subject)],
+  )
+  assert.deepEqual(
+    open.map(({ subject }) => subject),
+    ['before', 'end', 'listed afterwards', 'of a payment', 'still there'],
+  )
 })

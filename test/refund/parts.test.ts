@@ -20,6 +20,7 @@ import {
 import { review } from '../../src/payments/recovery/review.ts'
 import { quotePart } from '../../src/payments/refunds/accept.ts'
 import { approvePending } from '../../src/payments/refunds/approve.ts'
+import { quoteRefund } from '../../src/payments/refunds/quote.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { recordPlayedActions } from '../support/audit/played-actions.ts'
 import { acceptPartOf, type TestAcceptance } from '../support/service/parts.ts'
@@ -88,7 +89,7 @@ async function discrepancyIdOf({ orderId, key }: Bought): Promise<string> {
 
 const lastHour = () => ({ from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 1_000) })
 
-test('after an accepted part of 5000 won the 105 credits that are left are worth 95000 won, and can be refunded', async () => {
+test('after an accepted part of 5000 won, which counts as refunded, the 105 credits that are left are worth 95000 won, and can be refunded', async () => {
   const order = await buy('PRO')
   const { customerId, orderId } = order
   await service.sandbox.cancel(order.paymentKey, 5_000)
@@ -107,6 +108,9 @@ test('after an accepted part of 5000 won the 105 credits that are left are worth
   await reconcile(service.payments, lastHour())
   assert.equal((await discrepanciesOf(order)).length, 1)
   assert.deepEqual(await lotOf(order), [0, 105, 5, 95_000])
+  assert.equal(dataOf(await service.internal.lots(customerId)).lots[0]?.refundedAmount, 5_000)
+  const full = await quoteRefund(service.payments, orderId)
+  assert.deepEqual([full?.backToTheCard, full?.creditsTakenBack, full?.shortfall], [95_000, 105, 0])
   const owed = await listOutstandingLots(service.payments.database, [customerId], new Date(Date.now() + 1_000))
   assert.deepEqual(
     owed.map(({ unspent, value }) => [unspent, value]),
@@ -163,6 +167,27 @@ for (const { what, credits } of [
     assert.deepEqual(await discrepanciesOf(order), ['PARTLY_CANCELLED_AT_GATEWAY: agreed'])
   })
 }
+
+test('the credits of an accepted part are in one event and counted once; where none are taken there is none', async () => {
+  for (const [credits, balance] of [
+    [5, 16],
+    [0, 21],
+  ] as const) {
+    const order = await buy()
+    const { customerId } = order
+    await service.sandbox.cancel(order.paymentKey, 5_000)
+    const discrepancyId = await discrepancyIdOf(order)
+    const { refunded } = service.payments.tallies.credits
+    for (let time = 0; time < 2; time += 1) await accept(order, { credits, discrepancyId })
+    assert.equal(service.payments.tallies.credits.refunded, refunded + credits)
+    const events = await service.database.query(
+      `select data from events where customer_id = $1 and type <> 'order.confirmed' order by event_number`,
+      [customerId],
+    )
+    const data = { customerId, kind: 'PART', credits: -credits, balance }
+    assert.deepEqual(events, credits === 0 ? [] : [{ data }])
+  }
+})
 
 test('a further part is a discrepancy of its own, which is accepted without what was accepted before', async () => {
   const order = await buy()
@@ -351,7 +376,7 @@ test('a refund of the unused part whose answer was lost is found behind the acce
   assert.equal(await review(service.payments, order.key), 'agrees')
 })
 
-test('nothing is accepted that the gateway does not show, nor more credits than the won stand for with the bonus, or are unused', async () => {
+test('nothing is accepted that the gateway does not show, nor more credits than the won stand for with the bonus, or are unused; what is left is worth nothing at least', async () => {
   const order = await buy()
   await assert.rejects(accept(order), /does not show a part/)
   await service.sandbox.cancel(order.paymentKey, 3_900)
@@ -363,6 +388,8 @@ test('nothing is accepted that the gateway does not show, nor more credits than 
   await assert.rejects(accept(order, { credits: 3 }), {
     metadata: { fields: [{ field: 'credits', rule: 'must be at most 2' }] },
   })
+  const discrepancyId = await discrepancyIdOf(order)
+  assert.equal((await quotePart(service.payments, { ...order.key, discrepancyId })).valueAfter, 0)
   assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM APPROVED'])
   assert.equal((await accept(order)).creditsTaken, 2)
   await assert.rejects(accept(order), /does not show a part/)
@@ -550,7 +577,7 @@ test('an acceptance and an approval that were booked by another request after th
   assert.equal(await findUsedToday(database, approver), 40)
 })
 
-test('taking less than the won stand for needs a second person above the limit, who approves it once', async () => {
+test('taking less than the won stand for needs a second person above the limit, not at it, who approves it once', async () => {
   const order = await buy('PRO')
   const { database } = service.payments
   const limits = { perDay: 60, approvalAbove: 20 }
@@ -561,6 +588,9 @@ test('taking less than the won stand for needs a second person above the limit, 
   assert.deepEqual([asked.state, asked.amount, asked.creditsTaken, asked.creditsLeft], ['PENDING', 50_000, 10, 110])
   const requestId = asked.requestId ?? assert.fail('no request')
   assert.equal(await findUsedToday(database, requester), 40)
+  const other = await buy('PRO')
+  await service.sandbox.cancel(other.paymentKey, 50_000)
+  assert.equal((await accept(other, { credits: 30, limits, actor: randomUUID() })).state, 'DONE')
   await assert.rejects(approvePending(service.payments, requestId, requester, 60), /another person/i)
   await assert.rejects(approvePending(service.payments, requestId, approver, 39), /the limit is 39/)
   const [done, again] = await Promise.all([

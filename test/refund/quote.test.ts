@@ -51,7 +51,7 @@ for (const { what, spent, unused } of [
   })
 }
 
-test('when the gateway does not answer, the quote has its error code and no amount', async () => {
+test('when the gateway does not answer, or does not know the payment, the quote has its code and no amount', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder()
   await service.sandbox.setFaults([{ on: 'lookup', kind: 'error-before', times: 10 }])
@@ -60,16 +60,20 @@ test('when the gateway does not answer, the quote has its error code and no amou
   assert.equal(quote?.backToTheCard, null)
   assert.match(`${quote?.gatewayCode}`, /^[A-Z][A-Z0-9_]+$/)
   assert.equal(quote?.creditsTakenBack, 21)
+  const gateway = { ...service.payments.gateway, fetchPayment: async () => ({ kind: 'absent' }) as const }
+  const absent = await quoteRefund({ ...service.payments, gateway }, orderId)
+  assert.deepEqual([absent?.backToTheCard, absent?.gatewayCode], [null, 'NOT_FOUND_PAYMENT'])
 })
 
 for (const kind of ['other-amount-after', 'other-order-after'] as const) {
-  test(`when the gateway returns another payment (${kind}), the quote does not use it`, async () => {
+  test(`when the gateway returns another payment (${kind}), the quote does not use it, and the unused part is that of the books`, async () => {
     const customer = await service.newCustomer()
     const { orderId } = await customer.confirmedOrder()
     await service.sandbox.setFaults([{ on: 'lookup', kind, times: 1 }])
     const quote = await quoteRefund(service.payments, orderId)
     await service.sandbox.clearFaults()
     assert.deepEqual([quote?.backToTheCard, quote?.gatewayCode], [null, 'PAYMENT_DIFFERS'])
+    assert.deepEqual(quote?.unused, part('full price', 20_000, 21).unused)
   })
 }
 

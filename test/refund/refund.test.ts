@@ -13,6 +13,7 @@ import {
   lastOperation,
   losingAnswerOf,
   makeDue,
+  openKinds,
   operationStates,
   operationsOf,
   settleAll,
@@ -54,12 +55,14 @@ for (const { what, spent, entries } of [
   { what: 'part of them left', spent: 15, entries: ['GRANT 21', 'SPEND -15', 'REFUND -6'] },
   { what: 'none of them left', spent: 21, entries: ['GRANT 21', 'SPEND -21'] },
 ]) {
-  test(`F2: a refund with ${what} removes ${21 - spent} and records a shortfall of ${spent}`, async () => {
+  test(`F2: a refund with ${what} removes ${21 - spent} and records a shortfall of ${spent}; the metrics count what it removes`, async () => {
     const customer = await service.newCustomer()
     const { orderId, paymentKey } = await customer.confirmedOrder()
     if (spent > 0) assert.equal(await spend(service, customer.customerId, spent), true)
     const sent = service.calls.cancel
+    const { refunded } = service.payments.tallies.credits
     assert.deepEqual(await refundOf(orderId), answerFor(orderId, spent))
+    assert.equal(service.payments.tallies.credits.refunded, refunded + 21 - spent)
     assert.equal(service.calls.cancel, sent + 1)
     assert.equal(await customer.status(orderId), 'REFUNDED')
     assert.equal(await customer.credits(), 0)
@@ -136,6 +139,28 @@ test('X4: a refund that the gateway refuses releases the credits: the order stay
   assert.deepEqual(await operationStates(service, orderId), ['CONFIRM APPROVED', 'REFUND REJECTED'])
   clear()
   assertSuccess(await customer.cancel(paymentKey), 200)
+})
+
+test('a refund that meets an open cancel, which the gateway then refuses, is made', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  await service.sandbox.setFaults([{ on: 'cancel', kind: 'reset-before', times: 1 }])
+  assertRefused(await customer.cancel(paymentKey), 'SVC001')
+  overrides.cancel = async () => {
+    delete overrides.cancel
+    return { kind: 'rejected', code: 'NOT_CANCELABLE_PAYMENT' }
+  }
+  assert.deepEqual(await refundOf(orderId), answerFor(orderId, 0))
+  const states = ['CONFIRM APPROVED', 'CANCEL REJECTED', 'REFUND APPROVED']
+  assert.deepEqual(await operationStates(service, orderId), states)
+})
+
+test('a refund of which the gateway shows that more has gone back is a discrepancy of its own kind', async () => {
+  const { orderId } = await (await service.newCustomer()).confirmedOrder()
+  const discrepancy = { status: 'PARTIAL_CANCELED' }
+  overrides.cancel = async () => ({ kind: 'approved', transactionKey: null, discrepancy })
+  assert.deepEqual(await refundOf(orderId), answerFor(orderId, 0))
+  assert.deepEqual(await openKinds(service, orderId), ['REFUNDED_MORE_AT_GATEWAY'])
 })
 
 for (const kind of ['reset-before', 'reset-after']) {

@@ -56,7 +56,7 @@ for (const { spent, amount, credits } of [
   { spent: 1, amount: 19_000, credits: 20 },
   { spent: 17, amount: 3_000, credits: 4 },
 ]) {
-  test(`with ${spent} of 21 credits used, ${amount} won go back for ${credits} credits, as quoted`, async () => {
+  test(`with ${spent} of 21 credits used, ${amount} won go back for ${credits} credits, as quoted, and are in the event`, async () => {
     const { customerId, orderId } = await customerWithOrder()
     if (spent > 0) await spend(customerId, spent)
     const quote = dataOf(await service.internal.refundQuote(customerId, orderId))
@@ -71,6 +71,11 @@ for (const { spent, amount, credits } of [
     }
     assert.deepEqual(answer, expected)
     assert.equal((await paymentOf(orderId)).balanceAmount, 20_000 - amount)
+    const events = await service.database.query<{ won: number }>(
+      `select (data ->> 'refundedAmount')::int as won from events where customer_id = $1 and type = 'order.refunded'`,
+      [customerId],
+    )
+    assert.deepEqual(events, [{ won: amount }])
     const { lots } = dataOf(await service.internal.lots(customerId))
     assert.deepEqual(
       lots.map(({ used, unused, takenBack, value, refundedAmount }) => [
@@ -105,12 +110,20 @@ for (const { what, spent, reason } of [
   })
 }
 
-test('an untouched young order is refunded at its full price, however small', async () => {
+test('an order that is not CONFIRMED has no quote', async () => {
+  const { customerId, purchase } = await service.newCustomer()
+  const { orderId } = (await purchase()).body.data
+  assert.equal(refusalOf(await service.internal.refundQuote(customerId, orderId)), 'not confirmed')
+})
+
+test('an untouched order is refunded at its full price, however small, while it is young; once it is old the smallest amount applies', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder('BASIC')
   const settings = { ...service.payments.settings, refundFullPriceMs: 60_000 }
   const quote = await quoteRefund({ ...service.payments, settings }, orderId)
   assert.deepEqual(quote?.unused, { rule: 'full price', amount: 1_000, credits: 1 })
+  const later = await quoteRefund({ ...service.payments, settings: { ...settings, refundFullPriceMs: -1 } }, orderId)
+  assert.deepEqual([later?.unused, later?.unusedRefusal], [null, 'below the smallest amount'])
 })
 
 test('a young order with used credits has the smallest amount of any other', async () => {
@@ -121,20 +134,23 @@ test('a young order with used credits has the smallest amount of any other', asy
   assert.deepEqual([quote?.unused, quote?.unusedRefusal], [null, 'below the smallest amount'])
 })
 
-test('a quote of the right amount and other credits is refused', async () => {
+test('a quote of the right amount and other credits is refused, by the field of the amount', async () => {
   const { customerId, orderId } = await customerWithOrder()
   const refused = await service.internal.refund(customerId, orderId, { amount: 20_000, credits: 20 })
   assert.equal(refusalOf(refused), 'changed')
+  assert.match(refused.text, /"field":"amount"/)
   assert.equal((await paymentOf(orderId)).balanceAmount, 20_000)
 })
 
-test('after a refund of the unused part the full price, or other credits for the same amount, are refused', async () => {
+test('after a refund of the unused part the full price, or other credits for the same amount, are refused, and so is a quote', async () => {
   const { customerId, orderId } = await customerWithOrder()
   await spend(customerId, 5)
   dataOf(await service.internal.refund(customerId, orderId, { amount: 15_000, credits: 16 }))
   await assert.rejects(refund(service.payments, { orderId, reason: 'all of it' }), /15000 KRW .* refunded already/)
   const otherwise = await service.internal.refund(customerId, orderId, { amount: 15_000, credits: 15 })
-  assert.equal(refusalOf(otherwise), 'refunded already')
+  for (const answer of [otherwise, await service.internal.refundQuote(customerId, orderId)]) {
+    assert.equal(refusalOf(answer), 'refunded already')
+  }
 })
 
 test('a spend between quote and refund refuses it, and the message has the new numbers', async () => {
@@ -182,13 +198,15 @@ test('held credits are not refunded: it is refused until the hold has ended, unl
   )
 })
 
-test('while the gateway is called the credits are held, and an outcome that is not known is settled later', async () => {
+test('while the gateway is called the credits are held, and an outcome that is not known is settled later; a service gets no text for operators', async () => {
   for (const kind of ['error-after', 'error-before', 'reset-after'] as const) {
     const { customerId, orderId, ...customer } = await customerWithOrder()
     await spend(customerId, 5)
     await service.sandbox.setFaults([{ on: 'cancel', kind, times: 1 }])
     const quote = { amount: 15_000, credits: 16 }
-    assertRefused(await service.internal.refund(customerId, orderId, quote), 'SVC001')
+    const unknown = await service.internal.refund(customerId, orderId, quote)
+    assertRefused(unknown, 'SVC001')
+    assert.doesNotMatch(unknown.text, /Not known yet/)
     await service.sandbox.clearFaults()
     assert.equal(await customer.credits(), 0)
     await settleAll(service)
@@ -269,10 +287,10 @@ test('a refund with the reason of a cancellation at the gateway names the field 
   assert.match(answer.text, /"field":"reason"/)
 })
 
-test('a path with text that is no order id is not found, and a refund is in the action log with its service', async () => {
+test('a path with text that is no order id is not found; a refund is in the action log with its service, and its reason without blanks around it', async () => {
   const { customerId, orderId } = await customerWithOrder()
   for (const path of ['ord_1', 'a%00b']) assertRefused(await service.internal.refundQuote(customerId, path), 'NOT000')
-  dataOf(await service.internal.refund(customerId, orderId, { amount: 20_000, credits: 21 }, 'asked by phone'))
+  dataOf(await service.internal.refund(customerId, orderId, { amount: 20_000, credits: 21 }, ' asked by phone '))
   const actions = await service.database.query<{ text: string }>(
     `select concat_ws(' ', actor, command, arguments, reason) as text from operator_actions where subject = $1`,
     [orderId],

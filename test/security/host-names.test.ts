@@ -55,6 +55,9 @@ const foreign = [
   'evil.example',
   'evil.example:8081',
   'localhost.evil.example',
+  'evil-localhost',
+  'a.localhost',
+  '[evil.example]',
   '127.0.0.1.evil.example',
   '127.0.0.1:1:2',
 ]

@@ -1,11 +1,9 @@
-// The parts of the simulation that need no run: the plan, the shrinker, the history in Jepsen's form, the sabotages.
+// The parts of the simulation that need no run: the plan, the shrinker, the history in Jepsen's form, the broken guards.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { simulatedEffects } from '../../proof/faults.ts'
-import { changed } from '../../proof/guards/apply.ts'
-import { exitCodeOf, remarksOf, type SabotageResult } from '../../proof/guards/find-sabotages.ts'
-import { sabotages } from '../../proof/guards/sabotages.ts'
+import { exitCodeOf, type GuardResult, remarksOf } from '../../proof/guards/find.ts'
+import { guards } from '../../proof/guards/guards.ts'
 import { readOptions } from '../../proof/options.ts'
 import { ednOf, type Line } from '../../proof/report/edn.ts'
 import { countEffects, findWithoutEffect } from '../../proof/report/enough.ts'
@@ -84,19 +82,6 @@ test('a plan follows from its seed, every step of it can be done, and it survive
   assert.throws(() => readSteps('[{"atMs":"soon"}]'), /not a list of steps/)
 })
 
-test('every sabotage changes the source that there is', () => {
-  for (const { changes } of Object.values(sabotages)) {
-    const sources = new Map<string, string>()
-    for (const change of changes) {
-      const before = sources.get(change.file) ?? readFileSync(change.file, 'utf8')
-      const after = changed(change, before)
-      assert.notEqual(after, before)
-      sources.set(change.file, after)
-    }
-  }
-  assert.throws(() => changed({ file: 'any', from: 'a', to: 'b' }, 'a and a'), /once/)
-})
-
 /** Programs whose runs fail in the rule "wanted" of a check, behind another one of it, with such steps. */
 function programsOf(
   onRun: (steps: Step[], isLast: boolean) => void = () => undefined,
@@ -123,7 +108,7 @@ const wantedFailure: Failure = {
 const toShrink = {
   seed: 1,
   steps: stepsToShrink,
-  sabotage: undefined,
+  guard: undefined,
   whole: {
     digest: '',
     failures: [wantedFailure],
@@ -186,8 +171,8 @@ test('a shrunk run says what it does not show: more trials, a fresh program that
   await assert.rejects(shrinkRun(programsOf(), harness), /nothing to shrink/)
 })
 
-test('sabotages are found only if each is shrunk to a short story; seeds that cannot be carried out are another code', () => {
-  const found: SabotageResult = {
+test('broken guards are found only if each is shrunk to a short story; seeds that cannot be carried out are another code', () => {
+  const found: GuardResult = {
     name: 'one',
     seed: 1,
     check: 'C',
@@ -200,7 +185,7 @@ test('sabotages are found only if each is shrunk to a short story; seeds that ca
     remarks: [],
     harnessErrors: [],
   }
-  const codeOf = (...others: Partial<SabotageResult>[]) =>
+  const codeOf = (...others: Partial<GuardResult>[]) =>
     exitCodeOf([found, ...others.map((other) => ({ ...found, ...other }))], { noShrink: false })
   assert.equal(codeOf(), 0)
   for (const other of [{ seed: null }, { steps: null }, { steps: 21 }]) assert.equal(codeOf(other), 1)
@@ -208,17 +193,14 @@ test('sabotages are found only if each is shrunk to a short story; seeds that ca
   assert.equal(exitCodeOf([{ ...found, steps: null }], { noShrink: true }), 0)
 })
 
-test('--sabotage takes one name, several, or all that a simulation can find', () => {
-  const named = (...list: string[]) =>
-    readOptions(
-      'simulated',
-      list.flatMap((each) => ['--sabotage', each]),
-      () => 1,
-    ).sabotage
-  assert.deepEqual(named(), [])
+test('--guards takes one name, several, or all that a simulation can find, and --sabotage is another name for it', () => {
+  const broken = (...args: string[]) => readOptions('simulated', args, () => 1).guards
+  const named = (list: string) => broken('--guards', list)
+  assert.deepEqual(broken(), [])
   assert.deepEqual(named('no-recovery,silence-refuses'), ['no-recovery', 'silence-refuses'])
-  assert.ok(named('all').length > 20 && named('all').every((name) => !sabotages[name]?.outside))
-  for (const wrong of ['nothing', 'no-recovery,all']) assert.throws(() => named(wrong), /--sabotage: expected one of/)
+  assert.deepEqual(broken('--sabotage', 'no-recovery'), ['no-recovery'])
+  assert.ok(named('all').length > 20 && named('all').every((name) => !guards[name]?.outside))
+  for (const wrong of ['nothing', 'no-recovery,all']) assert.throws(() => named(wrong), /--guards: expected one of/)
 })
 
 test('two traces that differ are compared at their first difference, with what came before', () => {

@@ -24,12 +24,12 @@ test('a seed gives the same history twice, and every check of the campaign holds
 })
 
 test('a confirm that answers a wrong total is found, and shrunk to a purchase and a confirm', async () => {
-  const [seed, sabotage] = [3, 'confirm-wrong-total']
+  const [seed, guard] = [3, 'confirm-wrong-total']
   // A reversal of nothing, a purchase and a confirm: each trial takes a second or two.
   const few = [5, 3, 6].flatMap((place) => planSteps(seed, 0.1)[place] ?? [])
   const timesMs = [0, 80_000, 81_000]
   const steps = few.map((step, place) => ({ ...step, atMs: timesMs[place] ?? 0 }))
-  const whole = await runOnce(programs, { seed, steps, withLines: true }, sabotage)
+  const whole = await runOnce(programs, { seed, steps, withLines: true }, guard)
   const startedMs = whole.lines.filter(({ event }) => event === 'step').map(({ at }) => at)
   assert.deepEqual(
     startedMs.map((ms) => Math.round((ms - (startedMs[0] ?? 0)) / 100) * 100),
@@ -37,7 +37,7 @@ test('a confirm that answers a wrong total is found, and shrunk to a purchase an
     'each step starts at its time, also after one in which nothing happens',
   )
   assert.equal(whole.failures[0]?.check, 'I-22 every acknowledged confirm is true: granted once, as in the answer')
-  const { steps: left, shrunk, failure } = await shrinkRun(programs, { seed, steps, whole, sabotage })
+  const { steps: left, shrunk, failure } = await shrinkRun(programs, { seed, steps, whole, guard })
   assert.deepEqual(
     left.map(({ actor, what }) => `${actor}: ${what}`),
     ['customer: purchase', 'customer: confirm'],

@@ -166,7 +166,7 @@ test('a part that another service captures gives nothing back to the budgets tha
   assert.deepEqual(await used(), [7, 7])
 })
 
-test('captures of holds of another service are counted in the metrics: a part as captured, an end also as released', async () => {
+test('captures of holds of another service are counted in the metrics: a part as captured, an end also as released, a refused one not at all', async () => {
   const { credits } = service.payments.tallies
   const manager = await callerWith(['hold', 'manage-holds'])
   const { customerId } = await service.customerWith(20)
@@ -177,6 +177,18 @@ test('captures of holds of another service are counted in the metrics: a part as
   assert.deepEqual(counted(), [3, 0])
   assertSuccess(await manager.capture(customerId, holdId, 4), 200)
   assert.deepEqual(counted(), [7, 5])
+  const budgetId = await limit(manager.name, 1, { customerId })
+  assertOver(await manager.capture(customerId, await heldBy(internal, customerId, 2)), budgetId, 1)
+  assert.deepEqual(counted(), [7, 5])
+})
+
+test('no more is captured of a hold of another service than it holds, as a part or as a whole', async () => {
+  const manager = await callerWith(['hold', 'manage-holds'])
+  const { customerId } = await service.customerWith(20)
+  const holdId = await heldBy(internal, customerId, 12)
+  assertFieldRefused(await manager.capture(customerId, holdId, 13), 'VAL003', 'credits')
+  assertFieldRefused(await manager.capturePart(customerId, holdId, 13), 'VAL003', 'credits')
+  assertSuccess(await manager.capture(customerId, holdId, 12), 200)
 })
 
 test('a hold of a suspended customer is captured by a service with manage-holds, in part and as a whole', async () => {

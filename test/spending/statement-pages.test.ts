@@ -52,18 +52,26 @@ for (const limit of [1, 2, 3, 5, 17, 18, 1_000]) {
   })
 }
 
-test('pages of 2 cover the lots of a customer once, newest first', async () => {
+test('pages of 2 and of 5 cover the 5 lots of a customer once, newest first; the statement has those that are not used up', async () => {
   const customer = await service.newCustomer()
   const bought: string[] = []
   for (let order = 0; order < 5; order += 1) bought.unshift((await customer.confirmedOrder('BASIC')).orderId)
-  const pages: string[][] = []
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const answer = await internal.lots(customer.customerId, { limit: '2', ...(cursor && { cursor }) })
-    assertSuccess(answer, 200)
-    pages.push(answer.body.data.lots.map(({ orderId }) => orderId))
-    cursor = answer.body.data.nextCursor
+  for (const limit of [2, 5]) {
+    const pages: string[][] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const answer = await internal.lots(customer.customerId, { limit: `${limit}`, ...(cursor && { cursor }) })
+      assertSuccess(answer, 200)
+      pages.push(answer.body.data.lots.map(({ orderId }) => orderId))
+      cursor = answer.body.data.nextCursor
+    }
+    assert.deepEqual(pages, limit === 5 ? [bought] : [bought.slice(0, 2), bought.slice(2, 4), bought.slice(4)])
   }
-  assert.deepEqual(pages, [bought.slice(0, 2), bought.slice(2, 4), bought.slice(4)])
+  assertSuccess(await internal.spend(customer.customerId, 1), 200)
+  const { lots } = (await internal.statement(customer.customerId)).body.data
+  assert.deepEqual(
+    lots.map(({ orderId }) => orderId),
+    bought.slice(0, 4),
+  )
 })
 
 test('a page has 100 entries by default', async () => {
@@ -109,7 +117,7 @@ test('kind filters the statement by one kind or several; the balances stay those
   }
 })
 
-test('times, kinds and the cursor can be combined', async () => {
+test('times, kinds and the cursor can be combined; opening and closing are those of the times on every page', async () => {
   const [from, to] = [everything.at(-3)?.createdAt ?? '', everything[2]?.createdAt ?? '']
   const inTime = everything.filter((entry) => entry.createdAt >= from && entry.createdAt <= to)
   assert.ok(inTime.length > 5 && inTime.length < everything.length)
@@ -127,6 +135,9 @@ test('times, kinds and the cursor can be combined', async () => {
   assert.deepEqual((await internal.statement(history.id, { from, cursor: '1' })).body.data.entries, [])
   const beyond = await internal.statement(history.id, { to, cursor: '999999999999999' })
   assert.equal(beyond.body.data.entries[0]?.createdAt, to)
+  const later = (await internal.statement(history.id, { from, to, cursor: `${inTime.at(-2)?.entryNumber}` })).body.data
+  const { opening, closing } = (await internal.statement(history.id, { from, to })).body.data
+  assert.deepEqual([later.entries.length, later.opening, later.closing], [1, opening, closing])
 })
 
 const faulty: Record<string, string[]> = {

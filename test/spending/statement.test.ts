@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { balancesAt } from '../../src/credits/statement/statement.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
 import { createOverrides, settleAll } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import { runEveryMovement } from '../support/spending/history.ts'
@@ -123,7 +124,7 @@ test('from and to are both included, to the millisecond', async () => {
   assert.deepEqual([notYet.entries, notYet.opening.balance, notYet.closing.balance], [[], 101, 101])
 })
 
-test('setAside lists the holds: those of services and of a cancel whose outcome is not known', async () => {
+test('setAside lists the holds: those of services and of a cancel whose outcome is not known, but of no credits none', async () => {
   const customer = await service.newCustomer()
   const id = customer.customerId
   const order = await customer.confirmedOrder('STANDARD')
@@ -152,6 +153,11 @@ test('setAside lists the holds: those of services and of a cancel whose outcome 
     setAside.reduce((sum, { credits }) => sum + credits, 0),
     balance.held,
   )
+  const other = await service.newCustomer()
+  const { orderId } = await other.confirmedOrder('BASIC')
+  assertSuccess(await internal.spend(other.customerId, 1), 200)
+  await assert.rejects(refund(service.payments, { orderId, reason: 'agreed' }), { code: 'SVC001' })
+  assert.deepEqual((await internal.statement(other.customerId)).body.data.setAside, [])
   clear()
   await settleAll(service)
   const settled = (await internal.statement(id)).body.data

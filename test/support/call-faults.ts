@@ -7,10 +7,9 @@ import type { Scenario, Scenarios } from '../../proof/stages/calls/scenario.ts'
 import { checkWorld, inRealTime, inWorlds, pairsOfFaults, singleFaults } from '../../proof/stages/calls/table.ts'
 import { openWorld, type World, worldCount } from '../../proof/stages/calls/world.ts'
 import { testServer } from './database/database.ts'
-import { isLong } from './long.ts'
+import { longOnly } from './long.ts'
 
-/** Each fault is used both first and second; a long run has all pairs. */
-const share = { onePairIn: isLong ? 1 : 5 }
+const all = { onePairIn: 1 }
 
 export function testCallFaults({ scenarios, stories = [] }: Scenarios): void {
   let worlds: World[] = []
@@ -29,12 +28,12 @@ export function testCallFaults({ scenarios, stories = [] }: Scenarios): void {
   }
 
   const every = Object.values<Scenario>(scenarios)
-  for (const { title, tasks } of [
-    ...every.flatMap(singleFaults),
-    ...every.flatMap((scenario) => pairsOfFaults(scenario, share)),
-    ...every.flatMap(inRealTime),
-  ])
-    test(title, async (t) => report(t, await inWorlds(worlds, tasks(worlds[0]?.connections.cluster?.anchors.length))))
+  const pairs = every.flatMap((scenario) => pairsOfFaults(scenario, all))
+  for (const unit of [...every.flatMap(singleFaults), ...pairs, ...every.flatMap(inRealTime)])
+    test(unit.title, { skip: pairs.includes(unit) && longOnly }, async (t) => {
+      const tasks = unit.tasks(worlds[0]?.connections.cluster?.anchors.length)
+      report(t, await inWorlds(worlds, tasks))
+    })
   for (const { title, run } of stories) test(title, () => run(worlds[0] as World))
 
   test('the books of all cases together are consistent and agree with the gateway', async (t) => {

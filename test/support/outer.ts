@@ -7,7 +7,9 @@ import { findPrograms, installCluster } from '../../proof/stages/patroni/package
 import { findBrowser, installBrowser } from './console/browser.ts'
 import { clusterVariable } from './database/database.ts'
 import { longVariable } from './long.ts'
-import { allFiles } from './plan.ts'
+import { allFiles, isOuter } from './plan.ts'
+
+const failover = 'test/faults/failover.test.ts'
 
 type Part = {
   title: string
@@ -19,19 +21,21 @@ type Part = {
 }
 
 const importing = (pattern: RegExp) => allFiles().filter((file) => pattern.test(readFileSync(file, 'utf8')))
+const needsPrograms = (file: string) => file === failover || file.startsWith('test/cluster/')
 
 /** In the order in which they are run. */
 export async function everyPart(): Promise<Part[]> {
+  const longer = importing(/support\/(long|call-faults)\.ts'/)
   const parts: Part[] = [
     {
-      title: 'the long tests: all pairs of faults, more races, the bench, compilers for the client',
-      files: importing(/support\/(long|call-faults)\.ts'/),
+      title: 'what takes long: pages, kills under load, upgrades, pairs of faults, packages, tests of the tools',
+      files: allFiles().filter((file) => (isOuter(file) && !needsPrograms(file)) || longer.includes(file)),
       environment: { [longVariable]: '1' },
       find: () => undefined,
     },
     {
       title: 'the failover campaign, on three PostgreSQL under Patroni',
-      files: ['test/faults/failover.test.ts'],
+      files: [failover],
       environment: {},
       find: () => findPrograms(),
       install: () => installCluster(),

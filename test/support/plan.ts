@@ -1,4 +1,4 @@
-// Which test files have a process of their own, and why. All others are shared out among a few processes, the lanes: each
+// Which test files belong to which ring, which have a process of their own, and why. All others are shared out among a few processes, the lanes: each
 // takes the next file when it has ended one. Those that need the machine for themselves come last, one at a time.
 import { globSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,62 +11,51 @@ export const alone: Record<string, string> = {
   'test/faults': 'the fault table replaces the clock of its process, and each file is as long as a group',
 }
 
-/** Left to `npm run test:outer`, by file or folder, because it needs … */
+/** Left to `npm run test:outer`, by file or folder, because it is … */
 export const outer: Record<string, string> = {
-  'test/faults/failover.test.ts': 'three PostgreSQL under Patroni',
-  'test/cluster': 'a Citus cluster',
-}
-
-/** Seconds on the clock that the files of a folder may take together, on two cores with nothing else to do. */
-export const budgets: Record<string, number> = {
-  test: 15,
-  'test/api': 50,
-  'test/api/concurrency': 65,
-  'test/api/faults': 35,
-  'test/adjustments': 15,
-  'test/audit': 90,
-  'test/bench': 5,
-  'test/browser': 95,
-  'test/client': 40,
-  'test/commands': 10,
-  'test/config': 5,
-  'test/console': 60,
-  'test/console/browser': 190,
-  'test/console/session': 40,
-  'test/console/words': 5,
-  'test/database': 55,
-  'test/events': 60,
-  'test/faults': 290,
-  'test/gateway': 35,
-  'test/hostile': 50,
-  'test/http': 35,
-  'test/metrics': 15,
-  'test/openapi': 50,
-  'test/operations': 130,
-  'test/process': 280,
-  'test/process/commands': 110,
-  'test/reconcile': 50,
-  'test/recovery': 40,
-  'test/refund': 22,
-  'test/sandbox': 25,
-  'test/sandbox/product': 35,
-  'test/security': 70,
-  'test/simulation': 45,
-  'test/spending': 90,
-  'test/spending/budgets': 25,
-  'test/spending/holds': 40,
-  'test/storefront': 30,
-  'test/tracing': 25,
-  'test/transparency': 35,
-  'test/unit': 5,
-  'test/verify': 20,
-  'test/webhooks': 15,
+  'test/faults/campaign.test.ts': 'kills under load',
+  'test/faults/ended-sessions.test.ts': 'kills under load',
+  'test/spending/budgets/processes.test.ts': 'kills under load',
+  'test/faults/calls-notifications.test.ts': 'the faults of jobs, which the simulated seed also has',
+  'test/faults/calls-reconcile.test.ts': 'the faults of jobs, which the simulated seed also has',
+  'test/browser/faults.test.ts': 'the matrix of pages, languages and widths',
+  'test/browser/pictures.test.ts': 'the matrix of pages, languages and widths',
+  'test/browser/sandbox.test.ts': 'the matrix of pages, languages and widths',
+  'test/browser/shop-pages.test.ts': 'the matrix of pages, languages and widths',
+  'test/browser/verify.test.ts': 'the matrix of pages, languages and widths',
+  'test/console/browser/books.test.ts': 'the matrix of pages, languages and widths',
+  'test/console/browser/pages.test.ts': 'the matrix of pages, languages and widths',
+  'test/console/browser/session.test.ts': 'the matrix of pages, languages and widths',
+  'test/process/clone.test.ts': 'a clone and the README, as a new user has them',
+  'test/process/readme.test.ts': 'a clone and the README, as a new user has them',
+  'test/process/start.test.ts': 'a clone and the README, as a new user has them',
+  'test/operations/container.test.ts': 'backup, copy and upgrade with processes',
+  'test/operations/copy-safety.test.ts': 'backup, copy and upgrade with processes',
+  'test/operations/rehearsal.test.ts': 'backup, copy and upgrade with processes',
+  'test/operations/rolling-upgrade.test.ts': 'backup, copy and upgrade with processes',
+  'test/process/embedded.test.ts': 'backup, copy and upgrade with processes',
+  'test/process/service-role.test.ts': 'backup, copy and upgrade with processes',
+  'test/process/commands': 'commands as processes; the others call them in their own',
+  'test/client/browser.test.ts': 'a package of its own',
+  'test/client/package.test.ts': 'a package of its own',
+  'test/sandbox/product': 'a package of its own',
+  'test/storefront': 'a package of its own',
+  'test/bench': 'a test of the tools',
+  'test/faults/campaign-checks.test.ts': 'a test of the tools',
+  'test/process/bench.test.ts': 'a test of the tools',
+  'test/process/fuzz.test.ts': 'a test of the tools',
+  'test/simulation/checks.test.ts': 'a test of the tools',
+  'test/simulation/core.test.ts': 'a test of the tools',
+  'test/simulation/shrink.test.ts': 'a test of the tools',
+  'test/faults/failover.test.ts': 'on three PostgreSQL under Patroni',
+  'test/cluster': 'on a Citus cluster',
 }
 
 /** Taken first, so that no lane still runs one of them when the others have ended. */
 const longest = [
+  'test/console/browser/stories.test.ts',
+  'test/audit/audit.test.ts',
   'test/process/readme.test.ts',
-  'test/process/fuzz.test.ts',
   'test/operations/rehearsal.test.ts',
   'test/console/browser/pages.test.ts',
 ]
@@ -99,13 +88,13 @@ export function planOfFiles(files: string[]): Plan {
   }
 }
 
-/** Every test file that is not left to the outer ring, once. */
-export function planOf(): Plan {
-  const files = allFiles().filter((file) => !last.includes(file) && !isOuter(file))
-  const shared = files.filter((file) => !isAlone(file))
+/** Of all these files, most of them in the lanes. */
+export function planOf(files: string[] = allFiles().filter((file) => !isOuter(file))): Plan {
+  const inRounds = files.filter((file) => !last.includes(file))
+  const shared = inRounds.filter((file) => !isAlone(file))
   return {
-    alone: files.filter(isAlone),
-    shared: [...longest, ...shared.filter((file) => !longest.includes(file))],
-    last,
+    alone: inRounds.filter(isAlone),
+    shared: [...longest.filter((file) => shared.includes(file)), ...shared.filter((file) => !longest.includes(file))],
+    last: last.filter((file) => files.includes(file)),
   }
 }

@@ -10,7 +10,7 @@ import { leastUuid } from '../../src/core/ids.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { groupsOf } from '../../src/db/groups.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
-import { findHead, markOf } from '../../src/transparency/append.sql.ts'
+import { append, findHead, findSafeTimes, markOf, replaceNote } from '../../src/transparency/append.sql.ts'
 import { createAppendToLog } from '../../src/transparency/append.ts'
 import { readLogBacklog } from '../../src/transparency/backlog.sql.ts'
 import { readCheckpoint } from '../../src/transparency/log.sql.ts'
@@ -140,8 +140,8 @@ test('an entry that the reads of every second have missed is found by the next s
   assert.equal(await loggedEntries(customerId), 2)
 })
 
-test('reads of every second do not postpone the sweep: the mark moves on', async (t) => {
-  const { database, newJob } = await newLog(t)
+test('reads of every second do not postpone the sweep, which alone moves the mark', async (t) => {
+  const { database, newJob, spendOne } = await newLog(t)
   const job = newJob({ sweepEveryMs: 400 })
   const marks = async () => Object.values((await findHead(database, 0))?.marks ?? {})
   await appendAll(job)
@@ -155,9 +155,15 @@ test('reads of every second do not postpone the sweep: the mark moves on', async
     },
     10_000,
   )
+  const reading = newJob({ sweepEveryMs: 600_000 })
+  await appendAll(reading)
+  const swept = await marks()
+  await spendOne()
+  await appendAll(reading)
+  assert.deepEqual(await marks(), swept)
 })
 
-test('of two processes that append at once one succeeds, and the other writes nothing', async () => {
+test('of two processes that append at once one succeeds, and the other writes nothing: the log has another tree', async () => {
   const customerId = await newCustomer(context)
   await confirmed(context, customerId)
   const jobs = [1, 2, 3].map(() => createAppendToLog(database, signer, { freshMs: 0 }))
@@ -168,7 +174,12 @@ test('of two processes that append at once one succeeds, and the other writes no
   await appendAll(jobs[0])
   assert.equal(await loggedEntries(customerId), 11)
   const leaves = await leavesInOrder(own.ownerPool)
-  assert.deepEqual((await readCheckpoint(database))?.root, naiveRoot(leaves.map(({ leaf }) => leafHash(leaf))))
+  const head = (await findHead(database, 0)) ?? assert.fail('there is no log')
+  assert.deepEqual(head.root, naiveRoot(leaves.map(({ leaf }) => leafHash(leaf))))
+  for (const other of [{ size: head.size - 1 }, { root: Buffer.alloc(32) }]) {
+    const from = { ...head, ...other }
+    assert.equal(await append(database, { from, to: head, note: head.note, marks: {}, runs: [], growth: [] }), false)
+  }
 })
 
 test('after a batch with many entries the next one waits, so that entries of a customer are appended together', async () => {
@@ -235,7 +246,7 @@ test('a process that ends between reading and writing leaves nothing behind; one
   assert.deepEqual(after?.root, naiveRoot(leaves.map(({ leaf }) => leafHash(leaf))))
 })
 
-test('a new pepper signs the last checkpoint beside the old one, although nothing is appended', async () => {
+test('a new pepper signs the last checkpoint beside the old one, although nothing is appended; it replaces the note that it has read alone', async () => {
   const peppers = [{ secret: 'a newer pepper for the tests' }, ...testPeppers]
   const newer = { keys: logKeysOf(peppers, origin), origin }
   const before = await readCheckpoint(database)
@@ -246,6 +257,7 @@ test('a new pepper signs the last checkpoint beside the old one, although nothin
   assert.equal((await readCheckpoint(database))?.note, `${text}\n${lines.join('')}`)
   // A process that has only the old one does not take the newer signature away.
   await appendAll(createAppendToLog(database, signer, { freshMs: 0 }))
+  await replaceNote(database, before, before.note, signer.keys.map((key) => key.signatureOf(text)).join(''))
   assert.equal((await readCheckpoint(database))?.note, `${text}\n${lines.join('')}`)
 })
 
@@ -283,7 +295,7 @@ test('a root that the tiles do not give is signed by no process', async (t) => {
   assert.deepEqual(await readCheckpoint(database), before)
 })
 
-test('a process does not sign after a tree that it knows otherwise, and another one continues the tree that is there', async (t) => {
+test('a process neither signs after a tree that it knows otherwise nor begins a log again that is gone; another one continues the tree that is there', async (t) => {
   const { other, database, spendOne, newJob, rewrite } = await newLog(t)
   const job = newJob()
   await appendAll(job)
@@ -305,6 +317,61 @@ test('a process does not sign after a tree that it knows otherwise, and another 
   assert.deepEqual((await readCheckpoint(database))?.root, rootOfEdge({ size: 4, hashes: [grown?.hashes ?? hashes] }))
   await rewrite('delete from log_head; delete from log_runs; delete from log_tiles')
   await assert.rejects(appendAll(job), /is gone/)
+})
+
+/** A log with entries of an hour ago: one of a customer alone, then three of another, the second at the time of a third customer. */
+async function newOldLog(t: TestContext) {
+  const log = await newLog(t)
+  const books = bookkeeper(log.other.pool)
+  const [first, last] = [await newCustomer(books), await newCustomer(books)]
+  for (const customerId of [first, last]) await confirmed(books, customerId)
+  await log.rewrite(`update ledger_entries set created_at = date_trunc('hour', now()) - interval '1 hour' + interval '1 s' *
+    case customer_id when '${first}' then 0 when '${last}' then 2 else entry_number end`)
+  return log
+}
+
+test('entries of one time are read together, however small a batch is', async (t) => {
+  const { newJob, sizeOf } = await newOldLog(t)
+  await appendAll(newJob({ batch: 1 }))
+  assert.equal(await sizeOf(), 5)
+})
+
+test('a batch that was not appended is read again, and the mark of a sweep under way has passed nothing that was not read', async (t) => {
+  const { database, newJob, sizeOf } = await newOldLog(t)
+  let isLost = true
+  const lossy = wrapDatabase(database, async ({ name }, send) => {
+    if (name !== 'transparency.append' || !isLost) return send()
+    isLost = false
+    throw new Error('lost')
+  })
+  const job = newJob({ batch: 1 }, lossy)
+  await job()
+  await assert.rejects(job(), { message: 'lost' })
+  await job()
+  assert.equal(await sizeOf(), 1)
+  await appendAll(newJob())
+  assert.equal(await sizeOf(), 5)
+})
+
+test('the mark passes no open transaction that has written, whatever its age; one that only reads does not hold it up', async () => {
+  // Without the half minute that every mark stays behind.
+  const withoutLag: Database = {
+    run: ({ name, text, about }, values) =>
+      database.run({ name: `${name} without lag`, text: text.replace("'30 s'", "'0 s'"), about }, values),
+  }
+  const open = await own.pool.connect()
+  try {
+    await open.query('begin')
+    const isBehind = async () => {
+      const { safe } = await findSafeTimes(withoutLag, '-infinity', null)
+      return (await open.query('select $1::timestamptz < now() as is', [safe])).rows[0].is
+    }
+    assert.equal(await isBehind(), false)
+    await open.query('select pg_current_xact_id()')
+    assert.equal(await isBehind(), true)
+  } finally {
+    open.release(true)
+  }
 })
 
 test('an append of a time that is still to come keeps no process from appending', async (t) => {
@@ -428,8 +495,8 @@ test('a group that fails is reported when the others are appended', async (t) =>
   assert.equal(await sizeOf(), 3)
 })
 
-test('the backlog has an entry that is older than the last append and not in the log', async (t) => {
-  const { other, database, newJob, spendOne } = await newLog(t)
+test('the backlog has an entry that is older than the last append and not in the log; one of a time to come has no age', async (t) => {
+  const { other, database, newJob, spendOne, rewrite } = await newLog(t)
   const coordinator = createDatabase(other.ownerPool, silentLog)
   const backlogs = () => Promise.all([readLogBacklog(database), readLogBacklog(coordinator)])
   const isBehind = async () => (await backlogs()).map(({ oldestUnloggedSeconds: age }) => age !== null && age >= 0)
@@ -438,6 +505,9 @@ test('the backlog has an entry that is older than the last append and not in the
   assert.deepEqual(await isBehind(), [false, false])
   await spendOne()
   await other.query('update log_head set appended_at = now()')
+  assert.deepEqual(await isBehind(), [true, true])
+  // After the clock was set back.
+  await rewrite(`update ledger_entries set created_at = created_at + interval '1 hour' where entry_number = 4`)
   assert.deepEqual(await isBehind(), [true, true])
 })
 

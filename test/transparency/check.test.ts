@@ -9,6 +9,7 @@ import { leastUuid } from '../../src/core/ids.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { type AuditResult, audit } from '../../src/payments/audit/audit.ts'
 import { createAppendToLog } from '../../src/transparency/append.ts'
+import { checkLog } from '../../src/transparency/check.ts'
 import { type KeptCheckpoint, readKeptCheckpoints } from '../../src/transparency/kept.ts'
 import { readCheckpoint } from '../../src/transparency/log.sql.ts'
 import { receiptOfEntries } from '../../src/transparency/log.ts'
@@ -148,14 +149,27 @@ const damages: [what: string, rule: string, damage: string][] = [
     `update log_tiles set hashes = substr(hashes, 1, octet_length(hashes) - 32) where level = 0`,
   ],
   [
+    'the ledger, which lacks all entries of a run',
+    changed,
+    `delete from ledger_entries e using (select * from log_runs order by first_leaf desc limit 1) r
+     where e.customer_id = r.customer_id and e.entry_number between r.first_entry and r.last_entry`,
+  ],
+  [
     'a run, which is removed',
     'every leaf of the transparency log is one entry',
     'delete from log_runs where first_leaf = (select max(first_leaf) from log_runs)',
   ],
   [
-    'a run, which begins again',
+    'a run, which begins with the second entry of its customer, so that the first has no leaf',
     'every leaf of the transparency log is one entry',
     'update log_runs set first_entry = first_entry + 1, last_entry = last_entry + 1 where first_leaf = 0',
+  ],
+  [
+    'a run, which begins with the last entry of the run before it, so that one entry has two leaves',
+    'every leaf of the transparency log is one entry',
+    `update log_runs set first_entry = first_entry - 1, last_entry = last_entry - 1
+     where first_leaf = (select max(first_leaf) from log_runs where customer_id in (
+       select customer_id from log_runs group by customer_id having count(*) > 1))`,
   ],
   [
     'the last entries, which are taken from the log',
@@ -173,9 +187,11 @@ for (const [what, rule, damage] of damages) {
 }
 
 test('entries that are not logged after ten minutes are stranded work of the worker, one finding of all customers', async () => {
-  const { violations, stranded } = await auditAfter(`
-    delete from log_head; delete from log_runs; delete from log_tiles;
-    update ledger_entries set created_at = created_at - interval '11 minutes'`)
+  const auditAfterMinutes = (minutes: number) =>
+    auditAfter(`delete from log_head; delete from log_runs; delete from log_tiles;
+      update ledger_entries set created_at = now() - interval '${minutes} minutes'`)
+  assert.equal((await auditAfterMinutes(9)).stranded, 0)
+  const { violations, stranded } = await auditAfterMinutes(11)
   const [{ customers }] = (await own.query<{ customers: number }>(
     'select count(distinct customer_id)::int as customers from ledger_entries',
   )) as [{ customers: number }]
@@ -231,20 +247,51 @@ test('an entry that was changed and appended to the log a second time is found b
   }
 })
 
-test('an entry that was appended to the log a second time as it is, is found by a receipt of it: its place is another', async () => {
-  await attacker.query('begin; set local session_replication_role = replica')
-  try {
-    await appendSecondLeaf(attacker, signer, { customerId, entryNumber: 2 })
-    await attacker.query('set local session_replication_role = origin')
-    const { violations } = await audit(asOwner, { kept: readKeptCheckpoints('receipt', receipt) ?? [] })
-    const found = violations.filter(({ rule }) => rule.startsWith('every entry of a receipt that was kept'))
-    assert.deepEqual(
-      found.map((each) => [each.customerId, each.entryNumber]),
-      [[customerId, 2]],
-    )
-  } finally {
-    await attacker.query('rollback')
+test('an entry of a kept receipt is compared with the ledger, with its leaf in the log, and with its place there', async () => {
+  const place = `(select first_leaf + 1 from log_runs where customer_id = '${customerId}' and first_entry = 1)::int`
+  const changes = [
+    `update ledger_entries set reference = 'another' where customer_id = '${customerId}' and entry_number = 2`,
+    `update log_tiles set hashes = set_byte(hashes, 32 * ${place}, get_byte(hashes, 32 * ${place}) # 1) where level = 0`,
+    `update log_runs set first_leaf = first_leaf + 1000 where customer_id = '${customerId}' and first_entry = 1`,
+  ]
+  for (const change of [...changes, undefined]) {
+    await attacker.query('begin; set local session_replication_role = replica')
+    try {
+      // Appended a second time as it is, at another place.
+      if (change === undefined) await appendSecondLeaf(attacker, signer, { customerId, entryNumber: 2 })
+      else await attacker.query(change)
+      await attacker.query('set local session_replication_role = origin')
+      const { violations } = await audit(asOwner, { kept: readKeptCheckpoints('receipt', receipt) ?? [] })
+      const found = violations.filter(({ rule }) => rule.startsWith('every entry of a receipt that was kept'))
+      assert.deepEqual(
+        found.map((each) => [each.customerId, each.entryNumber]),
+        [[customerId, 2]],
+        change,
+      )
+    } finally {
+      await attacker.query('rollback')
+    }
   }
+})
+
+test('a kept file is refused as a whole when one of its checkpoints or entries cannot be read', () => {
+  const file = JSON.parse(receipt)
+  const note = file.checkpoint
+  const [entry] = file.entries
+  const sizesIn = (content: object) => readKeptCheckpoints('kept', JSON.stringify(content))?.map(({ size }) => size)
+  const size = kept[0]?.size
+  assert.deepEqual([sizesIn({ from: note, to: note }), sizesIn(file)], [[size, size], [size]])
+  const unreadable = [
+    { from: note, to: 'no checkpoint' },
+    { checkpoint: note, entries: {} },
+    ...[null, { ...entry, index: '01' }, { ...entry, index: -1 }, { ...entry, leaf: `\n${entry.leaf}` }].map(
+      (each) => ({
+        checkpoint: note,
+        entries: [entry, each],
+      }),
+    ),
+  ]
+  for (const content of unreadable) assert.equal(sizesIn(content), undefined, JSON.stringify(content))
 })
 
 test('a piece of the log that takes too long is read again with fewer leaves, and reported when one tile takes too long', async () => {
@@ -263,4 +310,52 @@ test('a piece of the log that takes too long is read again with fewer leaves, an
     violations.map(({ rule }) => rule),
     ['the rows can be read in the time a statement has'],
   )
+})
+
+test('a log of several pieces is compared piece by piece: a run across two of them, and the tiles above those of its leaves', async (t) => {
+  const large = await createTestDatabase()
+  t.after(() => large.drop())
+  const context = bookkeeper(large.pool)
+  const holder = await newCustomer(context)
+  await confirmed(context, holder, 'paid', 'PRO')
+  await spend(context, holder, 1)
+  const owner = createDatabase(large.ownerPool, silentLog)
+  await large.queryUnguarded(
+    `insert into ledger_entries select customer_id, n, kind, delta, balance_after, order_id, 'entry ' || n, created_at,
+       entry_hash, held_delta, held_after, hold_id, service_id, adjusted_after
+     from ledger_entries cross join generate_series(3, 600) n where customer_id = $1 and entry_number = 2`,
+    [holder],
+  )
+  await appendAll(owner)
+  // A tile at a time, as where a piece of several takes too long.
+  const findings = async () => {
+    let slow = 3
+    const slowly = wrapDatabase(owner, async ({ name }, send) => {
+      if (name !== 'transparency.listLoggedRuns' || slow-- <= 0) return send()
+      throw Object.assign(refuse('SVC001'), { cause: { code: '57014' } })
+    })
+    const found: unknown[] = []
+    const pieces: unknown[] = []
+    await checkLog(slowly, {
+      found: ({ rule }, detail, subject) => found.push([rule, subject?.entryNumber ?? detail]),
+      onPiece: async ({ leaves }) => void (leaves && pieces.push(leaves)),
+    })
+    assert.deepEqual(pieces, [256, 256, 88])
+    return found
+  }
+  assert.deepEqual(await findings(), [])
+  await large.queryUnguarded(
+    `update ledger_entries set reference = 'was ' || entry_number where entry_number in (256, 257, 600)`,
+  )
+  assert.deepEqual(
+    await findings(),
+    [256, 257, 600].map((entryNumber) => [changed, entryNumber]),
+  )
+  await large.queryUnguarded(`update ledger_entries set reference = 'entry ' || entry_number where entry_number > 2`)
+  await large.queryUnguarded(
+    `update log_tiles set hashes = set_byte(hashes, 40, get_byte(hashes, 40) # 1) where level = 1`,
+  )
+  assert.deepEqual(await findings(), [
+    ['the tree of the transparency log is that of its leaves', { level: 1, tile: 0 }],
+  ])
 })

@@ -29,7 +29,7 @@ import {
 import { cosignedNote, findCosignature, validCosignatures } from '../../src/transparency/publication/cosignature.ts'
 import { readKeyList, signKeyList } from '../../src/transparency/publication/key-list.ts'
 import { createPublish, type PublicationContext } from '../../src/transparency/publication/publish.ts'
-import { knownKeys } from '../../src/transparency/publication/published.ts'
+import { knownKeys, newestNote } from '../../src/transparency/publication/published.ts'
 import { askWitness, readWitnesses, type Witness } from '../../src/transparency/publication/witnesses.ts'
 import { bookkeeper, confirmed, newCustomer, spend } from '../support/database/books.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
@@ -137,10 +137,12 @@ test('a checkpoint is published with the cosignatures of its witnesses: rows, ev
   )
 })
 
-test('nothing is published while the log has not grown, or before the time is over', async () => {
+test('nothing is published while the log has not grown, before the time is over, or when the head is not the one that was looked at', async () => {
   const count = (await published()).length
   await run(createPublish(contextOf()))
+  const { note = '' } = (await readCheckpoint(database)) ?? {}
   await grow()
+  assert.equal(await beginPublication(database, { note, keys: 'a list' }, 0), false)
   await run(createPublish(contextOf({ everySeconds: 3_600 })))
   assert.equal((await published()).length, count)
   await run(createPublish(contextOf()))
@@ -168,14 +170,15 @@ test('the first checkpoint is published as long after the first customer as the 
   assert.equal((await listPublished(young, null, 100)).length, 1)
 })
 
-test('a witness that is away stops nothing, and cosigns the same checkpoint when it is back', async () => {
+test('a witness that is away stops nothing, cosigns the same checkpoint when it is back, and is not asked for it again', async () => {
   await using stack = new AsyncDisposableStack()
   const state = stateFile()
   const away = await startTestWitness({ logs: vkeysOf([oldPepper]), stateFile: state })
   await away.close()
   const warned: object[] = []
   const log = { ...silentLog, warn: (fields: object) => warned.push(fields) }
-  const publish = createPublish({ ...contextOf({ witnesses: witnessesOf(away) }), log })
+  const context = contextOf({ witnesses: witnessesOf(away) })
+  const publish = createPublish({ ...context, log })
   const size = await grow()
   await run(publish)
   assert.deepEqual((await published()).at(-1)?.cosignatures, [])
@@ -191,7 +194,56 @@ test('a witness that is away stops nothing, and cosigns the same checkpoint when
   const row = (await published()).at(-1)
   assert.deepEqual([row?.size, row?.cosignatures.length], [size, 1])
   await run(publish)
+  assert.deepEqual(context.tallies.cosignatures, { received: 1, missing: 1, contradicted: 0 })
   assert.equal((await events()).filter(({ data }) => Number(data.size) === size).length, 1)
+})
+
+test('a witness is asked once for each checkpoint, from the newest that it has cosigned', async () => {
+  await using stack = new AsyncDisposableStack()
+  const witness = await startTestWitness({ logs: vkeysOf([oldPepper]) })
+  stack.defer(witness.close)
+  const context = contextOf({ witnesses: witnessesOf(witness) })
+  const asked: (string | undefined)[] = []
+  const post: typeof context.post = (url, body, giveUp) => {
+    asked.push(body.split('\n')[0])
+    return context.post(url, body, giveUp)
+  }
+  const sizes = [0]
+  for (let round = 0; round < 3; round += 1) {
+    sizes.push(await grow())
+    await run(createPublish({ ...context, post }))
+  }
+  assert.deepEqual(
+    asked,
+    sizes.slice(0, 3).map((size) => `old ${size}`),
+  )
+})
+
+test('a checkpoint that was signed again after its publication is shown with the new signature and its cosignatures', async () => {
+  await using stack = new AsyncDisposableStack()
+  const witness = await startTestWitness({ logs: vkeysOf([oldPepper]) })
+  stack.defer(witness.close)
+  await grow()
+  await run(createPublish(contextOf({ witnesses: witnessesOf(witness) })))
+  const row = (await published()).at(-1) ?? assert.fail('nothing was published')
+  const keys = logKeysOf([newPepper, oldPepper], origin)
+  const append = createAppendToLog(database, { keys, origin }, { freshMs: 0 })
+  while ((await append()).more);
+  const note = (await newestNote(database, { keys, origin })) ?? assert.fail('there is no checkpoint')
+  assert.deepEqual(
+    keys.map(({ vkey }) => isSignedBy(vkey, note)),
+    [true, true],
+  )
+  assert.ok(row.cosignatures.length === 1 && note.endsWith(row.cosignatures[0]?.line ?? 'a line'))
+})
+
+test('a process that is stopped while it asks the witnesses leaves the event to another one', async () => {
+  const size = await grow()
+  const before = (await events()).length
+  await run(createPublish(contextOf()), AbortSignal.abort())
+  assert.deepEqual([(await published()).at(-1)?.size === size, (await events()).length], [false, before])
+  await run(createPublish(contextOf(), 0))
+  assert.deepEqual([(await published()).at(-1)?.size === size, (await events()).length], [true, before + 1])
 })
 
 test('a receipt is under the checkpoint with most cosignatures, also when a newer one has all its entries and fewer', async () => {

@@ -55,8 +55,22 @@ test('the receipt of an order proves what it granted and what its cancellation t
   const { subject, lines } = await proven(service.internal.orderReceipt(customerId, orderId), 'order', 'kind', 'delta')
   assert.deepEqual(subject, { order: orderId })
   assert.deepEqual(lines, [`${orderId} GRANT 21`, `${orderId} ROLLBACK -21`])
-  const inUpperCase = await proven(service.internal.orderReceipt(customerId.toUpperCase(), orderId), 'kind')
-  assert.deepEqual(inUpperCase.lines, ['GRANT', 'ROLLBACK'])
+})
+
+test('the id of a customer may be in capitals for every receipt, which has it in small letters', async () => {
+  const { orderId } = await orderInState(service, customer, 'CONFIRMED')
+  const [capitals, reference] = [customerId.toUpperCase(), crypto.randomUUID()]
+  await service.internal.spend(customerId, 1, reference)
+  await logAll()
+  for (const answering of [
+    service.internal.orderReceipt(capitals, orderId),
+    service.internal.referenceReceipt(capitals, reference),
+    service.internal.statementReceipt(capitals, { from: '1', to: '1' }),
+  ]) {
+    const { lines, subject } = await proven(answering, 'customer')
+    assert.deepEqual(lines, [customerId])
+    assert.equal(JSON.stringify(subject).includes(capitals), false)
+  }
 })
 
 test('the receipt of a reference proves a spend, its reversal, a part of a hold, or all that became of a hold', async () => {
@@ -193,6 +207,23 @@ test('a part of the statement that is too long, ends before it begins or does no
   const unused = await service.newCustomer()
   const answer = await statementReceipt(unused.customerId, { from: '1', to: '1' })
   assert.equal(answer.body.message, 'The customer has no entries.')
+})
+
+test('the receipt of a hold has at most 500 entries: one more is refused', async () => {
+  const { customerId: holder } = await service.customerWith(600)
+  const reference = crypto.randomUUID()
+  const { holdId } = (await service.internal.hold(holder, 600, { reference })).body.data
+  const capture = () => service.internal.capturePart(holder, holdId, 1, crypto.randomUUID())
+  await capture()
+  for (let entries = 2; entries < 500; entries += 6) {
+    await Promise.all(Array.from({ length: 6 }, capture))
+    // Fewer at a time than make the log wait before the next ones.
+    if (entries === 248) await logAll()
+  }
+  await logAll()
+  assert.equal((await proven(service.internal.referenceReceipt(holder, reference))).lines.length, 500)
+  await capture()
+  assertFieldRefused(await service.internal.referenceReceipt(holder, reference), 'VAL003', 'reference')
 })
 
 test('credits receipt writes the file of an order, a reference or entries, and takes no mixture of them', async () => {

@@ -56,8 +56,9 @@ test('the worker logs a movement within seconds, and the log is served without a
   )
 })
 
-test('a tile may be kept for minutes: after a restore another log has its address; one that the log does not have is not found', async () => {
+test('a tile has as many hashes as its address says, and may be kept for minutes: after a restore another log has its address; one that the log does not have is not found', async () => {
   const partial = await read('tile/0/000.p/2')
+  assert.deepEqual(Buffer.from(await partial.arrayBuffer()), Buffer.concat((await leaves()).slice(0, 2)))
   assert.deepEqual(
     [partial.headers.get('cache-control'), partial.headers.get('content-type')],
     ['public, max-age=300', 'application/octet-stream'],
@@ -103,6 +104,23 @@ test('what everyone asks for is read once a second at most, and a network that a
   const answers = await Promise.all(Array.from({ length: 1_000 }, () => ask('keys')))
   assert.ok(answers.includes(busy))
   assert.match(await ask('keys', '198.51.100.2'), /^example\.com/)
+})
+
+test('a read of the log that failed is not kept: the next request reads again', async (t) => {
+  let isBroken = true
+  const database = wrapDatabase(createDatabase(service.database.pool, silentLog), (_statement, send) =>
+    isBroken ? Promise.reject(new Error('broken')) : send(),
+  )
+  const app = fastify()
+  logRoutes(app, { database, signer: { keys, origin } })
+  defer(t, () => app.close())
+  const statuses = () =>
+    Promise.all(
+      ['checkpoint', 'checkpoints', 'keys'].map(async (path) => (await app.inject(`/log/${path}`)).statusCode),
+    )
+  assert.deepEqual(await statuses(), [500, 500, 500])
+  isBroken = false
+  assert.deepEqual(await statuses(), [200, 200, 200])
 })
 
 test('while the database does not answer, reads of the log that waited for a second are refused', async (t) => {

@@ -12,7 +12,7 @@ import { isConsistent } from '../../examples/witness/checkpoint.ts'
 import type { RunningWitness } from '../../examples/witness/witness.ts'
 import { createOutbound } from '../../src/events/outbound.ts'
 import { signedTextOf } from '../../src/transparency/note.ts'
-import { findCosignature, rememberChecked } from '../../src/transparency/publication/cosignature.ts'
+import { findCosignature, isCosignature, rememberChecked } from '../../src/transparency/publication/cosignature.ts'
 import { askWitness, readWitnesses, type Witness } from '../../src/transparency/publication/witnesses.ts'
 import {
   leavesOf,
@@ -81,11 +81,19 @@ test('a witness cosigns each checkpoint that continues the one before, and the c
   }
 })
 
-test('a cosignature of the time zero is none, although its signature is right', () => {
+test('a cosignature of the time zero, or of one that takes 64 bits, is none, although its signature is right', () => {
   const note = memoryLog(leavesOf(3)).note(3)
   const found = (line: string) => findCosignature(line, signedTextOf(note), testWitness.key)
   assert.equal(found(cosign(note, 1)), cosign(note, 1))
   assert.equal(found(cosign(note, 0)), undefined)
+  assert.equal(found(cosign(note, 2n ** 63n)), undefined)
+})
+
+test('a stored cosignature is one line and nothing else: no line of another before it or after it', () => {
+  const note = memoryLog(leavesOf(3)).note(3)
+  const [line, other] = [cosign(note), '— unknown.example/w2 AAAA\n']
+  const isOne = (stored: string) => isCosignature(testWitness.key.vkey, stored, signedTextOf(note))
+  assert.deepEqual([line, other + line, line + other, line + line].map(isOne), [true, false, false, false])
 })
 
 test('a cosignature is checked once for each text, line and key, up to a number of them', () => {
@@ -332,6 +340,7 @@ test('LOG_WITNESSES is a list of URLs with verifier keys of cosignatures', async
     one.vkey,
     `ftp://w1.example ${one.vkey}`,
     `${one.url}?a=b ${one.vkey}`,
+    `${one.url}#a ${one.vkey}`,
     `${one.url} ${one.vkey} more`,
     `${one.url} ${logKey}`,
     `${one.url} ${one.vkey.replace('w1', 'w3')}`,

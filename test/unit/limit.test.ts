@@ -81,6 +81,26 @@ test('a queue with a longest wait refuses what waits longer, in order, and has r
   assert.equal(queue.running(), 0)
 })
 
+test('what comes later into a queue with a longest wait is refused later, at its own time', async () => {
+  const queue = createTimedQueue(1, 2, 30)
+  const { work, end } = held()
+  const running = queue.run(work, () => assert.fail('it has a place'))
+  const refused: string[] = []
+  const waitAs = (name: string) => queue.run(work, async () => void refused.push(name))
+  const first = waitAs('first')
+  const startedAt = performance.now()
+  while (performance.now() - startedAt < 20) await new Promise(setImmediate)
+  const [secondAt, second] = [performance.now(), waitAs('second')]
+  await first
+  if (performance.now() - secondAt < 29) assert.deepEqual(refused, ['first'])
+  await second
+  assert.deepEqual(refused, ['first', 'second'])
+  const waitedMs = performance.now() - secondAt
+  assert.ok(waitedMs >= 29 && waitedMs < 30_000, `${waitedMs} ms`)
+  end()
+  await running
+})
+
 test('a refusal that throws rejects what was late, each of them', async () => {
   const queue = createTimedQueue(1, 2, 5)
   const { work, end } = held()

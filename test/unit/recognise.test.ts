@@ -5,11 +5,18 @@ import { after, before, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
 import { hashKey, issueKey, type Peppers } from '../../src/customers/api-keys.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
-import { findSuspendedKeys, listKeys, updateKeyStatus } from '../../src/customers/customers.sql.ts'
+import {
+  findSuspendedKeys,
+  listKeys,
+  renewKeyHash,
+  updateKeyStatus,
+  updateSuspension,
+} from '../../src/customers/customers.sql.ts'
 import { type CheckedKey, createKeyCheck } from '../../src/customers/key-check.ts'
 import { findSuspendedTokens, listTokens, updateTokenStatus } from '../../src/customers/service-tokens.sql.ts'
 import { createAuthenticateService, issueToken } from '../../src/customers/service-tokens.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
+import { wrapDatabase } from '../support/database/connections.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 const pepper = { version: 1, secret: 'a pepper of sixteen' }
@@ -25,6 +32,8 @@ function createWorld(names: string[]) {
     suspended: new Set<string>(),
     lookups: 0,
     suspensionQueries: 0,
+    /** How old a suspension may be that is listed. */
+    listedMs: 0,
     renewed: [] as [name: string, pepperVersion: number][],
     isUnreachable: false,
     /** Delays the lookups until it resolves. */
@@ -47,8 +56,9 @@ function createWorld(names: string[]) {
       await world.hold
       return found
     },
-    findSuspended: async () => {
+    findSuspended: async (withinMs) => {
       world.suspensionQueries += 1
+      world.listedMs = withinMs
       if (world.isUnreachable) throw new Error('unreachable')
       return [...world.suspended]
     },
@@ -72,13 +82,14 @@ async function codeOf(answer: () => unknown): Promise<string> {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a cached key is looked up once a minute, and one query for suspensions covers all keys', async () => {
+test('a cached key is looked up once a minute, and one query for suspensions, listed for longer, covers all keys', async () => {
   const world = createWorld(['a', 'b'])
   for (; world.timeMs < 60_000; world.timeMs += 100) {
     await world.checkKey('a')
     await world.checkKey('b')
   }
   assert.equal(world.lookups, 2)
+  assert.ok(world.listedMs >= 2 * 60_000, `${world.listedMs} ms`)
   assert.ok(world.suspensionQueries >= 120 && world.suspensionQueries <= 200, `${world.suspensionQueries} queries`)
   world.timeMs += 100
   await world.checkKey('a')
@@ -209,6 +220,26 @@ test('the database stores when a key or a token was suspended, and clears it on 
   }
 })
 
+test('all keys of a suspended customer are listed; suspended again it keeps the time of the first suspension, and an unknown one is none', async () => {
+  const { customerId, keyId } = await issueKey(database, [pepper], 'suspended twice')
+  const suspendedAt = async () => {
+    const [row] = await testDatabase.query<{ at: Date | null }>(
+      'select suspended_at as at from customers where customer_id = $1',
+      [customerId],
+    )
+    return row?.at
+  }
+  const isListed = async () => (await findSuspendedKeys(database, 60_000, 100)).includes(keyId)
+  assert.equal(await updateSuspension(database, customerId, true), true)
+  const first = await suspendedAt()
+  assert.equal(await updateSuspension(database, customerId, true), true)
+  assert.ok(first && (await isListed()))
+  assert.deepEqual(await suspendedAt(), first)
+  for (let turn = 0; turn < 2; turn += 1) assert.equal(await updateSuspension(database, customerId, false), true)
+  assert.deepEqual([await suspendedAt(), await isListed()], [null, false])
+  assert.equal(await updateSuspension(database, crypto.randomUUID(), true), false)
+})
+
 test('a secret found under an older pepper is rehashed under the newest, and can still be suspended', async () => {
   const newer = { version: 2, secret: 'another pepper of sixteen' }
   const key = await issueKey(database, [pepper], 'rotates')
@@ -243,6 +274,21 @@ test('a secret found under an older pepper is rehashed under the newest, and can
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
+})
+
+test('a secret is rehashed towards a newer pepper alone, while other processes still have the older one first', async () => {
+  const newer = { version: 2, secret: 'another pepper of sixteen' }
+  const { keyId, apiKey } = await issueKey(database, [newer, pepper], 'rolls out')
+  const renewed: string[] = []
+  const counted = wrapDatabase(database, ({ name }, send) => {
+    if (name.startsWith('customers.renew')) renewed.push(name)
+    return send()
+  })
+  await createAuthenticate(counted, [pepper, newer])(apiKey)
+  await settled()
+  await renewKeyHash(database, keyId, hashKey(apiKey, pepper))
+  const stored = (await listKeys(database, 100)).find((each) => each.keyId === keyId)
+  assert.deepEqual([renewed, stored?.secretVersion], [[], 2])
 })
 
 test('secrets are rehashed one after the other, and a failure does not stop the next', async () => {

@@ -47,6 +47,14 @@ test('a line of the log has them as escapes of JSON', () => {
   assert.deepEqual([JSON.parse(line).name, JSON.parse(line).msg], [name, `about ${name}`])
 })
 
+test('a text that a spreadsheet would run as a formula is quoted in a file, with every character that begins one; a number is not', () => {
+  for (const begin of ['=', '+', '-', '@', '＝', '＋', '－', '＠', '\t']) {
+    assert.equal(csvLine([`${begin}1`, -1]), `'${begin}1,-1\r\n`, begin)
+  }
+  for (const begin of ['\r', '\n']) assert.equal(csvLine([`${begin}=1`]), `"'${begin}=1"\r\n`)
+  assert.equal(csvLine(['1=1', 'a-b']), '1=1,a-b\r\n')
+})
+
 test('a file has them as escapes; lines within a field stay lines', () => {
   assert.equal(csvLine([textOf(0x202e), 'a\r\nb\tc']), 'paid\\u202eback,"a\r\nb\tc"\r\n')
 })

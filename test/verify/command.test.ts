@@ -176,6 +176,13 @@ test('two files of two sizes need the log, which proves that they are of one his
   assert.equal(compared.files[0].signedBy, logSigner.vkey)
 })
 
+test('beside a given key those that the files and the log name are not used', async () => {
+  const other = newSigner(origin, seedOf('stranger'))
+  const { code, result, files } = await report(receipt, older, '--key', other.vkey, '--log', url)
+  assert.deepEqual([code, result], [1, 'not verified'])
+  for (const file of files) assert.match(file.result, /^NOT VERIFIED: no known key/)
+})
+
 test('a given witness must have cosigned the entries, in a file or in a checkpoint that the log has published', async () => {
   const ask = () => report(receipt, ...key, '--key', witness.vkey, '--log', url)
   const unsigned = await ask()

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
+import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import {
   claimNotifications,
   closeNotifications,
@@ -318,4 +319,80 @@ test('W6: a notification wakes the worker, which processes it without further ca
   await until('the order is refunded', async () => (await customer.status(orderId)) === 'REFUNDED')
   await worker.stop()
   assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21', 'REFUND -21'])
+})
+
+test('a notification that agrees with the order is looked up all the same: about another payment, or with a doubt or an operation open', async () => {
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  const notify = async (orderId: string, paymentKey: string | null, status: string) => {
+    const transmissionId = crypto.randomUUID()
+    const { database } = service.payments
+    await insertNotification(database, {
+      transmissionId,
+      eventType: 'PAYMENT_STATUS_CHANGED',
+      orderId,
+      paymentKey,
+      status,
+    })
+    await processNotifications(service.payments)
+    const stored = await notificationsOf(service, orderId)
+    return stored.find((each) => each.transmissionId === transmissionId)?.outcome
+  }
+  const order = await confirmedOrder(customer)
+  const { orderId, paymentKey } = order
+  assert.equal(await notify(orderId, paymentKey, 'DONE'), 'nothing new')
+  assert.equal(await notify(orderId, 'pay_another', 'DONE'), 'agrees')
+  assert.equal(await notify(orderId, paymentKey, 'SOMETHING_NEW'), 'agrees')
+  await saveDiscrepancy(service.payments.database, {
+    kind: 'PAYMENT_DIFFERS',
+    subject: orderId,
+    order: { customerId, orderId },
+    detail: { paymentKey },
+  })
+  assert.equal(await notify(orderId, paymentKey, 'DONE'), 'agrees')
+  assert.deepEqual(await openKinds(service, orderId), [])
+  await service.sandbox.cancel(paymentKey)
+  await arrived(service, orderId, 6)
+  await outcomesOf(service, orderId)
+  assert.equal(await customer.status(orderId), 'REFUNDED')
+  assert.equal(await notify(orderId, paymentKey, 'CANCELED'), 'nothing new')
+  const pending = await customer.paidOrder()
+  assert.equal(await notify(pending.orderId, pending.paymentKey, 'EXPIRED'), 'nothing new')
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'reset-before', times: 1 }])
+  assertRefused(await pending.confirm(), 'SVC001')
+  assert.equal(await notify(pending.orderId, pending.paymentKey, 'ABORTED'), 'repaired')
+  assert.equal(await customer.status(pending.orderId), 'CONFIRMED')
+})
+
+test('the pause of a notification doubles with each try up to the longest, and is shortened by half of it at most', async () => {
+  const { database } = service.payments
+  const orderId = `ord_${crypto.randomUUID()}`
+  await insertNotification(database, {
+    transmissionId: orderId,
+    eventType: 'X',
+    orderId,
+    paymentKey: null,
+    status: null,
+  })
+  for (const [attempts, longest] of [
+    [0, 60],
+    [1, 120],
+    [2, 200],
+    [100, 200],
+  ] as const) {
+    const [{ before } = assert.fail('no row')] = await service.database.query<{ before: string }>(
+      `update webhook_notifications set process_at = now(), attempts = $2 where transmission_id = $1
+       returning process_at::text as before`,
+      [orderId, attempts],
+    )
+    await claimNotifications(database, { limit: 100, firstPauseMs: 60_000, longestPauseMs: 200_000 })
+    const [row] = await service.database.query<{ longest: boolean; shortest: boolean }>(
+      `select process_at <= now() + $2 * interval '1 s' as longest,
+         process_at >= $3::timestamptz + $2 * interval '500 ms' as shortest
+       from webhook_notifications where transmission_id = $1`,
+      [orderId, longest, before],
+    )
+    assert.deepEqual(row, { longest: true, shortest: true }, `${attempts}`)
+  }
+  await service.database.query('delete from webhook_notifications where transmission_id = $1', [orderId])
 })

@@ -1,6 +1,7 @@
 // 2.7 of the failure catalogue at the webhook listener: a notification is stored once, before it is answered with 200. A
 // request without the token, or that is not a notification, stores nothing.
 import assert from 'node:assert/strict'
+import { syncBuiltinESMExports } from 'node:module'
 import { after, afterEach, before, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
 import { type Connections, createDatabase } from '../../src/db/database.ts'
@@ -201,6 +202,28 @@ test('W7: without the database a notification is 503 SVC001 and not stored; the 
     assert.equal((await notificationsOf(service)).length, 1)
   } finally {
     await cut.close()
+  }
+})
+
+test('W7: a notification that is not stored within eight seconds is 503 SVC001, so that the gateway sends it again', async (t) => {
+  const [begun, stuck] = [Promise.withResolvers<void>(), Promise.withResolvers<{ rows: unknown[] }>()]
+  const query = () => {
+    begun.resolve()
+    return stuck.promise
+  }
+  const slow = await startTestWebhooks(service, { database: createDatabase({ query }, silentLog) })
+  try {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    syncBuiltinESMExports()
+    const answer = slow.post(notificationOf({ orderId }))
+    await begun.promise
+    t.mock.timers.tick(8_000)
+    assert.deepEqual(await answer, { status: 503, code: 'SVC001' })
+  } finally {
+    t.mock.timers.reset()
+    syncBuiltinESMExports()
+    stuck.resolve({ rows: [] })
+    await slow.close()
   }
 })
 

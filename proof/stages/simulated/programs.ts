@@ -10,7 +10,7 @@ import type { RunResult } from './scenario/result.ts'
 export type Programs = Awaited<ReturnType<typeof openPrograms>>
 
 export type Runner = {
-  run(request: Omit<RunRequest, 'place' | 'sabotage'>): Promise<RunResult>
+  run(request: Omit<RunRequest, 'place' | 'guard'>): Promise<RunResult>
   close(): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export async function openPrograms() {
   const place = { directory, socketPath, owner: { ...owner }, servingRole }
 
   /** What ran in it before may have left something in its modules: a fresh one has nothing. */
-  function openRunner(sabotage?: string): Runner {
+  function openRunner(guard?: string): Runner {
     const child = fork(program, [], {
       cwd: repository,
       env: bareEnvironment(),
@@ -31,7 +31,7 @@ export async function openPrograms() {
     const ended = once(child, 'exit').then(([code]): RunAnswer => ({ error: `the program ended with ${code}` }))
     return {
       async run(wanted) {
-        const request: RunRequest = { place, sabotage, ...wanted }
+        const request: RunRequest = { place, guard, ...wanted }
         const waiting = new AbortController()
         const answered = once(child, 'message', { signal: waiting.signal }).then(([answer]) => answer as RunAnswer)
         answered.catch(() => undefined)

@@ -1,6 +1,6 @@
 // Runs one seed after the other until one fails, and prints what happened: a line for each, the story of what failed.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { exitCodeOf, findSabotages, remarksOf } from '../../guards/find-sabotages.ts'
+import { exitCodeOf, findGuards, remarksOf } from '../../guards/find.ts'
 import type { OptionsOf } from '../../options.ts'
 import { ednOf } from '../../report/edn.ts'
 import { countEffects, findWithoutEffect } from '../../report/enough.ts'
@@ -21,11 +21,11 @@ type Output = {
   logLine(line: string): void
 }
 
-type SeedOptions = Omit<OptionsOf<'simulated'>, 'sabotage'> & Output & { sabotage: string | undefined }
+type SeedOptions = Omit<OptionsOf<'simulated'>, 'guards'> & Output & { guard: string | undefined }
 
 type Seed = { seed: number; steps: Step[] }
 
-/** Of several sabotages a row each. Returns the exit code. */
+/** Of several broken guards a row each. Returns the exit code. */
 export async function runSimulated(
   options: OptionsOf<'simulated'>,
   { stopped, ...output }: Output & { stopped: AbortSignal },
@@ -35,14 +35,12 @@ export async function runSimulated(
   parts.defer(() => programs.close())
   const { promise: ending, reject } = Promise.withResolvers<never>()
   stopped.addEventListener('abort', () => reject(stopped.reason))
-  const { sabotage: names, 'no-shrink': noShrink, ...others } = options
-  const [sabotage] = names
+  const { guards: names, 'no-shrink': noShrink, ...others } = options
+  const [guard] = names
   const running =
     names.length > 1
-      ? findSabotages(programs, { ...others, names, noShrink, ...output }).then((found) =>
-          exitCodeOf(found, { noShrink }),
-        )
-      : runSeeds(programs, { ...options, ...output, sabotage })
+      ? findGuards(programs, { ...others, names, noShrink, ...output }).then((found) => exitCodeOf(found, { noShrink }))
+      : runSeeds(programs, { ...options, ...output, guard })
   return await Promise.race([running, ending])
 }
 
@@ -93,9 +91,9 @@ async function runSeed(
   { seed, steps }: Seed,
   options: SeedOptions,
 ): Promise<{ result: RunResult; isRepeated: boolean | undefined }> {
-  const { sabotage, trace, edn, twice, print } = options
+  const { guard, trace, edn, twice, print } = options
   const run = (request: Pick<RunRequest, 'withLines' | 'trace'>) =>
-    runOnce(programs, { seed, steps, ...request }, sabotage)
+    runOnce(programs, { seed, steps, ...request }, guard)
   const result = await run({ withLines: true, trace })
   print(lineOf(seed, result))
   if (edn) writeFileSync(edn, ednOf(result.lines))
@@ -121,7 +119,7 @@ async function reportFailure(
   whole: RunResult,
   options: SeedOptions,
 ): Promise<object> {
-  const { sabotage, edn, print, logLine } = options
+  const { guard, edn, print, logLine } = options
   const [failure] = whole.failures
   if (!failure) return {}
   if (failure.isOfHarness || options['no-shrink'] || options.steps) {
@@ -129,7 +127,7 @@ async function reportFailure(
     return {}
   }
   logLine(`shrinking ${whole.startedSteps} steps`)
-  const found = await shrinkRun(programs, { seed, steps, whole, sabotage }, { onTrial: logLine })
+  const found = await shrinkRun(programs, { seed, steps, whole, guard }, { onTrial: logLine })
   const remarks = remarksOf(found)
   print(`\nThe same with ${found.steps.length} steps, after ${found.trials} trials:\n`)
   if (found.failure) print(storyOf(found.shrunk.lines, found.failure))

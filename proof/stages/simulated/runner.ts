@@ -1,9 +1,9 @@
 // A program that runs simulations for programs.ts, one after the other: a run in a fresh one depends on nothing but its seed
-// and steps. A sabotage is applied before anything of the service is loaded.
+// and steps. A guard is broken while the service is loaded.
 import './core/patches.ts'
 import { appendFileSync, writeFileSync } from 'node:fs'
-import { applySabotage } from '../../guards/apply.ts'
-import { sabotages } from '../../guards/sabotages.ts'
+import { breakGuards } from '../../guards/apply.ts'
+import { guards } from '../../guards/guards.ts'
 import type { Step } from './plan/steps.ts'
 import type { RunResult } from './scenario/result.ts'
 
@@ -12,7 +12,8 @@ export type Place = { directory: string; socketPath: string; owner: Record<strin
 
 export type RunRequest = {
   place: Place
-  sabotage: string | undefined
+  /** The one that is broken. */
+  guard: string | undefined
   seed: number
   steps: Step[]
   /** Without them the answer is short. */
@@ -25,11 +26,12 @@ export type RunAnswer = { result: RunResult } | { error: string }
 
 let load: Promise<(request: RunRequest) => Promise<RunResult>> | undefined
 
-async function prepare({ sabotage }: RunRequest): Promise<(request: RunRequest) => Promise<RunResult>> {
-  const broken = sabotage === undefined ? undefined : sabotages[sabotage]
-  if (broken) applySabotage(broken)
+async function prepare({ guard }: RunRequest): Promise<(request: RunRequest) => Promise<RunResult>> {
+  const broken = guard === undefined ? undefined : guards[guard]
+  const finish = broken && breakGuards([broken])
   const { attachTemplate } = await import('./scenario/attach.ts')
   const { runSteps } = await import('./scenario/run.ts')
+  await finish?.()
   return async ({ place, seed, steps, withLines, trace }) => {
     const template = await attachTemplate(place)
     try {

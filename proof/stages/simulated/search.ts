@@ -24,10 +24,10 @@ export type Found = {
 /** In a fresh program. */
 export async function runOnce(
   programs: Programs,
-  request: Omit<RunRequest, 'place' | 'sabotage'>,
-  sabotage?: string,
+  request: Omit<RunRequest, 'place' | 'guard'>,
+  guard?: string,
 ): Promise<RunResult> {
-  const runner = programs.openRunner(sabotage)
+  const runner = programs.openRunner(guard)
   try {
     return await runner.run(request)
   } finally {
@@ -43,7 +43,7 @@ const trialsPerProgram = 30
 /** The fewest steps that fail in the same way; what failed has to be the result of `seed` and `steps`. */
 export async function shrinkRun(
   programs: Programs,
-  { seed, steps, whole, sabotage }: { seed: number; steps: Step[]; whole: RunResult; sabotage: string | undefined },
+  { seed, steps, whole, guard }: { seed: number; steps: Step[]; whole: RunResult; guard: string | undefined },
   { onTrial = () => undefined, limit = mostTrials }: { onTrial?: (line: string) => void; limit?: number } = {},
 ): Promise<Found> {
   const [wanted] = whole.failures
@@ -52,10 +52,10 @@ export async function shrinkRun(
   const harnessErrors: string[] = []
   let isAtLimit = false
   let trials = 0
-  let runner: Runner = programs.openRunner(sabotage)
+  let runner: Runner = programs.openRunner(guard)
   async function renewProgram(): Promise<void> {
     await runner.close()
-    runner = programs.openRunner(sabotage)
+    runner = programs.openRunner(guard)
   }
   async function fails(candidate: Step[]): Promise<boolean> {
     if (trials >= limit) {
@@ -83,7 +83,7 @@ export async function shrinkRun(
     const simple = await simplifyTimes(few, fails)
     // At other times other steps may be enough.
     const least = simple === few ? few : await minimize(simple, fails)
-    const shrunk = await runOnce(programs, { seed, steps: least, withLines: true }, sabotage)
+    const shrunk = await runOnce(programs, { seed, steps: least, withLines: true }, guard)
     const failure = shrunk.failures.find((each) => each.kind === kind)
     return { seed, whole, steps: least, shrunk, failure, trials, isAtLimit, harnessErrors }
   } finally {

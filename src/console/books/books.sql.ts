@@ -2,6 +2,7 @@
 // continues after the key of a row.
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
+import { sql } from '../../db/sql.ts'
 import { quotedEnd, subjectsInProgress } from '../../operators/action-log.sql.ts'
 import type { LinkedLine } from '../../payments/books/bridge.ts'
 import type { Reconciliation } from '../../payments/books/reconcile.ts'
@@ -130,9 +131,9 @@ export type PaymentRow = {
 
 const listPaymentsStatement = statement.global(
   'console.listPayments',
-  `select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
+  sql`select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
     p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.gateway_code as "gatewayCode",
-    ${iso('p.opened_at')} as "openedAt", p.operation_id as "operationId", p.closed_at::text as "place"
+    ${iso(sql`p.opened_at`)} as "openedAt", p.operation_id as "operationId", p.closed_at::text as "place"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
   order by p.closed_at, p.operation_id
@@ -152,14 +153,14 @@ export function listPayments(
 // The subject of an action is the order, or a discrepancy of it.
 const findRefundActionsStatement = statement.global(
   'console.findRefundActions',
-  `with subjects as (
+  sql`with subjects as (
     select i.order_id, i.order_id as subject from unnest($2::text[]) as i (order_id)
     union all
     select d.order_id, d.discrepancy_id::text
     from unnest($1::uuid[], $2::text[]) as i (customer_id, order_id)
     join discrepancies d on d.customer_id = i.customer_id and d.order_id = i.order_id
   )
-  select s.order_id as "orderId", b.actor, b.command, ${iso('b.happened_at')} as "at", ${iso('e.ended_at')} as "endedAt"
+  select s.order_id as "orderId", b.actor, b.command, ${iso(sql`b.happened_at`)} as "at", ${iso(sql`e.ended_at`)} as "endedAt"
   from subjects s
   join operator_actions b on b.subject = s.subject
   ${quotedEnd}

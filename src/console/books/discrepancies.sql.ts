@@ -2,6 +2,7 @@
 // the actions of operators, and other discrepancies of the same order. The order and the name of its customer are read after it.
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
+import { sql } from '../../db/sql.ts'
 import { quotedEnd } from '../../operators/action-log.sql.ts'
 import type { StoryAction } from '../../payments/books/order-story.sql.ts'
 import type { OrderStatus } from '../../payments/kinds.ts'
@@ -138,10 +139,10 @@ export type DiscrepancyPage = DiscrepancyRecord & {
 
 const findDiscrepancyStatement = statement.global(
   'console.findDiscrepancy',
-  `select ${discrepancyColumns},
+  sql`select ${discrepancyColumns},
     (select coalesce(json_agg(json_build_object(
-       'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},
-       'outcome', e.outcome, 'endedAt', ${iso('e.ended_at')}) order by b.happened_at), '[]')
+       'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso(sql`b.happened_at`)},
+       'outcome', e.outcome, 'endedAt', ${iso(sql`e.ended_at`)}) order by b.happened_at), '[]')
      from (select * from operator_actions a
            where a.step = 'BEGUN' and a.subject in (d.discrepancy_id::text, d.order_id)
              and (a.subject = d.discrepancy_id::text
@@ -149,8 +150,8 @@ const findDiscrepancyStatement = statement.global(
            order by a.happened_at limit 1000) b
      ${quotedEnd}) as "acts",
     (select coalesce(json_agg(json_build_object(
-       'discrepancyId', s.discrepancy_id, 'kind', s.kind, 'foundAt', ${iso('s.found_at')},
-       'resolvedAt', ${iso('s.resolved_at')}) order by s.found_at desc), '[]')
+       'discrepancyId', s.discrepancy_id, 'kind', s.kind, 'foundAt', ${iso(sql`s.found_at`)},
+       'resolvedAt', ${iso(sql`s.resolved_at`)}) order by s.found_at desc), '[]')
      from (select * from discrepancies a
            where a.customer_id = d.customer_id and a.order_id = d.order_id and a.discrepancy_id <> d.discrepancy_id
            order by a.found_at desc limit 20) s) as "others"

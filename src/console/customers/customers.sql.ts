@@ -3,6 +3,7 @@
 import type { KeyStatus } from '../../customers/customers.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
+import { sql } from '../../db/sql.ts'
 import { platformCustomer } from '../../events/outbox.sql.ts'
 
 export type ListedCustomer = {
@@ -203,15 +204,15 @@ export type CustomerPage = ListedCustomer & {
 
 const findCustomerPageStatement = statement.ofCustomer(
   'console.findCustomerPage',
-  `select ${columns}, coalesce(
+  sql`select ${columns}, coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
        where t.step <= a.low_credits), '[]') as "lowCredits",
     (select count(*) from (
        select from orders o where o.customer_id = c.customer_id and o.status = 'PENDING' limit $2) pending
     ) as "pendingOrders",
     (select coalesce(json_agg(json_build_object(
-       'keyId', k.key_id, 'lastFour', k.last_four, 'status', k.status, 'createdAt', ${iso('k.created_at')},
-       'suspendedAt', ${iso('k.suspended_at')}) order by k.created_at desc, k.key_id), '[]')
+       'keyId', k.key_id, 'lastFour', k.last_four, 'status', k.status, 'createdAt', ${iso(sql`k.created_at`)},
+       'suspendedAt', ${iso(sql`k.suspended_at`)}) order by k.created_at desc, k.key_id), '[]')
      from (select * from api_keys where customer_id = c.customer_id order by created_at desc, key_id limit $3) k
     ) as "keys"
   from customers c

@@ -3,6 +3,7 @@
 // lists are merged here.
 import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import type { FailedConfirm } from '../../payments/failure-reasons.ts'
 import type { OperationKind, OrderStatus } from '../../payments/kinds.ts'
 import { failedConfirmColumn, type Order, orderColumns } from '../../payments/orders.sql.ts'
@@ -47,12 +48,12 @@ const quotedFailureCode = `
     select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
     from (select ${failedConfirmColumn}) f`
 
-const scopes = { groups: '$1::uuid is null', customer: 'o.customer_id = $1::uuid' }
+const scopes = { groups: sql`$1::uuid is null`, customer: sql`o.customer_id = $1::uuid` }
 type ListScope = keyof typeof scopes
 
-function matching(scope: ListScope): string {
+function matching(scope: ListScope): Sql {
   const quotedScope = scopes[scope]
-  return `
+  return sql`
     from orders o
     where ${quotedScope} and o.order_id < $2 and o.order_id >= $3
       and ($4::text is null or o.status = $4)
@@ -67,31 +68,34 @@ function valuesOf(filter: OrdersFilter): unknown[] {
   return [...bounds, status, packageType, isOpen, failure?.codes ?? null, failure?.areWanted ?? null]
 }
 
-const listed = (quotedPage: string, quotedOrder: string) => `select o.customer_id as "customerId",
+const listed = (quotedPage: Sql, quotedOrder: Sql) => sql`select o.customer_id as "customerId",
     c.name as "customerName", ${orderColumns},
     case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
                   when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (${quotedOpenOperation}) as "openOperation", ${failedConfirmColumn}
   from (select o.* ${quotedPage} order by ${quotedOrder} limit $9) o
   left join customers c on c.customer_id = o.customer_id
-  cross join lateral ${partsOf('o')} parts
+  cross join lateral ${partsOf(sql`o`)} parts
   order by ${quotedOrder}`
 
-const newest = (scope: ListScope) => listed(matching(scope), 'o.order_id desc')
+const newest = (scope: ListScope) => listed(matching(scope), sql`o.order_id desc`)
 
-function highest(scope: ListScope): string {
-  const isAfter = ' and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text))'
-  return listed(matching(scope) + isAfter, 'o.amount desc, o.order_id desc')
+function highest(scope: ListScope): Sql {
+  const quotedMatching = matching(scope)
+  return listed(
+    sql`${quotedMatching} and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text))`,
+    sql`o.amount desc, o.order_id desc`,
+  )
 }
 
-function summed(scope: ListScope): string {
+function summed(scope: ListScope): Sql {
   const quotedMatching = matching(scope)
-  return `select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
+  return sql`select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
     coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
                                when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
       0)::bigint as "kept"
     from (select o.* ${quotedMatching}) o
-    cross join lateral ${partsOf('o')} parts`
+    cross join lateral ${partsOf(sql`o`)} parts`
 }
 
 const newestStatement = statement.ofEachGroup('console.listOrders', newest('groups'))
@@ -135,7 +139,7 @@ export async function sumOrders(database: Database, filter: OrdersFilter): Promi
   return { count: total('count'), amount: total('amount'), kept: total('kept') }
 }
 
-const stretchEnd = (quotedScope: string) => `select o.order_id as "orderId" from orders o
+const stretchEnd = (quotedScope: Sql) => sql`select o.order_id as "orderId" from orders o
   where ${quotedScope} and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1`
 
 const findStretchEndStatement = statement.global('console.findStretchEnd', stretchEnd(scopes.groups))

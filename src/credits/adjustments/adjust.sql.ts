@@ -3,6 +3,7 @@
 // or stores the request. So two adjustments at once cannot both use what is left. On a cluster the row is on another server than
 // the account: there the day is charged first, and stays charged when nothing follows.
 import { type Database, defineStep, isRestrictViolation, statement } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
 import { type AdjustmentKind, recordAdjustments } from './adjustments.sql.ts'
@@ -25,9 +26,9 @@ export type Adjustment = {
 
 /** A day that is charged for it already allows it again. */
 export const chargeDay = defineStep(
-  'charged',
+  sql`charged`,
   'credits.chargeDay',
-  (rows) => `charge as (
+  (rows) => sql`charge as (
     insert into adjustment_days as d (actor, day, credits, charges)
     select $1, (now() at time zone 'Asia/Seoul')::date, abs($2::bigint), array[$3::text] from ${rows}
     where abs($2::bigint) <= $4::bigint
@@ -46,7 +47,7 @@ export const chargeDay = defineStep(
 
 const findDayStatement = statement.global(
   'credits.findDay',
-  (replicated) => `select credits as "used", coalesce($2::text = any (charges), false) as "isCharged"
+  (replicated) => sql`select credits as "used", coalesce($2::text = any (charges), false) as "isCharged"
   from adjustment_days
   where actor = $1 and day = (now() at time zone 'Asia/Seoul')::date and ($2::text is null or ${replicated})`,
 )
@@ -77,12 +78,12 @@ export const chargeValues = (charge: Charge, perDay: number): unknown[] => [
 ]
 
 /** CTE `movement` and everything that follows from it, from a CTE `cause` with one row. */
-const moveByCause = `
+const moveByCause = sql`
   movement as (
     select customer_id, turn, kind, credits as delta, 0 as held_delta, null::text as order_id, null::text as reference,
            null::uuid as hold_id, null::text as service_id, 1 as events, null::timestamptz as not_before
     from cause
-  ),${applyMovements},${recordAdjustments('cause')},
+  ),${applyMovements},${recordAdjustments(sql`cause`)},
   event as (
     select customer_id, first_event as event_number, 'credits.adjusted' as type,
            json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'balance', available) as data,
@@ -97,14 +98,14 @@ const isUnused = `not exists (select from adjustments where customer_id = $1 and
 const adjustStatement = statement.ofCustomerAndStep(
   'credits.adjust',
   chargeDay,
-  (charged) => `with recursive target as (
+  (charged) => sql`with recursive target as (
     select $1::uuid as customer_id, null::timestamptz as not_before
     where ${isUnused}
   ),${lockAccountsOf('target')},
   covered as (
     select from account where available + $4::bigint >= 0
   ),
-  ${charged('covered')},
+  ${charged(sql`covered`)},
   cause as (
     select $1::uuid as customer_id, 1::bigint as turn, $2::uuid as adjustment_id, $3::text as kind, $4::bigint as credits,
            null::bigint as reversed_entry, $6::text as actor, null::text as approved_by, $5::text as reason
@@ -127,10 +128,10 @@ export async function insertAdjustment(
 const requestStatement = statement.ofCustomerAndStep(
   'credits.requestAdjustment',
   chargeDay,
-  (charged) => `with covered as (
+  (charged) => sql`with covered as (
     select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and ${isUnused} for no key update
   ),
-  ${charged('covered')}
+  ${charged(sql`covered`)}
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
   select $1, $2, $3, $4, $5, $6 from charged
   returning adjustment_id`,
@@ -150,7 +151,7 @@ function valuesOf({ customerId, adjustmentId, kind, credits, reason, actor }: Ad
 const approveStatement = statement.ofCustomerAndStep(
   'credits.approveAdjustment',
   chargeDay,
-  (charged) => `with recursive target as (
+  (charged) => sql`with recursive target as (
     select customer_id, null::timestamptz as not_before
     from adjustment_requests
     where customer_id = $1 and adjustment_id = $2 and state = 'PENDING' and requested_by <> $3
@@ -164,7 +165,7 @@ const approveStatement = statement.ofCustomerAndStep(
     ) r
     where r.state = 'PENDING' and a.available + r.credits >= 0
   ),
-  ${charged('request')},
+  ${charged(sql`request`)},
   cause as (
     select customer_id, 1::bigint as turn, adjustment_id, kind, credits, null::bigint as reversed_entry,
            requested_by as actor, $3::text as approved_by, reason
@@ -228,7 +229,7 @@ const requestColumns = `r.customer_id as "customerId", r.adjustment_id as "adjus
 
 const findRequestStatement = statement.global(
   'credits.findAdjustmentRequest',
-  (replicated) => `select ${requestColumns} from adjustment_requests r where r.adjustment_id = $1 and ${replicated}`,
+  (replicated) => sql`select ${requestColumns} from adjustment_requests r where r.adjustment_id = $1 and ${replicated}`,
 )
 
 export async function findRequest(database: Database, adjustmentId: string): Promise<AdjustmentRequest | undefined> {
@@ -241,10 +242,10 @@ export type AcceptanceRequest = Omit<Adjustment, 'kind'> & { discrepancyId: stri
 const requestPartStatement = statement.ofCustomerAndStep(
   'credits.requestPart',
   chargeDay,
-  (charged) => `with account as (
+  (charged) => sql`with account as (
     select from accounts where customer_id = $1
   ),
-  ${charged('account')}
+  ${charged(sql`account`)}
   insert into adjustment_requests
     (customer_id, adjustment_id, kind, credits, reason, requested_by, discrepancy_id, order_id, amount)
   select $1, $2, 'PART', $3, $4, $5, $6, $7, $8 from charged
@@ -269,7 +270,7 @@ export type StoredPart = { adjustmentId: string; credits: number; amount: number
 
 const findPartRequestStatement = statement.ofCustomer(
   'credits.findPartRequest',
-  (replicated) => `select adjustment_id as "adjustmentId", credits, amount
+  (replicated) => sql`select adjustment_id as "adjustmentId", credits, amount
   from adjustment_requests
   where customer_id = $1 and discrepancy_id = $2 and kind = 'PART' and state = 'PENDING' and ${replicated}`,
 )
@@ -309,7 +310,7 @@ export type AdjustmentState = {
 
 const findStateStatement = statement.ofCustomer(
   'credits.findAdjustmentState',
-  (replicated) => `select (select balance - held from accounts where customer_id = $1) as "available",
+  (replicated) => sql`select (select balance - held from accounts where customer_id = $1) as "available",
     (select json_build_object('kind', a.kind, 'credits', a.credits, 'available', e.balance_after - e.held_after)
      from adjustments a
      join ledger_entries e on e.customer_id = a.customer_id and e.entry_number = a.entry_number

@@ -106,6 +106,10 @@ async function refusalOf(
   return refuse('SVC001')
 }
 
+export function isSecondPerson({ requestedBy }: AdjustmentRequest, actor: string): boolean {
+  return requestedBy !== actor
+}
+
 /** By another operator than the one who requested it. */
 export async function approve(
   database: Database,
@@ -114,11 +118,11 @@ export async function approve(
   perDay: number,
 ): Promise<AdjustmentResult> {
   const request = await requireRequest(database, adjustmentId)
-  const { customerId, kind, credits, requestedBy } = request
+  const { customerId, kind, credits } = request
   const result = { adjustmentId, customerId, kind, credits }
   const charge = { ...result, actor }
   const before = await findAdjustmentState(database, request)
-  const mayApprove = request.state === 'PENDING' && requestedBy !== actor && isCovered(before, credits)
+  const mayApprove = request.state === 'PENDING' && isSecondPerson(request, actor) && isCovered(before, credits)
   if (mayApprove) {
     const available = await approveRequest(database, charge, perDay)
     if (available !== undefined) return { ...result, state: 'DONE', available }
@@ -128,7 +132,7 @@ export async function approve(
     return { ...result, ...resultOf(request, await findAdjustmentState(database, request)) }
   }
   if (state !== 'PENDING') throw adjustmentRefusals.decided(state, decidedBy)
-  if (requestedBy === actor) throw adjustmentRefusals.secondPerson()
+  if (!isSecondPerson(request, actor)) throw adjustmentRefusals.secondPerson()
   throw await refusalOf(database, charge, await findAdjustmentState(database, request), perDay)
 }
 
@@ -146,11 +150,11 @@ export async function requireApprovable(
   actor: string,
 ): Promise<AdjustmentRequest> {
   const request = await requireRequest(database, adjustmentId)
-  const { state, decidedBy, requestedBy } = request
+  const { state, decidedBy } = request
   if (state !== 'PENDING' && !(state === 'APPROVED' && decidedBy === actor)) {
     throw adjustmentRefusals.decided(state, decidedBy)
   }
-  if (requestedBy === actor) throw adjustmentRefusals.secondPerson()
+  if (!isSecondPerson(request, actor)) throw adjustmentRefusals.secondPerson()
   return request
 }
 

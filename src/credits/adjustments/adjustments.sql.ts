@@ -1,18 +1,20 @@
 // The records of adjustments: credits that no payment stands behind. The movement is an entry of the ledger; the record has its
 // reason, and the operator or the service that made it.
+
 import { type Database, statement } from '../../db/database.ts'
+import { listOf, quoted, type Sql, sql } from '../../db/sql.ts'
 
 export const adjustmentKinds = ['GOODWILL', 'CORRECTION', 'REVERSAL'] as const
 /** As SQL. */
-export const adjustmentKindList = adjustmentKinds.map((kind) => `'${kind}'`).join(', ')
+export const adjustmentKindList = listOf(adjustmentKinds.map(quoted))
 export type AdjustmentKind = (typeof adjustmentKinds)[number]
 
 /**
  * CTE `adjustment`: a record for each movement of the statement, with its cause from `source`, which has the columns
  * customer_id, turn, adjustment_id, reversed_entry, actor, approved_by, reason.
  */
-export function recordAdjustments(source: string): string {
-  return `
+export function recordAdjustments(source: Sql): Sql {
+  return sql`
   adjustment as (
     insert into adjustments
       (customer_id, adjustment_id, kind, credits, entry_number, reversed_entry, service_id, actor, approved_by, reason,

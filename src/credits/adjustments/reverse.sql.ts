@@ -2,6 +2,7 @@
 // service that spent can: by its name, because a token that replaces another has an id of its own.
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
+import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf } from '../ledger.sql.ts'
 import type { ReferenceUse } from '../references.sql.ts'
@@ -48,7 +49,7 @@ const reversals = inputs<ReversalInput>({
 // customer from the locked row, so that they cannot be called before.
 const reverseStatement = statement.ofCustomers(
   'credits.reverse',
-  (replicated) => `with recursive input as (
+  (replicated) => sql`with recursive input as (
     select * from unnest(${reversals.arrays}) with ordinality as i (${reversals.columns}, ordinal)
   ),
   known as (
@@ -89,7 +90,7 @@ const reverseStatement = statement.ofCustomers(
     select customer_id, turn, 'REVERSAL' as kind, wanted as delta, 0 as held_delta, null::text as order_id, reference,
            null::uuid as hold_id, service_id, 1 as events, null::timestamptz as not_before
     from cause
-  ),${applyMovements},${recordAdjustments('cause')},
+  ),${applyMovements},${recordAdjustments(sql`cause`)},
   event as (
     select m.customer_id, m.first_event as event_number, 'credits.reversed' as type,
            json_build_object('customerId', m.customer_id, 'reference', m.reference, 'reversedReference',

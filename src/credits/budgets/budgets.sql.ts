@@ -2,6 +2,7 @@
 // spend or hold is checked (restricted.sql.ts).
 import { newBudgetId, uuidPattern } from '../../core/ids.ts'
 import { type Database, statement } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
 import type { BudgetPeriod, BudgetScope } from './kinds.ts'
 import { renewalOf } from './usage.sql.ts'
 
@@ -64,7 +65,7 @@ export async function setBudget(
 
 const removeBudgetStatement = statement.global(
   'credits.removeBudget',
-  (replicated) => `with removed as (
+  (replicated) => sql`with removed as (
     update budgets set removed_at = now() where budget_id = $1 and removed_at is null
   )
   select where ${replicated}`,
@@ -106,7 +107,7 @@ export type ListedBudget = Budget & { customerId: string; customerName: string |
 /** Keys or users of a budget that are listed. */
 const mostUses = 100
 
-const renewal = renewalOf('now_in.period_start', 'b.period')
+const renewal = renewalOf(sql`now_in.period_start`, sql`b.period`)
 
 const listBudgetsStatement = statement.global(
   'credits.listBudgets',
@@ -121,7 +122,7 @@ const listBudgetsStatement = statement.global(
 
 const findUsesStatement = statement.ofCustomers(
   'credits.findBudgetUses',
-  `select b.budget_id as "budgetId", ${renewal} as "renewsAt",
+  sql`select b.budget_id as "budgetId", ${renewal} as "renewsAt",
     case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
          else json_build_array(json_build_object(
            'value', b.value, 'used', one.used, 'left', greatest(b.credits - one.used, 0))) end as "uses"

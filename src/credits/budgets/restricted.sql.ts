@@ -4,6 +4,7 @@
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
+import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import type { HoldOpened, HoldOpening } from '../holds/holds.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
@@ -28,7 +29,7 @@ const spends = inputs<SpendInput>({
 
 const spendRestrictedStatement = statement.ofCustomers(
   'credits.spendRestricted',
-  (replicated) => `with recursive input as (
+  (replicated) => sql`with recursive input as (
     select *, false as at_most, null::timestamptz as not_before from unnest(${spends.arrays}) as i (${spends.columns})
   ),
   known as (
@@ -85,7 +86,7 @@ const openings = inputs<HoldOpening>({
 
 const openRestrictedHoldStatement = statement.ofCustomers(
   'credits.openRestrictedHold',
-  (replicated) => `with recursive input as (
+  (replicated) => sql`with recursive input as (
     select *, null::timestamptz as not_before from unnest(${openings.arrays}) as i (${openings.columns})
   ),
   known as (
@@ -155,7 +156,7 @@ const wanted = inputs<WantedCredits>({
 
 const previewMovementStatement = statement.ofCustomers(
   'credits.previewMovement',
-  `with wanted as (
+  sql`with wanted as (
     select * from unnest(${wanted.arrays}) as i (${wanted.columns})
   ),
   account as (

@@ -4,11 +4,12 @@
 // and PostgreSQL lets one of them run again. A row that does not exist yet is inserted; of two statements that insert the same row the second is refused
 // by the primary key and runs again.
 import { iso } from '../../db/iso.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import { allCustomers, type BudgetPeriod, type BudgetScope } from './kinds.ts'
 
 /** SQL: the end of a period, in Korean time. */
-export function renewalOf(periodStart: string, period: string): string {
-  return `(${periodStart} at time zone 'Asia/Seoul' + ('1 ' || ${period})::interval) at time zone 'Asia/Seoul'`
+export function renewalOf(periodStart: Sql, period: Sql): Sql {
+  return sql`(${periodStart} at time zone 'Asia/Seoul' + ('1 ' || ${period})::interval) at time zone 'Asia/Seoul'`
 }
 
 /** The budget that refuses a movement: of several, the one with the least left. */
@@ -53,15 +54,15 @@ export const hasServiceBudget = `
  * Budgets and suspension are read as they were when the statement began, the account as it is after the wait for its lock. When
  * either has changed meanwhile, so has the mark of the account: the verdict is stale, and the statement runs again.
  */
-export const checkRestrictions = checkWith('for no key update')
-export const checkServiceBudgets = checkWith('for no key update', 'of service')
+export const checkRestrictions = checkWith(sql`for no key update`)
+export const checkServiceBudgets = checkWith(sql`for no key update`, 'of service')
 
 /** The same without locks, for a dry run. */
-export const previewRestrictions = checkWith('')
+export const previewRestrictions = checkWith(sql``)
 
-function checkWith(lock: string, counted: 'all' | 'of service' = 'all'): string {
+function checkWith(lock: Sql, counted: 'all' | 'of service' = 'all'): Sql {
   const isOfService = counted === 'of service'
-  return `
+  return sql`
   subject as (
     select b.customer_id, b.budget_id, b.scope, b.period, b.credits as most, b.warn_at,
            coalesce(b.value, nullif(label.value, '')) as shown_value,
@@ -84,7 +85,7 @@ function checkWith(lock: string, counted: 'all' | 'of service' = 'all'): string 
   ),
   present_usage as (
     select s.*, u.budget_id is not null as is_there, now_used.*,
-           ${renewalOf('now_used.period_start', 's.period')} as renews_at
+           ${renewalOf(sql`now_used.period_start`, sql`s.period`)} as renews_at
     from (select * from subject order by customer_id, budget_id, value) s
     left join lateral (
       select * from budget_usage u
@@ -118,7 +119,7 @@ function checkWith(lock: string, counted: 'all' | 'of service' = 'all'): string 
            (select json_build_object(
               'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
               'left', greatest(u.most - u.used, 0),
-              'renewsAt', ${iso('u.renews_at')})
+              'renewsAt', ${iso(sql`u.renews_at`)})
             from usage u
             where u.used + u.credits > u.most
             order by u.most - u.used, u.renews_at desc, u.budget_id
@@ -165,13 +166,13 @@ export const chargedUsage = `
  * Rows of a CTE `event`: budgets of which little is left. Once in a period. Their numbers are the first of the movement. The
  * event of a budget of all customers is in the queue of the customer whose movement it was.
  */
-export const budgetLowEvents = `
+export const budgetLowEvents = sql`
     select m.customer_id, m.first_event + c.place - 1 as event_number, 'budget.low' as type,
            json_build_object(
              'customerId', m.customer_id, 'allCustomers', c.customer_id <> m.customer_id, 'budgetId', c.budget_id,
              'scope', c.scope, 'value', c.shown_value, 'period', c.period, 'credits', c.most,
              'used', c.used + c.credits, 'left', c.most - c.used - c.credits,
-             'renewsAt', ${iso('c.renews_at')}) as data,
+             'renewsAt', ${iso(sql`c.renews_at`)}) as data,
            m.moved_at
     from moved m
     cross join (

@@ -4,6 +4,7 @@
 // and what has been used, checks, and only then moves and counts.
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
+import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { budgetLowEvents, checkServiceBudgets, countUsage, giveBackUsage, type Verdict } from '../budgets/usage.sql.ts'
 import { applyMovements, lockAccountsOf } from '../ledger.sql.ts'
@@ -41,7 +42,7 @@ const captures = inputs<ForeignCapture>({
 // A part that takes the last credits ends the hold, as captureParts has it. Only an end gives back what was not captured.
 const captureForeignHoldStatement = statement.ofCustomers(
   'credits.captureForeignHold',
-  `with recursive input as (
+  sql`with recursive input as (
     select * from unnest(${captures.arrays}) as i (${captures.columns})
   ),
   locked_hold as (

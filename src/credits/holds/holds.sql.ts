@@ -6,6 +6,7 @@
 import { type Database, statement } from '../../db/database.ts'
 import { takeFromGroups } from '../../db/groups.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
+import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { giveBackUsage, hasServiceBudget, servicesWithBudget, type Verdict } from '../budgets/usage.sql.ts'
 import { applyHolds, applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
@@ -56,7 +57,7 @@ const openings = inputs<HoldOpening>({
 
 const openHoldsStatement = statement.ofCustomers(
   'credits.openHolds',
-  (replicated) => `with recursive input as (
+  (replicated) => sql`with recursive input as (
     select i.*,${hasServiceBudget} as has_service_budget
     from unnest(${openings.arrays}) with ordinality as i (${openings.columns}, ordinal)${servicesWithBudget}
   ),
@@ -162,7 +163,7 @@ const extensions = inputs<HoldExtension>({
 // clock_timestamp: a statement that waited past the end must not extend a hold that another has found expired meanwhile.
 const extendHoldsStatement = statement.ofCustomers(
   'credits.extendHolds',
-  `with input as (
+  sql`with input as (
     select * from unnest(${extensions.arrays}) with ordinality as i (${extensions.columns}, ordinal)
   ),
   locked_hold as (
@@ -203,7 +204,7 @@ const parts = inputs<HoldPart>({
 // The last credits of a hold end it: then the part is its closing capture, and `credits` stays what was held until then.
 const capturePartsStatement = statement.ofCustomers(
   'credits.captureParts',
-  `with recursive input as (
+  sql`with recursive input as (
     select * from unnest(${parts.arrays}) with ordinality as i (${parts.columns}, ordinal)
   ),
   locked_hold as (
@@ -278,7 +279,7 @@ const endings = inputs<HoldEnding>({
 // It releases credits or takes held ones, so the available credits cannot fall below a threshold: no `credits.low`.
 const endHoldsStatement = statement.ofCustomers(
   'credits.endHolds',
-  `with recursive input as (
+  sql`with recursive input as (
     select * from unnest(${endings.arrays}) with ordinality as i (${endings.columns}, ordinal)
   ),
   locked_hold as (
@@ -327,7 +328,7 @@ const findHoldsStatement = statement.ofCustomers(
   'credits.findHolds',
   (
     replicated,
-  ) => `select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.captured_in_parts as "capturedInParts", h.state,
+  ) => sql`select i.ordinal, h.hold_id as "holdId", h.credits, h.captured, h.captured_in_parts as "capturedInParts", h.state,
     e.reference is not null as "isEndedByPart", e.balance_after - e.held_after as "available"
   from unnest(${searches.arrays}) with ordinality as i (${searches.columns}, ordinal)
   join holds h using (customer_id, hold_id)

@@ -147,7 +147,7 @@ async function findEndedHold(credits: Credits, search: HoldSearch): Promise<Hold
 }
 
 /** The hold when it has ended as requested, or the refusal. */
-function requireSameEnd(hold: Hold | null, { ending, captured }: EndRequest): Hold {
+export function requireSameEnd(hold: Hold | null, { ending, captured }: EndRequest): Hold {
   if (!hold) throw holdRefusals.holdNotFound()
   const wanted = ending === 'CAPTURE' ? (captured ?? hold.credits) : null
   if (wanted !== null && wanted > hold.credits) throw holdRefusals.moreThanHeld(hold)

@@ -1,5 +1,6 @@
 // What the platform owes: the lots of all customers with credits that were unspent at a moment, read customer by customer.
 import { type Database, statement } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
 import { type Lot, lotsOfAccounts } from './lots.sql.ts'
 
 export type OutstandingLot = Pick<
@@ -20,7 +21,7 @@ export async function listAccounts(database: Database, after: string, limit: num
 // The last entry before the moment is found by bisecting the entry numbers of each customer, as in the statement of a customer.
 const listOutstandingStatement = statement.ofCustomers(
   'credits.listOutstandingLots',
-  `with recursive search (customer_id, low, high) as (
+  sql`with recursive search (customer_id, low, high) as (
     select customer_id, 0::bigint, last_entry from accounts where customer_id = any ($1::uuid[])
     union all
     select customer_id, case when is_before then middle else low end, case when is_before then high else middle - 1 end

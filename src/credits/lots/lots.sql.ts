@@ -9,13 +9,14 @@
 // is counted as if the cancels and refunds under way had ended: what they take is neither in the balance nor in the room of
 // their orders. So no credit is counted for two of them, and a quote is what refundable_credits() of the schema allows.
 import { type Database, statement } from '../../db/database.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import { pricePerCredit } from './price.ts'
 
 // Parts of an order's payment that were cancelled at the gateway and accepted are operations of the kind PART: the order has
 // neither their amount nor their credits any more.
 
 /** A subquery with one row: `amount` and `credits` of the parts of the order in a row, of those that match the condition. */
-export const partsOf = (order: string, condition = 'true') => `(
+export const partsOf = (order: Sql, condition = sql`true`) => sql`(
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
       from payment_operations part
       where part.customer_id = ${order}.customer_id and part.order_id = ${order}.order_id and part.kind = 'PART'
@@ -48,10 +49,10 @@ export type Lot = {
  * they were after that entry, at that moment. `paid` is the part of the balance that comes from orders. `closing` (order_id,
  * credits_held) are the orders that a cancel or refund under way is about, and what it takes, which is not part of `paid`.
  */
-const grantedLots = grantedBy('join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number')
+const grantedLots = grantedBy(sql`join orders o on o.customer_id = a.customer_id and o.grant_entry <= a.entry_number`)
 
-function grantedBy(fromOrders: string): string {
-  return `
+function grantedBy(fromOrders: Sql): Sql {
+  return sql`
     select o.customer_id, o.order_id, o.package_type, o.amount, o.credits, o.grant_entry, o.confirmed_at, o.refunded_amount,
            a.paid, past.status, own.reserved, parts.amount as parts_amount, parts.credits as parts_credits,
            case past.status when 'CONFIRMED' then o.credits - parts.credits - own.reserved
@@ -60,7 +61,7 @@ function grantedBy(fromOrders: string): string {
     ${fromOrders}
     left join closing c on c.order_id = o.order_id
     cross join lateral (select coalesce(c.credits_held, 0) as reserved) own
-    cross join lateral ${partsOf('o', 'part.closed_at <= a.moment')} parts
+    cross join lateral ${partsOf(sql`o`, sql`part.closed_at <= a.moment`)} parts
     cross join lateral (
       select case
         when o.rollback_entry <= a.entry_number then 'CANCELLED'
@@ -87,7 +88,7 @@ const lotsOfPlaced = `
   )`
 
 /** CTE `lot`: all lots of the customers of `account`. At an earlier moment nothing counts as taken before it was. */
-export const lotsOfAccounts = `
+export const lotsOfAccounts = sql`
   closing as (
     select null::text as order_id, 0::bigint as credits_held where false
   ),
@@ -101,8 +102,8 @@ export const lotsOfAccounts = `
 
 const fewLots = 100
 
-const newestLotsAfter = (entry: string) =>
-  grantedBy(`
+const newestLotsAfter = (entry: Sql) =>
+  grantedBy(sql`
     cross join lateral (
       select * from orders o
       where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry > ${entry}
@@ -110,7 +111,7 @@ const newestLotsAfter = (entry: string) =>
       limit ${fewLots}) o`)
 
 /** The room of the lots after an entry, or of the newest of them: where that is room for all that is paid, more changes nothing. */
-const roomNewerThan = (entry: string) => `(
+const roomNewerThan = (entry: Sql) => sql`(
       select case when newest.room >= a.paid then newest.room
         else (select coalesce(sum(g.room), 0) from (${grantedLots} where o.grant_entry > ${entry}) g) end
       from account a
@@ -122,9 +123,9 @@ const roomNewerThan = (entry: string) => `(
  *
  * What a cancel or refund under way holds is shown with its own order; holds of services take the lots that are used next.
  */
-const lotsOfPage = `
+const lotsOfPage = sql`
   above as (
-    select p.*, ${roomNewerThan('(select max(grant_entry) from page)')} + coalesce(sum(room) over newer, 0) as newer_room
+    select p.*, ${roomNewerThan(sql`(select max(grant_entry) from page)`)} + coalesce(sum(room) over newer, 0) as newer_room
     from page p
     window newer as (order by grant_entry desc rows between unbounded preceding and 1 preceding)
   ),
@@ -140,7 +141,7 @@ const lotsOfPage = `
     cross join account a
   )`
 
-const accountWith = (condition: string) => `
+const accountWith = (condition: Sql) => sql`
   closing as (
     select order_id, credits_held from payment_operations
     where customer_id = $1 and state = 'OPEN' and kind <> 'CONFIRM' and ${condition}
@@ -153,8 +154,8 @@ const accountWith = (condition: string) => `
     where customer_id = $1
   )`
 
-const accountNow = accountWith('true')
-const quotedAccount = accountWith('($3::boolean or order_id = $2)')
+const accountNow = accountWith(sql`true`)
+const quotedAccount = accountWith(sql`($3::boolean or order_id = $2)`)
 
 const lotColumns = `
   grant_entry as "entryNumber", order_id as "orderId", package_type as "packageType", status, confirmed_at as "grantedAt",
@@ -162,7 +163,7 @@ const lotColumns = `
   refunded_amount as "refundedAmount"`
 
 /** Within the lateral subquery, so that the index gives them in this order and no more than these are read. */
-const newestLots = grantedBy(`
+const newestLots = grantedBy(sql`
     cross join lateral (
       select * from orders o
       where o.customer_id = a.customer_id and o.grant_entry <= a.entry_number and o.grant_entry < $2
@@ -172,7 +173,7 @@ const newestLots = grantedBy(`
 
 const listLotsStatement = statement.ofCustomer(
   'credits.listLots',
-  `with ${accountNow},
+  sql`with ${accountNow},
   page as (${newestLots}
   ),${lotsOfPage}
   select ${lotColumns}
@@ -201,7 +202,7 @@ export type LotOfOrder = Lot & {
 
 const findLotStatement = statement.ofCustomer(
   'credits.findLot',
-  `with ${quotedAccount},
+  sql`with ${quotedAccount},
   page as (${grantedLots} where o.order_id = $2
   ),${lotsOfPage}
   select ${lotColumns}, (select entry_number from account) as "lastEntry",

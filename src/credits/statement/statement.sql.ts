@@ -3,6 +3,7 @@
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
+import { sql } from '../../db/sql.ts'
 
 export const entryKinds = [
   'GRANT',
@@ -148,11 +149,11 @@ const heldLimit = 100
 
 const readAccountStatement = statement.ofCustomer(
   'credits.readAccount',
-  `select a.balance, a.held, a.adjusted, a.last_entry as "lastEntry", (
+  sql`select a.balance, a.held, a.adjusted, a.last_entry as "lastEntry", (
     select coalesce(json_agg(s order by s."expiresAt"), '[]')
     from (
       (select 'HOLD' as "by", h.hold_id as "holdId", h.credits, e.reference, null as "orderId", t.name as "service",
-              ${iso('h.expires_at')} as "expiresAt"
+              ${iso(sql`h.expires_at`)} as "expiresAt"
        from (select * from holds
              where customer_id = a.customer_id and state = 'ACTIVE'
              order by expires_at

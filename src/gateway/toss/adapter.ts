@@ -233,7 +233,8 @@ export function createTossGateway(client: TossClient, log: GatewayLog): Gateway 
   }
 }
 
-function unreadableOutcome({ unreadable: code, ...serverError }: Unreadable): Unknown {
+/** Silence, and an answer that cannot be read, decide nothing. */
+export function unreadableOutcome({ unreadable: code, ...serverError }: Unreadable): Unknown {
   return { kind: 'unknown', code, ...serverError }
 }
 
@@ -278,7 +279,7 @@ function captureOf(payment: Payment): Pick<Approved, 'transactionKey' | 'slip'> 
  * Captured, and cancelled at the gateway before we knew of the capture. If nothing is left there is nothing to grant credits
  * for. If part of it is left the capture stands, and a person has to look at the refunded part.
  */
-function capturedAndCancelled(payment: Payment): LookupResult {
+export function capturedAndCancelled(payment: Payment): LookupResult {
   switch (moneyOf(payment)) {
     case 'returned':
       return { kind: 'rejected', code: payment.status, returned: true }

@@ -4,6 +4,7 @@
 // related rows are read by index.
 import { type Database, type Statement, statement } from '../../db/database.ts'
 import { groupsOf } from '../../db/groups.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import { rules, rulesOf } from './rules.ts'
 import { type Scan, type ScanName, scans } from './scans.sql.ts'
 
@@ -14,26 +15,29 @@ import { type Scan, type ScanName, scans } from './scans.sql.ts'
  */
 export const maxChunkRows = 10_000
 
-const keyParameters = (scan: Scan) => scan.key.map(({ type }, index) => `$${index + 4}::${type}`).join(', ')
+/** The tables of scans and rules are constants. */
+const constant = (text: string) => text as Sql
+
+const keyParameters = (scan: Scan) => constant(scan.key.map(({ type }, index) => `$${index + 4}::${type}`).join(', '))
 
 // A page begins with the last row of the page before, which is not checked again; $2 is true for the first page.
-function textOf(name: ScanName): string {
+function textOf(name: ScanName): Sql {
   const scan = scans[name]
-  const columns = scan.key.map(({ column }) => column).join(', ')
-  const descending = scan.key.map(({ column }) => `${column} desc`).join(', ')
+  const columns = constant(scan.key.map(({ column }) => column).join(', '))
+  const descending = constant(scan.key.map(({ column }) => `${column} desc`).join(', '))
   const broken = rulesOf(name).map((each) => `case when (${each.holds}) is not true then ${rules.indexOf(each)} end`)
-  return `with page as materialized (
+  return sql`with page as materialized (
     select *, $2::boolean or (${columns}) > (${keyParameters(scan)}) as fresh
-    from (select * from ${scan.table} where (${columns}) >= (${keyParameters(scan)})
+    from (select * from ${constant(scan.table)} where (${columns}) >= (${keyParameters(scan)})
           order by ${columns} limit ${maxChunkRows + 1}) bounded
     order by ${columns}
     limit $1::int
   ),
   judged as (
-    select fresh, jsonb_build_object(${scan.identity}) as identity, jsonb_build_object(${scan.detail}) as detail,
+    select fresh, jsonb_build_object(${constant(scan.identity)}) as identity, jsonb_build_object(${constant(scan.detail)}) as detail,
            array_remove(array[
-             ${broken.join(',\n             ')}], null) as broken
-    from ${scan.subjects}
+             ${constant(broken.join(',\n             '))}], null) as broken
+    from ${constant(scan.subjects)}
   ),
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,

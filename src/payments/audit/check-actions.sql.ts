@@ -4,6 +4,7 @@ import { leastUuid } from '../../core/ids.ts'
 import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import { cancelledAtGateway } from '../../gateway/gateway.ts'
 import { cancelledElsewhere } from '../kinds.ts'
 import { partlyCancelled } from '../recovery/review.ts'
@@ -74,29 +75,29 @@ const adjustmentInputs = inputs<AdjustmentToCheck>({
 })
 
 /** The action b can have done something at that time: after SVC001 or an interruption it may still have been committed. */
-const notRefusedBefore = (time: string) => `not exists (
+const notRefusedBefore = (time: Sql) => sql`not exists (
           select from operator_actions e
           where e.action_id = b.action_id and e.step = 'ENDED' and e.happened_at < ${time}
             and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)')`
 
 /** The actor of an action is a name, with what the console or a command adds to it. */
-const isActor = (name: string) => `(lower(b.actor) = ${name} or starts_with(lower(b.actor), ${name} || ' as ')
+const isActor = (name: Sql) => sql`(lower(b.actor) = ${name} or starts_with(lower(b.actor), ${name} || ' as ')
              or starts_with(lower(b.actor), ${name} || ' in the console from '))`
 
 // The day around a time allows for a clock that was set back, and for an adjustment at midnight. An action of the console has the
 // id of the adjustment, too, and covers no other one.
 const findUnrecordedStatement = statement.global(
   'payments.findUnrecordedAdjustments',
-  `select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
+  sql`select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
     array(
       select b.action_id::text from operator_actions b
       where b.subject = i.customer_id::text and b.step = 'BEGUN'
         and b.command = case i.kind when 'GOODWILL' then 'adjustments grant' else 'adjustments correct' end
         and b.happened_at between i.requested_at - interval '1 day' and i.requested_at + interval '1 day'
-        and ${notRefusedBefore('i.requested_at')}
+        and ${notRefusedBefore(sql`i.requested_at`)}
         and ltrim(b.arguments[array_position(b.arguments, '--credits') + 1], '+') = i.credits::text
         and coalesce(lower(b.arguments[array_position(b.arguments, '--adjustmentId') + 1]) = i.adjustment_id::text, true)
-        and ${isActor('asked.actor')}
+        and ${isActor(sql`asked.actor`)}
       order by b.happened_at, b.action_id) as "actions",
     exists (
       select from adjustment_days d
@@ -114,8 +115,8 @@ const findUnrecordedStatement = statement.global(
       select from operator_actions b
       where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
         and lower(b.arguments[1]) = i.adjustment_id::text
-        and ${isActor('asked.approver')}
-        and ${notRefusedBefore('i.created_at')}) end as "isApproved"
+        and ${isActor(sql`asked.approver`)}
+        and ${notRefusedBefore(sql`i.created_at`)}) end as "isApproved"
   from unnest(${adjustmentInputs.arrays}) as i (${adjustmentInputs.columns})
   cross join lateral (
     select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.created_at at time zone 'Asia/Seoul')::date as done,
@@ -231,13 +232,13 @@ const quotedBeforeOpening = `b.happened_at between i.opened_at - interval '1 day
 // which a part was cancelled at the gateway as the end of its discrepancy.
 const findUnorderedStatement = statement.global(
   'payments.findRefundsWithoutAction',
-  `select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId"
+  sql`select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId"
   from unnest(${refundInputs.arrays}) as i (${refundInputs.columns})
   where not exists (
       select from operator_actions b
       where b.subject = i.order_id and b.step = 'BEGUN' and b.command = 'orders refund'
         and ${quotedBeforeOpening}
-        and ${notRefusedBefore('i.opened_at')})
+        and ${notRefusedBefore(sql`i.opened_at`)})
     and not (i.accepted and exists (
       select from discrepancies d
       join operator_actions b on b.subject = d.discrepancy_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept'
@@ -267,7 +268,7 @@ export type PartToCheck = PartOfOrder & {
 
 const listPartsStatement = statement.ofEachGroup(
   'payments.listPartsToCheck',
-  `select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId", p.credits_held as "credits",
+  sql`select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId", p.credits_held as "credits",
     p.amount, earlier.amount as "amountBefore", earlier.credits as "creditsBefore",
     o.amount as "paid", o.credits as "creditsOfTheOrder",
     r.adjustment_id as "requestId", r.requested_by as "requestedBy", r.decided_by as "approvedBy",
@@ -275,7 +276,7 @@ const listPartsStatement = statement.ofEachGroup(
     (p.opened_at + interval '1 microsecond')::text as "leftAt"
   from payment_operations p
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
-  cross join lateral ${partsOf('p', '(part.opened_at, part.operation_id) < (p.opened_at, p.operation_id)')} earlier
+  cross join lateral ${partsOf(sql`p`, sql`(part.opened_at, part.operation_id) < (p.opened_at, p.operation_id)`)} earlier
   left join adjustment_requests r
     on r.customer_id = p.customer_id and r.discrepancy_id = p.operation_id and r.kind = 'PART' and r.state = 'APPROVED'
   where p.kind = 'PART' and (p.customer_id, p.operation_id) > ($1::uuid, $2::uuid)
@@ -312,7 +313,7 @@ const isChargeOfPart = `starts_with(c.charge, concat_ws('/', i.customer_id, i.op
 // are for clocks that were set back.
 const findPartEvidenceStatement = statement.global(
   'payments.findPartEvidence',
-  `select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId",
+  sql`select i.customer_id as "customerId", i.operation_id as "operationId", i.order_id as "orderId",
     accepting.found and exists (
       select from discrepancies d
       where d.discrepancy_id = i.operation_id and d.customer_id = i.customer_id and d.order_id = i.order_id
@@ -324,8 +325,8 @@ const findPartEvidenceStatement = statement.global(
     i.request_id is null or exists (
       select from operator_actions b
       where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
-        and lower(b.arguments[1]) = i.request_id::text and ${isActor('asked.approver')}
-        and ${notRefusedBefore('i.accepted_at')}) as "isApproved"
+        and lower(b.arguments[1]) = i.request_id::text and ${isActor(sql`asked.approver`)}
+        and ${notRefusedBefore(sql`i.accepted_at`)}) as "isApproved"
   from unnest(${partInputs.arrays}) as i (${partInputs.columns})
   cross join lateral (
     select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.accepted_at at time zone 'Asia/Seoul')::date as done,
@@ -334,17 +335,17 @@ const findPartEvidenceStatement = statement.global(
   cross join lateral (
     select count(*) > 0 as found, coalesce(bool_or(exists (
       select from adjustment_days d cross join lateral unnest(d.charges) as c (charge)
-      where ${isActor('lower(d.actor)')} and d.day between asked.day - 1 and asked.day + 1
+      where ${isActor(sql`lower(d.actor)`)} and d.day between asked.day - 1 and asked.day + 1
         and ${isChargeOfPart})), false) as charged
     from operator_actions b
     where b.subject = i.operation_id::text and b.step = 'BEGUN' and b.command = 'discrepancies accept'
-      and (asked.actor is null or ${isActor('asked.actor')})
+      and (asked.actor is null or ${isActor(sql`asked.actor`)})
       and b.happened_at between i.requested_at - interval '1 day' and i.requested_at + interval '1 minute'
       and coalesce(b.arguments[array_position(b.arguments, '--credits') + 1] = i.credits::text, i.difference = 0)
       and not exists (
         select from operator_actions e
         where e.action_id = b.action_id and e.step = 'ENDED' and e.about ->> 'requestId' <> coalesce(i.request_id::text, ''))
-      and ${notRefusedBefore('i.requested_at')}) accepting`,
+      and ${notRefusedBefore(sql`i.requested_at`)}) accepting`,
 )
 
 export type PartEvidence = Pick<PartToCheck, 'customerId' | 'operationId' | 'orderId'> & {

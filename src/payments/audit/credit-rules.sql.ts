@@ -4,9 +4,11 @@
 //
 // Entries from before held credits had entries have no held_after, no hold and no service. Held credits are checked from the
 // first entry on that has held_after.
+
 import { leastUuid } from '../../core/ids.ts'
 import { longestHoldSeconds } from '../../credits/credits.ts'
 import { partsOf } from '../../credits/lots/lots.sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { ScanRule } from './scans.sql.ts'
 
 const largestInJson = Number.MAX_SAFE_INTEGER
@@ -250,7 +252,7 @@ export const entryRules: ScanRule[] = [
       or (select p.kind = 'REFUND' and (p.accepted or p.amount in (o.amount, o.amount - parts.amount))
           from payment_operations p
           join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
-          cross join lateral ${partsOf('o')} parts
+          cross join lateral ${partsOf(sql`o`)} parts
           where p.customer_id = e.customer_id and p.operation_id = e.hold_id)`,
   },
   {

@@ -3,8 +3,10 @@
 //
 // Related rows are read by lateral aggregates, limited subqueries and scalar subqueries, because the planner runs those row by
 // row, each by an index. It could turn plain joins into a scan of the whole other table, for every chunk.
+
 import { leastUuid } from '../../core/ids.ts'
 import { partsOf } from '../../credits/lots/lots.sql.ts'
+import { sql } from '../../db/sql.ts'
 
 export type ScanName =
   | 'accounts'
@@ -192,7 +194,7 @@ const orders: Scan = {
       from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state <> 'REJECTED'
         and p.kind not in ('RETURN', 'PART')) done
-    cross join lateral ${partsOf('o')} parts`,
+    cross join lateral ${partsOf(sql`o`)} parts`,
   identity: `'customerId', o.customer_id, 'orderId', o.order_id`,
   detail: `'status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
@@ -210,7 +212,7 @@ const operations: Scan = {
   table: 'payment_operations',
   key: [customer, { column: 'operation_id', type: 'uuid', least: leastUuid }],
   subjects: `page p${orderOf('p', 'p.order_id')}
-    cross join lateral ${partsOf('p')} parts`,
+    cross join lateral ${partsOf(sql`p`)} parts`,
   identity: `'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id`,
   detail: `'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,

@@ -5,6 +5,7 @@
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
+import { sql } from '../../db/sql.ts'
 
 type BacklogOfCustomers = {
   operations: { kind: string; state: 'under way' | 'waiting'; count: number }[]
@@ -62,7 +63,7 @@ const queueHeads = inputs<QueueHead>({ customerId: 'uuid', eventNumber: 'bigint'
 // The lateral subquery reads each event by its key; a plain join could be planned as a scan of all events.
 const findEventAgesStatement = statement.ofCustomers(
   'payments.findEventAges',
-  `select q.customer_id as "customerId", q.event_number as "eventNumber",
+  sql`select q.customer_id as "customerId", q.event_number as "eventNumber",
     extract(epoch from now() - v.created_at)::float8 as "seconds"
   from unnest(${queueHeads.arrays}) as q (${queueHeads.columns})
   cross join lateral (

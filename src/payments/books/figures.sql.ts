@@ -2,8 +2,10 @@
 // before `reached` is added up; the rest is counted by the reading statement, in the same snapshot, so a figure is complete
 // whenever it is read. They are derived from orders, operations and the ledger, and can be derived again. The details, which
 // came later, have a mark of their own: the orders that expired, and the figures of each customer.
+
 import { type Database, statement } from '../../db/database.ts'
 import { anchorOf, groupsOf } from '../../db/groups.ts'
+import { listOf, quoted, sql } from '../../db/sql.ts'
 import { codesOf } from '../failure-reasons.ts'
 
 export const figureNames = [
@@ -58,13 +60,11 @@ const figuresOfSpan = `
   )`
 
 // A payment that was not made in time: the order expired, or its payment at the gateway.
-const quotedExpiredCodes = codesOf('payment-expired')
-  .map((code) => `'${code}'`)
-  .join(', ')
+const quotedExpiredCodes = listOf(codesOf('payment-expired').map(quoted))
 
 // CTE `expired`: the figure of orders that expired, from `details_span.from_time` on and before `details_span.to_time`, by the
 // hour.
-const quotedExpired = `
+const quotedExpired = sql`
   expired as (
     select date_bin('1 hour', p.closed_at, 'epoch') as hour, 'orders expired' as figure, count(*) as count,
            sum(p.amount)::bigint as total
@@ -139,7 +139,7 @@ export async function addSlice(group: Database, from: Date, to: Date): Promise<v
 
 const addDetailsStatement = statement.ofCustomer(
   'payments.addSliceToDetails',
-  `with details_span as (
+  sql`with details_span as (
     update figures_reached set details_reached = $3::timestamptz
     where customer_id = $1::uuid and details_reached = $2::timestamptz
     returning $2::timestamptz as from_time, $3::timestamptz as to_time
@@ -200,7 +200,7 @@ const quotedPlace = `
 // that expired at the mark of the details.
 const readStatement = statement.ofCustomer(
   'payments.readFigures',
-  `with ${quotedPlace},
+  sql`with ${quotedPlace},
   span as (
     select reached as from_time, case when is_behind then reached else 'infinity' end as to_time from place
   ),

@@ -4,6 +4,7 @@
 import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso } from '../../db/iso.ts'
+import { sql } from '../../db/sql.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import type { ClosedState, OperationKind, OrderStatus } from '../kinds.ts'
 import { attemptsKept } from '../operations/lease.sql.ts'
@@ -97,22 +98,22 @@ export type OrderStory = OrderOfStory & OrderRecords
 // limits make PostgreSQL look each row up by its key: a plain join could read all entries of the customer.
 const findOrderStoryStatement = statement.ofCustomer(
   'payments.findOrderStory',
-  `select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
+  sql`select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.package_type as "packageType", o.amount,
     o.credits, o.created_at as "createdAt", o.confirmed_at as "confirmedAt", o.refund_shortfall - parts.credits as "refundShortfall",
     case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
                   when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
-    ${slipColumns('c')},
+    ${slipColumns(sql`c`)},
     (select coalesce(json_agg(json_build_object(
        'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
-       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', ${iso('p.opened_at')}, 'closedAt', ${iso('p.closed_at')},
-       'nextAttemptAt', case p.state when 'OPEN' then ${iso('p.settle_at')} end,
+       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', ${iso(sql`p.opened_at`)}, 'closedAt', ${iso(sql`p.closed_at`)},
+       'nextAttemptAt', case p.state when 'OPEN' then ${iso(sql`p.settle_at`)} end,
        'keyLastFour', (select k.last_four from cancel_keys s join api_keys k using (key_id)
                        where s.customer_id = p.customer_id and s.operation_id = p.operation_id)) order by p.opened_at), '[]')
      from unnest(own.operations) p
     ) as "operations",
     (select coalesce(json_agg(json_build_object(
-       'operationId', a.operation_id, 'gatewayCode', a.gateway_code, 'happenedAt', ${iso('a.happened_at')})
+       'operationId', a.operation_id, 'gatewayCode', a.gateway_code, 'happenedAt', ${iso(sql`a.happened_at`)})
        order by a.happened_at), '[]')
      from unnest(own.operations) p
      cross join lateral (
@@ -120,7 +121,7 @@ const findOrderStoryStatement = statement.ofCustomer(
        where a.customer_id = o.customer_id and a.operation_id = p.operation_id limit $3) a) as "attempts",
     (select coalesce(json_agg(json_build_object(
        'entryNumber', e.entry_number, 'kind', e.kind, 'delta', e.delta, 'heldDelta', e.held_delta,
-       'balanceAfter', e.balance_after, 'createdAt', ${iso('e.created_at')}) order by e.entry_number), '[]')
+       'balanceAfter', e.balance_after, 'createdAt', ${iso(sql`e.created_at`)}) order by e.entry_number), '[]')
      from (select * from ledger_entries m
            where m.customer_id = o.customer_id and m.order_id = o.order_id and m.delta <> 0
            union all
@@ -129,7 +130,7 @@ const findOrderStoryStatement = statement.ofCustomer(
              select * from ledger_entries h
              where h.customer_id = o.customer_id and h.hold_id = p.operation_id and h.delta = 0 limit 2) h) e) as "entries"
   from orders o
-  cross join lateral ${partsOf('o')} parts
+  cross join lateral ${partsOf(sql`o`)} parts
   cross join lateral (
     select array(
       select r from payment_operations r
@@ -146,21 +147,21 @@ const findOrderStoryStatement = statement.ofCustomer(
 
 const findOrderRecordsStatement = statement.global(
   'payments.findOrderRecords',
-  `select
+  sql`select
     (select coalesce(json_agg(json_build_object(
-       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'detail', d.detail, 'foundAt', ${iso('d.found_at')},
-       'lastSeenAt', ${iso('d.last_seen_at')}, 'resolvedAt', ${iso('d.resolved_at')}, 'resolution', d.resolution)
+       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'detail', d.detail, 'foundAt', ${iso(sql`d.found_at`)},
+       'lastSeenAt', ${iso(sql`d.last_seen_at`)}, 'resolvedAt', ${iso(sql`d.resolved_at`)}, 'resolution', d.resolution)
        order by d.found_at), '[]')
      from discrepancies d
      where d.customer_id = $1 and d.order_id = $2) as "discrepancies",
     (select coalesce(json_agg(json_build_object(
-       'eventType', n.event_type, 'status', n.status, 'paymentKey', n.payment_key, 'receivedAt', ${iso('n.received_at')},
-       'processedAt', ${iso('n.processed_at')}, 'outcome', n.outcome) order by n.received_at), '[]')
+       'eventType', n.event_type, 'status', n.status, 'paymentKey', n.payment_key, 'receivedAt', ${iso(sql`n.received_at`)},
+       'processedAt', ${iso(sql`n.processed_at`)}, 'outcome', n.outcome) order by n.received_at), '[]')
      from (select * from webhook_notifications where order_id = $2 order by received_at desc limit 100) n
     ) as "notifications",
     (select coalesce(json_agg(json_build_object(
-       'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso('b.happened_at')},
-       'outcome', ended.outcome, 'endedAt', ${iso('ended.ended_at')}) order by b.happened_at), '[]')
+       'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso(sql`b.happened_at`)},
+       'outcome', ended.outcome, 'endedAt', ${iso(sql`ended.ended_at`)}) order by b.happened_at), '[]')
      from (select * from operator_actions
            where step = 'BEGUN' and subject = any ($2::text || array(
              select d.discrepancy_id::text from discrepancies d

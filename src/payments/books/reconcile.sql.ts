@@ -3,6 +3,7 @@
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
+import { sql } from '../../db/sql.ts'
 import type { Movement } from '../../gateway/gateway.ts'
 import type { OperationKind } from '../kinds.ts'
 
@@ -106,7 +107,7 @@ const movementInputs = inputs<Movement>({
 
 const insertMovementsStatement = statement.global(
   'payments.insertGatewayMovements',
-  `with inserted as (
+  sql`with inserted as (
     insert into gateway_movements (${movementInputs.columns})
     select * from unnest(${movementInputs.arrays}) as m (${movementInputs.columns})
     order by transaction_key
@@ -262,7 +263,7 @@ const paymentInputs = inputs<PaymentOfOrder>({ customerId: 'uuid', orderId: 'tex
 // The offset makes PostgreSQL read the operations order by order.
 const findApprovedStatement = statement.ofCustomers(
   'payments.findApprovedOperations',
-  `select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
+  sql`select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
     p.payment_key as "paymentKey", p.kind, p.amount, p.transaction_key as "transactionKey", p.opened_at as "openedAt"
   from unnest(${paymentInputs.arrays}) as i (${paymentInputs.columns})
   cross join lateral (

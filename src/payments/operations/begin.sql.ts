@@ -9,6 +9,7 @@ import { applyMovements, keepTimeOf, lockAccountsOf, lowCreditsEvents } from '..
 import { batchStatement } from '../../db/batch.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
+import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import type { CalledKind } from '../kinds.ts'
 import type { OrderKey } from '../orders.sql.ts'
@@ -114,7 +115,7 @@ const confirmClaims = inputs<ConfirmClaim>({
 
 const claimConfirmsStatement = statement.ofCustomers(
   'payments.claimConfirms',
-  `with input as (
+  sql`with input as (
     select * from unnest(${confirmClaims.arrays}) as i (${confirmClaims.columns})
   ),
   locked_order as (
@@ -213,7 +214,7 @@ const cancelClaims = inputs<CancelClaimInput>({
 // function in the same way.
 const claimCancelsStatement = statement.ofCustomers(
   'payments.claimCancels',
-  `with recursive input as (
+  sql`with recursive input as (
     select * from unnest(${cancelClaims.arrays}) as i (${cancelClaims.columns})
   ),
   locked_order as (

@@ -8,6 +8,7 @@ import { applyMovements, lockAccountsOf } from '../../credits/ledger.sql.ts'
 import { batchStatement } from '../../db/batch.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
+import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import type { CreditsEffect, OrderStatus } from '../kinds.ts'
@@ -57,11 +58,13 @@ const finishes = inputs<Finish>({
   onlyHolder: 'boolean',
 })
 
+const outcome = { order: sql`t`, status: sql`t.to_status`, available: sql`t.available` }
+
 // Order, operation, account: each is locked in key order and checked by its own fresh row. The order must still be in
 // `from`, and the operation still open; a second finish finds neither and changes nothing.
 const finishOperationsStatement = statement.ofCustomers(
   'payments.finishOperations',
-  `with recursive input as (
+  sql`with recursive input as (
     select * from unnest(${finishes.arrays}) as i (${finishes.columns})
   ),
   locked_order as (
@@ -129,10 +132,10 @@ const finishOperationsStatement = statement.ofCustomers(
   event as (
     select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
       case t.to_status
-        when 'CONFIRMED' then ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', slip: 't' })}
+        when 'CONFIRMED' then ${orderEventData({ ...outcome, slip: sql`t` })}
         when 'REFUNDED' then
-          ${orderEventData({ order: 't', status: 't.to_status', available: 't.available', refunded: 't.operation_amount' })}
-        else ${orderEventData({ order: 't', status: 't.to_status', available: 't.available' })}
+          ${orderEventData({ ...outcome, refunded: sql`t.operation_amount` })}
+        else ${orderEventData(outcome)}
       end as data, t.moved_at
     from outcome t
     where t.from_status <> t.to_status
@@ -145,7 +148,7 @@ const finishKeys = inputs<Finish>({ customerId: 'uuid', operationId: 'uuid', hol
 
 const findFinishesStatement = statement.ofCustomers(
   'payments.findFinishes',
-  `select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
+  sql`select p.operation_id as "operationId", o.credits, p.credits_held as "creditsHeld", p.total_credits as "totalCredits"
   from unnest(${finishKeys.arrays}) as i (${finishKeys.columns})
   join payment_operations p using (customer_id, operation_id)
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id

@@ -8,6 +8,7 @@
 // is where attempts are counted, once for each, whether a request or the worker has made them.
 import { type Database, statement } from '../../db/database.ts'
 import { takeFromGroups } from '../../db/groups.ts'
+import { sql } from '../../db/sql.ts'
 import type { Operation } from './begin.sql.ts'
 import { operationJson } from './read.sql.ts'
 
@@ -15,7 +16,7 @@ import { operationJson } from './read.sql.ts'
 // that retries without a pause would otherwise take it again each time before the worker looks.
 const claimLeaseStatement = statement.ofCustomer(
   'payments.claimLease',
-  `update payment_operations p
+  sql`update payment_operations p
   set lease_until = now() + $3::int * interval '1 ms',
       holder_id = $4,
       attempts = p.attempts + (p.holder_id <> $4)::int
@@ -23,7 +24,7 @@ const claimLeaseStatement = statement.ofCustomer(
     and (p.holder_id = $4
          or p.lease_until <= now()
             and (p.settle_at >= p.lease_until or p.lease_until <= now() - $5::int * interval '1 ms'))
-  returning ${operationJson('p')} as "operation"`,
+  returning ${operationJson(sql`p`)} as "operation"`,
 )
 
 /** The operation with its new holder; null when it is closed, another holder has the lease, or it is the worker's turn. */
@@ -50,7 +51,7 @@ export async function claimLease(
 // pause where only the worker tries: half of each pause is certain, and the halves add up to more than half of the next one.
 const claimDueOperationsStatement = statement.ofEachGroup(
   'payments.claimDueOperations',
-  `with due as (
+  sql`with due as (
     select customer_id, operation_id
     from payment_operations
     where state = 'OPEN' and settle_at <= now() and lease_until <= now()
@@ -67,7 +68,7 @@ const claimDueOperationsStatement = statement.ofEachGroup(
         * (0.5 + random() / 2) * interval '1 ms'
   from due
   where p.customer_id = due.customer_id and p.operation_id = due.operation_id
-  returning ${operationJson('p')} as "operation"`,
+  returning ${operationJson(sql`p`)} as "operation"`,
 )
 
 export type DueClaim = {

@@ -8,6 +8,7 @@ import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { batchStatement } from '../../db/batch.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { byOrdinal, inputs } from '../../db/inputs.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import type { FailedConfirm } from '../failure-reasons.ts'
 import { failedConfirmColumn, type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
@@ -16,7 +17,7 @@ import { slipMembers } from '../slip/columns.sql.ts'
 import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
 
 /** An operation as one JSON column, so that a row can carry an order and its operations; null when there is none. */
-export const operationJson = (alias: string) => `
+export const operationJson = (alias: Sql) => sql`
   case when ${alias}.operation_id is not null then jsonb_build_object(
     'customerId', ${alias}.customer_id, 'operationId', ${alias}.operation_id, 'orderId', ${alias}.order_id,
     'kind', ${alias}.kind, 'paymentKey', ${alias}.payment_key, 'amount', ${alias}.amount,
@@ -48,7 +49,7 @@ const findConfirmSubjectsStatement = statement.ofCustomers(
   'payments.findConfirmSubjects',
   (
     replicated,
-  ) => `select i.ordinal, ${orderColumns}, ${operationJson('p')} as "confirm", json_build_object(${slipMembers('p')}) as "slip",
+  ) => sql`select i.ordinal, ${orderColumns}, ${operationJson(sql`p`)} as "confirm", json_build_object(${slipMembers(sql`p`)}) as "slip",
     ${confirmOfAnotherOrder} is not null as "paymentKeyTaken", ${failedConfirmColumn}
   from unnest(${confirmKeys.arrays}) with ordinality as i (${confirmKeys.columns}, ordinal)
   join orders o using (customer_id, order_id)
@@ -95,9 +96,11 @@ export type OrderForCancel = {
 
 const findCancelSubjectStatement = statement.ofCustomer(
   'payments.findCancelSubject',
-  (replicated) => `select ${orderColumns}, ${operationJson('p')} as "confirm", ${operationJson('c')} as "cancel",
+  (
+    replicated,
+  ) => sql`select ${orderColumns}, ${operationJson(sql`p`)} as "confirm", ${operationJson(sql`c`)} as "cancel",
     least(a.balance - a.held, refundable_credits(a.customer_id)) as "cancellable",
-    o.credits - (select credits from ${partsOf('o')} parts) as "creditsLeft"
+    o.credits - (select credits from ${partsOf(sql`o`)} parts) as "creditsLeft"
   from payment_operations p
   join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
   join accounts a on a.customer_id = p.customer_id
@@ -151,9 +154,9 @@ const findReviewSubjectStatement = statement.ofCustomer(
   'payments.findReviewSubject',
   (
     replicated,
-  ) => `select o.customer_id as "customerId", ${orderColumns}, o.refund_shortfall - parts.credits as "refundShortfall",
+  ) => sql`select o.customer_id as "customerId", ${orderColumns}, o.refund_shortfall - parts.credits as "refundShortfall",
     case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
-    parts.amount as "partsAmount", parts.credits as "partsCredits", ${operationJson('p')} as "open",
+    parts.amount as "partsAmount", parts.credits as "partsCredits", ${operationJson(sql`p`)} as "open",
     (select c.payment_key from payment_operations c
      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM'
        and c.state = 'APPROVED') as "paymentKey",
@@ -162,7 +165,7 @@ const findReviewSubjectStatement = statement.ofCustomer(
      order by c.opened_at desc limit 1) as "refusedKey"
   from orders o
   left join payment_operations p on p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN'
-  cross join lateral ${partsOf('o')} parts
+  cross join lateral ${partsOf(sql`o`)} parts
   where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or ${replicated})`,
 )
 

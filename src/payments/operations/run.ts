@@ -207,7 +207,7 @@ function intentOf(operation: Operation): CancelIntent {
 
 // While the buyer's checkout session at the gateway may be alive, a payment that the gateway does not know proves nothing:
 // the confirm could be on its way. Sending it again is safe, a payment key is captured once, and the answer decides.
-function mayStillBeCaptured({ settings }: PaymentContext, { kind, sentAgoMs }: Operation): boolean {
+export function mayStillBeCaptured({ settings }: PaymentContext, { kind, sentAgoMs }: Operation): boolean {
   return operationKinds[kind].missingPayment === 'rejected' && sentAgoMs < settings.paymentSessionMs
 }
 
@@ -217,6 +217,11 @@ function outcomeOfMissingPayment({ kind }: Operation): Outcome {
   return operationKinds[kind].missingPayment === 'rejected'
     ? { kind: 'rejected', code }
     : { kind: 'unknown', code, discrepancy: { status: null } }
+}
+
+/** The last send cannot be on its way to the gateway any more. */
+export function isLastSendOver({ settings }: PaymentContext, { sentAgoMs }: Operation): boolean {
+  return sentAgoMs >= settings.operationLeaseMs
 }
 
 /**
@@ -229,8 +234,7 @@ async function endWithoutSending(
   found: LookupResult,
   mode: RecoveryMode,
 ): Promise<OperationResult> {
-  const isLastSendOver = operation.sentAgoMs >= context.settings.operationLeaseMs
-  if (found.kind === 'unsent' && isLastSendOver) {
+  if (found.kind === 'unsent' && isLastSendOver(context, operation)) {
     const { answersCaller } = recoveryModes[mode]
     // Our own decision, not the gateway's: a holder that has taken the operation over may have made the call.
     return finish(context, operation, { kind: 'rejected', code: 'ABANDONED' }, { answersCaller, onlyHolder: true })

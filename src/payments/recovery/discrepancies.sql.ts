@@ -1,6 +1,7 @@
 // Discrepancies: the gateway and our books disagree, no rule decides which of them is right, and a person has to look. At most
 // one is open for each kind and subject. It is resolved by an operator, or by a review that finds that the two agree again.
 import { type Database, statement } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
 import type { Operation } from '../operations/begin.sql.ts'
 import type { OrderKey } from '../orders.sql.ts'
 import { amountOf, type RecordedDiscrepancy } from './discrepancy-amount.ts'
@@ -85,7 +86,7 @@ export async function resolveDiscrepancies(
 
 const findResolvedStatement = statement.global(
   'payments.findResolvedDiscrepancy',
-  (replicated) => `select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and ${replicated}`,
+  (replicated) => sql`select kind from discrepancies where discrepancy_id = $1 and resolution = $2 and ${replicated}`,
 )
 
 /**

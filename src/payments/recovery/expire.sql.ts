@@ -7,6 +7,7 @@ import { batchStatement } from '../../db/batch.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { takeFromGroups } from '../../db/groups.ts'
 import { byOrdinal } from '../../db/inputs.ts'
+import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { operationKinds } from '../kinds.ts'
 import { type OrderKey, orderEventData, orderKeys } from '../orders.sql.ts'
@@ -32,7 +33,7 @@ export function listDueOrders(database: Database, lifetimeMs: number, limit: num
 // Locked rows are skipped and come with the next run.
 const expireOrdersStatement = statement.ofCustomers(
   'payments.expireOrders',
-  `with recursive due as (
+  sql`with recursive due as (
     select i.ordinal, o.customer_id, o.order_id, o.package_type, o.amount, o.credits, gen_random_uuid() as operation_id,
            greatest(o.created_at, now()) as expired_at
     from orders o
@@ -58,7 +59,7 @@ const expireOrdersStatement = statement.ofCustomers(
   ),${lockAccountsOf('movement')},${applyMovements},
   event as (
     select customer_id, m.first_event as event_number, 'order.failed' as type,
-           ${orderEventData({ order: 'd', status: "'FAILED'", available: 'm.available' })} as data, m.moved_at
+           ${orderEventData({ order: sql`d`, status: sql`'FAILED'`, available: sql`m.available` })} as data, m.moved_at
     from due d
     join moved m using (customer_id, order_id)
   ),${emitEvents}

@@ -1,6 +1,7 @@
 // Notifications of the gateway, until the worker has looked the payment up: stored once per transmission, claimed by the
 // worker, closed with the result.
 import { type Database, statement } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
 
 export type NewNotification = {
   transmissionId: string
@@ -12,7 +13,7 @@ export type NewNotification = {
 
 const insertNotificationStatement = statement.global(
   'payments.insertNotification',
-  (replicated) => `with stored as (
+  (replicated) => sql`with stored as (
     insert into webhook_notifications (transmission_id, event_type, order_id, payment_key, status)
     values ($1, $2, $3, $4, $5)
     on conflict do nothing

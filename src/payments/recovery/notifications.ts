@@ -11,7 +11,7 @@ import {
   type DueNotification,
   deleteNotifications,
 } from './notifications.sql.ts'
-import { review } from './review.ts'
+import { type Review, review } from './review.ts'
 
 const batchSize = 50
 /** Most of an hour of tries; after that reconciliation finds it. */
@@ -62,7 +62,12 @@ async function isNothingNew(context: PaymentContext, key: OrderKey, due: DueNoti
   return agrees && discrepancyIds.length === 0 && (paymentKey === null || paymentKey === due.paymentKey)
 }
 
-async function reviewSafely(context: PaymentContext, key: OrderKey, { paymentKey, attempts }: DueNotification) {
+/** Of what the notification says only the payment key is used. */
+export async function reviewSafely(
+  context: PaymentContext,
+  key: OrderKey,
+  { paymentKey, attempts }: DueNotification,
+): Promise<Review> {
   try {
     await context.waitForLookupSlot()
     return await review(context, key, paymentKey)

@@ -134,7 +134,8 @@ export function isFor({ orderId, amount }: Order, payment: PaymentSnapshot): boo
   return payment.orderId === orderId && payment.amount === amount && payment.currency === 'KRW'
 }
 
-function ruleFor(
+/** What an order and one of its payments need, by the tables above. */
+export function ruleFor(
   { order, paymentKey: own }: OrderForReview,
   paymentKey: string,
   payment: PaymentSnapshot | null,

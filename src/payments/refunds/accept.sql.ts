@@ -4,6 +4,7 @@
 import { type Charge, chargeDay, chargeValues } from '../../credits/adjustments/adjust.sql.ts'
 import { applyMovements, keepTimeOf, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
 import { type Database, isRestrictViolation, statement } from '../../db/database.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { cancelledAtGateway } from '../../gateway/gateway.ts'
 import type { OrderKey } from '../orders.sql.ts'
@@ -24,9 +25,11 @@ export type PartToAccept = OrderKey & {
   approval: { requestId: string; approver: string } | null
 }
 
-function acceptPart(charged?: (rows: string) => string): string {
-  const [chargeOfPart, fromCharged] = charged ? [`\n  ${charged('acceptable')},`, ' cross join charged'] : ['', '']
-  return `with recursive target as (
+function acceptPart(charged?: (rows: Sql) => Sql): Sql {
+  const [chargeOfPart, fromCharged] = charged
+    ? [sql`\n  ${charged(sql`acceptable`)},`, sql` cross join charged`]
+    : [sql``, sql``]
+  return sql`with recursive target as (
     select customer_id, order_id, confirmed_at as not_before
     from orders
     where customer_id = $1 and order_id = $2 and status = 'CONFIRMED'
@@ -133,7 +136,7 @@ export type AcceptedPart = { orderId: string; amount: number; credits: number }
 
 const findPartStatement = statement.ofCustomer(
   'payments.findPart',
-  (replicated) => `select order_id as "orderId", amount, credits_held as "credits"
+  (replicated) => sql`select order_id as "orderId", amount, credits_held as "credits"
   from payment_operations
   where customer_id = $1 and operation_id = $2 and kind = 'PART' and ${replicated}`,
 )

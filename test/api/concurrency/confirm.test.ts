@@ -74,6 +74,17 @@ for (const { where, second } of places) {
     assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
   })
 
+  test(`4.2: another amount in ${where} does not get the answer of the running confirm: VAL003`, async () => {
+    const { customer, order, confirmAt } = await prepare()
+    const { orderId, paymentKey } = order
+    const { first } = await startSlowly(300, () => confirmAt(service))
+    const body = { orderId, paymentKey, amount: order.amount + 1 }
+    const other = await second().call('/public/v1/payments/confirm', { key: customer.apiKey, body })
+    assertRefused(other, 'VAL003')
+    assert.equal(other.body.metadata?.reason, 'wrong-amount')
+    assertSuccess(await first, 200)
+  })
+
   test(`4.2: a confirm in ${where} that waits for one that is refused is VAL003 too`, async () => {
     const customer = await service.newCustomer()
     const order = await customer.paidOrder('STANDARD', 'decline')

@@ -208,7 +208,7 @@ for (const [result, kind] of [
   })
 }
 
-test('4.6: a confirm that never arrived is not sent in order to be cancelled: the card is not charged', async () => {
+test('4.6: a confirm that never arrived is not sent in order to be cancelled: it is unknown while it could be on its way, then the card is not charged', async () => {
   const customer = await service.newCustomer()
   const order = await unknownConfirm(customer, 'approve', 'reset-before')
   const sent = service.calls.confirm

@@ -91,14 +91,29 @@ for (const [title, members] of Object.entries(contradictions)) {
   })
 }
 
-test('4.2: a lookup that names another order is a refusal: VAL003, FAILED, that payment is not touched', async () => {
-  const { customer, orderId, payment, confirm } = await prepare()
+test('4.2: a lookup that names another order is a refusal: VAL003, FAILED, that payment is not touched, and confirms its own order', async () => {
+  const { customer, orderId, payment, paymentKey, confirm } = await prepare()
   gateway.answerWith(() => refusal(500, 'COMMON_ERROR'))
   assertRefused(await confirm(), 'SVC001')
   gateway.answerWith(() => done({ ...payment, orderId: 'ord_of_somebody_else' }))
   assertRefused(await confirm(), 'VAL003')
   assert.equal(await customer.status(orderId), 'FAILED')
   assert.deepEqual(gateway.requests.filter(isCancel), [])
+  const own = (await customer.purchase()).body.data
+  gateway.answerWith(() => done({ ...payment, orderId: own.orderId }))
+  assertSuccess(await customer.confirm(own.orderId, paymentKey, own.amount), 200)
+})
+
+test('4.2: a payment key that the gateway refuses as FORBIDDEN_REQUEST for one order still confirms the order it belongs to', async () => {
+  const { customer, orderId, payment, paymentKey, confirm } = await prepare()
+  gateway.answerWith(({ method }) =>
+    method === 'GET' ? refusal(404, 'NOT_FOUND_PAYMENT') : refusal(403, 'FORBIDDEN_REQUEST'),
+  )
+  assertRefused(await confirm(), 'VAL003')
+  assert.equal(await customer.status(orderId), 'FAILED')
+  const own = (await customer.purchase()).body.data
+  gateway.answerWith(() => done({ ...payment, orderId: own.orderId }))
+  assertSuccess(await customer.confirm(own.orderId, paymentKey, own.amount), 200)
 })
 
 test('4.2: a payment the gateway does not know is sent again with the same Idempotency-Key, and its answer decides', async () => {

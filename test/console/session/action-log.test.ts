@@ -81,7 +81,7 @@ test('actions are found by operator, action and Korean day, wherever the operato
   assertRefused(await viewer.request('actionLog', { query: { from: '2026-02-30' } }), 'VAL003')
 })
 
-test('a subject is shown with the name of its customer, and the filters apply to it too', async () => {
+test('a subject is shown with the name of its customer, also that of an order or a discrepancy, and the filters apply to it too', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder('BASIC')
   const [row] = await service.database.query<{ name: string }>('select name from customers where customer_id = $1', [
@@ -89,11 +89,17 @@ test('a subject is shown with the name of its customer, and the filters apply to
   ])
   const today = koreanDayOf(new Date())
   const at = new Date().toISOString()
-  const discrepancyId = crypto.randomUUID()
+  const [discrepancyId, ofOrder] = [crypto.randomUUID(), crypto.randomUUID()]
+  await service.database.query(
+    `insert into discrepancies (discrepancy_id, subject, kind, detail, customer_id, order_id)
+     values ($1, $3, 'CAPTURED', '{}', $2, $3)`,
+    [ofOrder, customer.customerId, orderId],
+  )
   await write(
     { actor: 'lee', command: 'orders settle', subject: orderId, at },
     { actor: 'lee', command: 'customers suspend', subject: customer.customerId, at },
     { actor: 'lee', command: 'discrepancies resolve', subject: discrepancyId, at },
+    { actor: 'lee', command: 'discrepancies resolve', subject: ofOrder, at },
   )
   const { actions } = await viewer.get('actionLog', { query: { actor: 'lee', from: today } })
   assert.deepEqual(
@@ -102,8 +108,10 @@ test('a subject is shown with the name of its customer, and the filters apply to
       [orderId, row?.name],
       [customer.customerId, row?.name],
       [discrepancyId, null],
+      [ofOrder, row?.name],
     ]),
   )
+  assert.deepEqual(await list({ subject: ofOrder.toUpperCase() }), ['lee discrepancies resolve'])
   assert.deepEqual(await list({ subject: orderId, actor: 'lee' }), ['lee orders settle'])
   assert.deepEqual(await list({ subject: orderId, actor: 'kim' }), [])
   assert.deepEqual(await list({ subject: orderId, to: addDays(today, -1) }), [])

@@ -96,16 +96,19 @@ test('the last activity is stored at most once a minute, and not for a request o
   }
 })
 
-test('ended sessions are deleted when an operator signs in', async () => {
-  const gone = await newOperator(database, {})
+test('ended sessions are deleted when an operator signs in, and no others', async () => {
+  const [gone, idle] = [await newOperator(database, {}), await newOperator(database, {})]
   await newSession(database, gone)
   await age(gone, 'last_seen_at', '30 min 1 s')
+  const kept = await newSession(database, idle)
+  await age(idle, 'last_seen_at', '29 min')
   await api.enter(await newOperator(database, {}))
   const left = await database.query(
     `select from operator_sessions join operators using (operator_id) where name = $1`,
     [gone],
   )
   assert.deepEqual(left, [])
+  assertSuccess(await api.request('session', { cookie: kept }), 200)
 })
 
 test('a sign-in with the cookie of another session ends that session', async () => {

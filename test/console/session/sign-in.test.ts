@@ -80,16 +80,14 @@ test('the right password starts a session: a cookie that no script can read and 
   )
 })
 
+const agePassword = (name: string, hours: number) =>
+  database.query(`update operators set password_set_at = now() - $2 * interval '1 hour' where name = $1`, [name, hours])
+
 test('a first password that was not changed within 72 hours is refused, and a wrong password does not reveal it', async () => {
   const name = await newOperator(database, { mustChange: true })
-  const age = (hours: number) =>
-    database.query(`update operators set password_set_at = now() - $2 * interval '1 hour' where name = $1`, [
-      name,
-      hours,
-    ])
-  await age(71.9)
-  const cookie = await api.enter(name)
-  await age(72.1)
+  await agePassword(name, 71.9)
+  await api.enter(name)
+  await agePassword(name, 72.1)
   const lapsed = await api.signIn(name)
   assertRefused(lapsed, 'AUTH003')
   assert.equal(lapsed.body.metadata?.reason, 'lapsed password')
@@ -100,19 +98,30 @@ test('a first password that was not changed within 72 hours is refused, and a wr
      where b.step = 'BEGUN' and e.step = 'ENDED' order by b.happened_at desc limit 1`,
   )
   assert.match(`${action?.actor}: ${action?.outcome}`, new RegExp(`^${name} in the console .*lapsed`))
-  // It cannot be changed any more with an earlier session either.
-  const body = { current: password, next: 'another of many letters' }
-  assertRefused(await api.request('changePassword', { cookie, body }), 'AUTH003')
   // A wrong password has the same answer for a lapsed operator, for another one and for an unknown name.
   const fresh = await newOperator(database, { mustChange: true })
   const wrong = new Set<string>()
   for (const each of [name, fresh, 'unknown-name']) wrong.add((await api.signIn(each, 'no')).text)
   assert.equal(wrong.size, 1)
   await forget()
-  // A password that the operator has chosen does not lapse.
-  await database.query('update operators set must_change_password = false where name = $1', [name])
-  await age(100_000)
-  assertSuccess(await api.signIn(name), 200)
+})
+
+test('a first password that has lapsed cannot be changed any more, not even with a session from before', async () => {
+  const name = await newOperator(database, { mustChange: true })
+  const cookie = await api.enter(name)
+  await agePassword(name, 72.1)
+  const body = { current: password, next: 'another of many letters' }
+  const refused = await api.request('changePassword', { cookie, body })
+  assertRefused(refused, 'AUTH003')
+  assert.equal(refused.body.metadata?.reason, 'lapsed password')
+})
+
+test('a password that the operator has chosen never lapses: it signs in and can be changed after years', async () => {
+  const name = await newOperator(database, {})
+  await agePassword(name, 100_000)
+  const cookie = await api.enter(name)
+  const body = { current: password, next: 'another of many letters' }
+  assertSuccess(await api.request('changePassword', { cookie, body }), 200)
 })
 
 test('a password hashed at lower costs is rehashed, and stays valid', async () => {
@@ -183,7 +192,9 @@ const pauses: [failures: number, agoSeconds: number, waitSeconds: number][] = [
   [2_000_000_000, 3_600, 0],
 ]
 for (const [failures, agoSeconds, waitSeconds] of pauses) {
-  test(`${failures} wrong passwords, the last ${agoSeconds} s ago, make the next try wait for ${waitSeconds} s`, async () => {
+  const next =
+    agoSeconds < 3_600 ? `make the next try wait for ${waitSeconds} s` : 'no longer count: the next one is the first'
+  test(`${failures} wrong passwords, the last ${agoSeconds} s ago, ${next}`, async () => {
     const client = await database.pool.connect()
     const subject = Buffer.alloc(32, 1)
     try {
@@ -195,12 +206,29 @@ for (const [failures, agoSeconds, waitSeconds] of pauses) {
         agoSeconds,
       ])
       assert.equal(await countSignIn(createDatabase(client, silentLog), [{ subject, free: 5 }]), waitSeconds)
+      const { rows } = await client.query('select failures from sign_in_failures where subject = $1', [subject])
+      const counted = agoSeconds < 3_600 ? failures + 1 : 1
+      assert.deepEqual(rows, [{ failures: waitSeconds > 0 ? failures : counted }])
     } finally {
       await client.query('rollback')
       client.release()
     }
   })
 }
+
+test('wrong passwords of more than an hour ago are deleted with the next sign-in, and no others', async () => {
+  const kinds = ['3601 s', '3590 s']
+  for (const [index, ago] of kinds.entries()) {
+    await database.query(`insert into sign_in_failures values ($1, 3, now() - $2::interval)`, [
+      Buffer.alloc(32, 10 + index),
+      ago,
+    ])
+  }
+  await countSignIn(createDatabase(database.pool, silentLog), [{ subject: Buffer.alloc(32, 20), free: 5 }])
+  const left = await database.query('select failures from sign_in_failures order by failures')
+  assert.deepEqual(left, [{ failures: 1 }, { failures: 3 }])
+  await forget()
+})
 
 test('wrong passwords from one network do not block a sign-in from another', async () => {
   const name = await newOperator(database, {})

@@ -8,7 +8,7 @@ import { silentLog } from '../../../harness/silent-log.ts'
 import { until } from '../../../harness/until.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { beginAction, endAction, listActions, type NewAction } from '../../../src/operators/action-log.sql.ts'
-import { createCommandLog, endLost, recordAction } from '../../../src/operators/action-log.ts'
+import { argumentOf, createCommandLog, endLost, recordAction } from '../../../src/operators/action-log.ts'
 import { refusingEnds } from '../../support/console/refused-ends.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../../support/database/database.ts'
 import { callCli } from '../../support/service/cli-call.ts'
@@ -343,3 +343,73 @@ for (const prefix of ['cpk_', 'cst_', 'whsec_', 'test_sk_', 'live_sk_', 'test_gs
     })
   })
 }
+
+test('of a result only its ids are in the log, of a text 300 characters and no half of one, of a URL its origin', async () => {
+  const log = { database: books(), onUnwritten: () => assert.fail('an end was not written') }
+  const longText = '\u{1f600}'.repeat(301)
+  const action = { actor: 'kim', command: 'keys issue', arguments: [longText], subject: longText, reason: longText }
+  const whole = '\u{1f600}'.repeat(300)
+  const result = { keyId: 'key_1', apiKey: 'hidden', countId: 7, keyIds: ['key_2'], Id: 'named' }
+  const rowsOf = async (work: () => Promise<object>, failed?: () => boolean) => {
+    await recordAction(log, action, work, failed).catch(() => undefined)
+    const { outcome, about, arguments: words, subject, reason } = await newest()
+    assert.deepEqual([words, subject, reason], [[whole], whole, whole])
+    return [outcome, about]
+  }
+  assert.deepEqual(await rowsOf(async () => result), ['ok', { keyId: 'key_1', Id: 'named' }])
+  assert.deepEqual(
+    await rowsOf(
+      async () => result,
+      () => true,
+    ),
+    ['failed', { keyId: 'key_1', Id: 'named' }],
+  )
+  const throwing = (error: unknown) => rowsOf(() => Promise.reject(error))
+  assert.deepEqual(await throwing(Object.assign(new Error('not open'), { code: 'VAL003' })), ['VAL003: not open', {}])
+  assert.deepEqual(await throwing(new Error('')), ['failed', {}])
+  assert.deepEqual(await throwing(new Error(longText)), [whole, {}])
+  assert.deepEqual(
+    [
+      argumentOf('url', 'https://a.example/in?key=1'),
+      argumentOf('url', 'hunter2'),
+      argumentOf('name', 'https://a.example/in'),
+    ],
+    [
+      ['--url', 'https://a.example'],
+      ['--url', ''],
+      ['--name', 'https://a.example/in'],
+    ],
+  )
+})
+
+test('the worker ends an action when its lease is over, not before, and none that has ended', async () => {
+  const begun = async () => {
+    const actionId = crypto.randomUUID()
+    await beginAction(books(), {
+      actionId,
+      actor: 'kim',
+      command: 'keys issue',
+      arguments: [],
+      subject: null,
+      reason: null,
+    })
+    return actionId
+  }
+  const [running, ended, lost] = [await begun(), await begun(), await begun()]
+  await endAction(books(), ended, { outcome: 'ok', about: {} })
+  await database.query('update open_actions set lease_until = now() where action_id = $1', [lost])
+  const reported: unknown[] = []
+  const log = { ...silentLog, error: (fields: object) => reported.push(fields) as never }
+  assert.deepEqual(await endLost(books(), log), { more: false })
+  assert.deepEqual(reported, [{ actionId: lost }])
+  const steps = await database.query<{ step: string }>(
+    `select string_agg(step, ', ' order by step) as step from operator_actions where action_id = any ($1)
+     group by action_id order by array_position($1, action_id)`,
+    [[running, ended, lost]],
+  )
+  assert.deepEqual(
+    steps.map(({ step }) => step),
+    ['BEGUN', 'BEGUN, ENDED', 'BEGUN, LOST'],
+  )
+  await endAction(books(), running, { outcome: 'ok', about: {} })
+})

@@ -124,6 +124,34 @@ test('Ctrl-C during a command: exit code 130, the command is in the action log, 
   assert.deepEqual(await newestAction(t, directory), ['reconcile', 'interrupted'])
 })
 
+/** Before the command: a terminal, and a person who types an answer. */
+function typing(answer: string): string {
+  const code = `import { Readable } from 'node:stream'
+    Object.defineProperty(process, 'stdin', { value: Object.assign(Readable.from([${JSON.stringify(`${answer}\n`)}]), { isTTY: true }) })
+    Object.assign(process.stderr, { isTTY: true, columns: 100, hasColors: () => false })`
+  return `data:text/javascript,${encodeURIComponent(code)}`
+}
+
+test('a question that is answered with no ends the command with exit code 1: nothing is changed or in the action log', async (t) => {
+  const settings = { DATABASE_URL: databaseUrl(database.connection), DATA_DIR: dataDir }
+  await run(t, 'keys', 'issue', '--customer', 'asked')
+  const command = ['src/cli.ts', 'adjustments', 'grant', '--customer', 'asked', '--credits', '5', '--reason', 'slow']
+  for (const [answer, code, balance, newest] of [
+    ['n', 1, 0, 'keys issue'],
+    ['y', 0, 5, 'adjustments grant'],
+  ] as const) {
+    const args = ['--import', typing(answer), ...command]
+    const { ended } = launch(t, process.execPath, args, { cwd: repository, env: bareEnvironment(settings) })
+    const end = await ended
+    assert.equal(end.code, code, end.stderr)
+    assert.match(end.stderr, /The customer sees it at once\. \[y\/N\]/)
+    assert.equal(end.stderr.includes('Nothing was changed.'), code === 1)
+    const { stdout } = await run(t, 'balances', 'show', '--customer', 'asked', '--json')
+    assert.equal(JSON.parse(stdout).balance, balance)
+    assert.equal((await newestAction(t, dataDir, settings))[0], newest)
+  }
+})
+
 test('SIGTERM during a command: exit code 143, and the command is in the action log', async (t) => {
   const settings = { DATABASE_URL: databaseUrl(database.connection), DATA_DIR: dataDir }
   assert.equal(await interrupted(t, 'SIGTERM', settings), 143)

@@ -4,13 +4,20 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { until } from '../../../harness/until.ts'
 import { updateLowCredits } from '../../../src/credits/accounts.sql.ts'
-import { type BudgetSetting, listBudgets, removeBudget, setBudget } from '../../../src/credits/budgets/budgets.sql.ts'
+import {
+  type BudgetSetting,
+  faultOfBudget,
+  listBudgets,
+  removeBudget,
+  setBudget,
+} from '../../../src/credits/budgets/budgets.sql.ts'
 import { allCustomers } from '../../../src/credits/budgets/kinds.ts'
 import { spendRestricted } from '../../../src/credits/budgets/restricted.sql.ts'
 import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
 import { updateSuspension } from '../../../src/customers/customers.sql.ts'
 import { listLatestEvents } from '../../../src/events/events.sql.ts'
+import { refund } from '../../../src/payments/refunds/refund.ts'
 import { type Answer, assertRefused, assertSuccess, testPeppers } from '../../support/service/service.ts'
 import {
   assertFieldRefused,
@@ -117,15 +124,20 @@ test('each key has the limit for itself, a named user has its own, and a spend w
   }
 })
 
-test('of several budgets that a spend exceeds the refusal names the one with the least left', async () => {
+test('of several budgets that a spend exceeds the refusal names the one with the least left, of equal ones that which renews last', async () => {
   const { customerId } = await service.customerWith(100)
   await setLimit(customerId, { credits: 20, period: 'DAY' })
   const budgetId = await setLimit(customerId, { scope: 'KEY', credits: 10 })
   await setLimit(customerId, { credits: 30 })
   assertOver(await spend(customerId, 40, { keyId: 'a' }), { budgetId, value: 'a', left: 10 })
+  const other = await service.customerWith(20)
+  for (const period of ['MONTH', 'HOUR', 'DAY'] as const) await setLimit(other.customerId, { credits: 10, period })
+  const { limit } = (await spend(other.customerId, 11)).body.metadata as { limit: { renewsAt: string } }
+  const budgets = await listBudgets(service.payments.database, other.customerId)
+  assert.equal(Date.parse(limit.renewsAt), Math.max(...budgets.map(({ renewsAt }) => renewsAt.getTime())))
 })
 
-test('the budget of a service over all customers counts all its tokens and all customers, and no other service', async (t) => {
+test('the budget of a service over all customers counts all its tokens and all customers, and no other service; it warns the customer who spends', async (t) => {
   const [one, other] = [await service.customerWith(20), await service.customerWith(20)]
   const name = 'limited service'
   const [first, second] = [await startInternal(service.payments, name), await startInternal(service.payments, name)]
@@ -135,6 +147,12 @@ test('the budget of a service over all customers counts all its tokens and all c
   assertSuccess(await spend(other.customerId, 3, {}, second), 200)
   assertOver(await spend(other.customerId, 2, {}, first), { budgetId, value: name, left: 1 })
   assertSuccess(await spend(other.customerId, 2), 200)
+  const warnings = async ({ customerId }: { customerId: string }) => {
+    const events = await listLatestEvents(service.payments.database, customerId, 10)
+    return events.flatMap(({ type, data }) => (type === 'budget.low' ? (data as { allCustomers: boolean }) : []))
+  }
+  const [warned, ...more] = await warnings(other)
+  assert.deepEqual([warned?.allCustomers, more, await warnings(one)], [true, [], []])
   assertRefused(await spend(crypto.randomUUID(), 1, {}, first), 'NOT000')
   await removeBudget(service.payments.database, budgetId)
   assertSuccess(await spend(other.customerId, 2, {}, first), 200)
@@ -155,39 +173,93 @@ test('a new period begins with nothing used; changed credits keep what was used;
   assertSuccess(await spend(customerId, 20), 200)
 })
 
-test('the list of budgets shows what is used of the present period, by the customer and by each key', async () => {
+test('the list of budgets shows what is used of the present period, by the customer and by each key that has used any', async () => {
   const { customerId } = await service.customerWith(50)
   await setLimit(customerId, { credits: 20 })
   await setLimit(customerId, { scope: 'KEY', credits: 10 })
   assertSuccess(await spend(customerId, 8, { keyId: 'a' }), 200)
+  const held = { customerId, credits: 3, reference: 'given-back', keyId: 'b' }
+  const { holdId } = (await internal.call<{ holdId: string }>(`${creditsPath}/holds`, { body: held })).body.data
+  assertSuccess(await internal.release(customerId, holdId), 200)
   assert.deepEqual(await usesOf(customerId), ['a 8', 'null 8'])
   await endPeriod(customerId)
   assert.deepEqual(await usesOf(customerId), ['null 0'])
 })
 
-test('a customer has at most 100 budgets: no further one is set, and each of them can still be changed', async () => {
+test('of a budget of each key the list has the hundred keys that have used the most, and never less than nothing left', async () => {
   const { customerId } = await service.newCustomer()
-  const set = (user: number, credits = 10) => {
-    const setting = { scope: 'USER', value: `user-${user}`, period: 'DAY', credits, warnAt: null } as const
+  const budgetId = await setLimit(customerId, { scope: 'KEY', credits: 200 })
+  await service.database.query(
+    `insert into budget_usage (customer_id, budget_id, value, period_start, used, is_warned)
+    select $1, $2, 'key-' || n, date_trunc('month', now(), 'Asia/Seoul'), n, true from generate_series(1, 120) n`,
+    [customerId, budgetId],
+  )
+  await setLimit(customerId, { scope: 'KEY', credits: 100 })
+  const [budget] = await listBudgets(service.payments.database, customerId)
+  assert.equal(budget?.uses.length, 100)
+  assert.deepEqual(budget.uses.at(0), { value: 'key-120', used: 120, left: 0 })
+  assert.deepEqual(budget.uses.at(-1), { value: 'key-21', used: 21, left: 79 })
+})
+
+test('a budget warns when 80 % are used, rounded up and at least one, unless another number was set', async () => {
+  const { customerId } = await service.newCustomer()
+  const warnAtOf = async (credits: number, warnAt: number | null = null) => {
+    const setting = { customerId, scope: 'CUSTOMER', value: null, period: 'DAY', credits, warnAt } as const
+    return (await setBudget(service.payments.database, setting))?.warnAt
+  }
+  assert.deepEqual([await warnAtOf(10), await warnAtOf(11), await warnAtOf(1), await warnAtOf(0)], [8, 9, 1, 1])
+  assert.deepEqual([await warnAtOf(10, 3), await warnAtOf(10)], [3, 8])
+})
+
+test('a budget of a customer has no value, that of a service its name, that of a key or user a label; it warns within its credits', () => {
+  const faultOf = (setting: Partial<BudgetSetting>) =>
+    faultOfBudget({ scope: 'CUSTOMER', value: null, period: 'DAY', credits: 5, warnAt: null, ...setting })?.field
+  const label = 'x'.repeat(200)
+  for (const [setting, field] of [
+    [{}, undefined],
+    [{ value: 'a' }, 'value'],
+    [{ scope: 'SERVICE', value: 'two words' }, undefined],
+    [{ scope: 'SERVICE' }, 'value'],
+    [{ scope: 'SERVICE', value: '' }, 'value'],
+    ...(['KEY', 'USER'] as const).flatMap((scope) => [
+      [{ scope }, undefined] as const,
+      [{ scope, value: label }, undefined] as const,
+      [{ scope, value: `${label}x` }, 'value'] as const,
+      [{ scope, value: 'two words' }, 'value'] as const,
+    ]),
+    [{ warnAt: 5 }, undefined],
+    [{ warnAt: 6 }, 'warnAt'],
+    [{ credits: 0, warnAt: 1 }, undefined],
+    [{ credits: 0, warnAt: 2 }, 'warnAt'],
+  ] as const) {
+    assert.equal(faultOf(setting), field, JSON.stringify(setting))
+  }
+})
+
+test('a customer has at most 100 budgets, removed ones not counted: no further one is set, and each of them can still be changed', async () => {
+  const { customerId } = await service.newCustomer()
+  const set = (user: number, credits = 10, period: 'DAY' | 'HOUR' = 'DAY') => {
+    const setting = { scope: 'USER', value: `user-${user}`, period, credits, warnAt: null } as const
     return setBudget(service.payments.database, { ...setting, customerId })
   }
   const budgets = await Promise.all(Array.from({ length: 99 }, (_, user) => set(user)))
   assert.ok(budgets.every((budget) => budget !== undefined))
   const last = await set(100)
   assert.ok(last)
-  assert.equal(await set(101), undefined)
+  assert.deepEqual([await set(101), await set(100, 10, 'HOUR')], [undefined, undefined])
   assert.equal((await set(100, 20))?.budgetId, last.budgetId)
   await removeBudget(service.payments.database, last.budgetId)
   assert.ok(await set(101))
 })
 
-test('a hold counts when it is opened, and its end gives back what was not captured, in the same period only', async () => {
+test('a hold lasts as long as requested and counts when it is opened, and its end gives back what was not captured, in the same period only', async () => {
   const { customerId } = await service.customerWith(100)
   const budgetId = await setLimit(customerId, { scope: 'USER', credits: 30 })
   const hold = async (credits: number, expiresInSeconds = 60) => {
     const body = { customerId, credits, reference: crypto.randomUUID(), expiresInSeconds, userId: 'ann' }
-    const opened = await internal.call<{ holdId: string }>(`${creditsPath}/holds`, { body })
+    const opened = await internal.call<{ holdId: string; expiresAt: string }>(`${creditsPath}/holds`, { body })
     assertSuccess(opened, 201)
+    assert.ok(Date.parse(opened.body.data.expiresAt) < Date.now() + (expiresInSeconds + 60) * 1_000)
     return opened.body.data.holdId
   }
   const [captured, released, expired] = [await hold(10), await hold(8), await hold(12)]
@@ -306,6 +378,17 @@ test('all keys of a suspended customer are refused within a second and it spends
   assertSuccess(await spend(customerId, 45), 200)
 })
 
+test('budgets and the suspension of a customer limit what is used, not cancels and refunds', async () => {
+  const customer = await service.newCustomer()
+  const [cancelled, refunded] = [await customer.confirmedOrder('STANDARD'), await customer.confirmedOrder('STANDARD')]
+  await setLimit(customer.customerId, { credits: 1 })
+  assertSuccess(await customer.cancel(cancelled.paymentKey), 200)
+  await updateSuspension(service.payments.database, customer.customerId, true)
+  const { creditsTakenBack } = await refund(service.payments, { orderId: refunded.orderId, reason: 'agreed' })
+  assert.equal(creditsTakenBack, 21)
+  assert.deepEqual(await usesOf(customer.customerId), ['null 0'])
+})
+
 test('budget.low is sent once in a period, then credits.low with the lowest step, then credits.empty, in this order', async () => {
   const { customerId } = await service.customerWith(50)
   const { database } = service.payments
@@ -349,21 +432,27 @@ test('budget.low is sent once in a period, then credits.low with the lowest step
   ])
 })
 
-test('budget.low is sent when exactly as much is used as it warns at, and again in the next period', async () => {
-  const { customerId } = await service.customerWith(50)
-  await setLimit(customerId, { credits: 10, warnAt: 8 })
-  const warnings = async () => {
-    const events = await listLatestEvents(service.payments.database, customerId, 100)
-    return events.filter(({ type }) => type === 'budget.low').map(({ data }) => (data as { used: number }).used)
+test('budget.low is sent when exactly as much is used as it warns at, once in a period, and again in the next', async () => {
+  for (const spends of [
+    [7, 1, 1, 1],
+    [8, 1, 1],
+  ]) {
+    const { customerId } = await service.customerWith(50)
+    await setLimit(customerId, { credits: 10, warnAt: 8 })
+    const warnings = async () => {
+      const events = await listLatestEvents(service.payments.database, customerId, 100)
+      return events.filter(({ type }) => type === 'budget.low').map(({ data }) => (data as { used: number }).used)
+    }
+    let used = 0
+    for (const credits of spends) {
+      assertSuccess(await spend(customerId, credits), 200)
+      used += credits
+      assert.deepEqual(await warnings(), used < 8 ? [] : [8])
+    }
+    await endPeriod(customerId)
+    assertSuccess(await spend(customerId, 9), 200)
+    assert.deepEqual(await warnings(), [9, 8])
   }
-  assertSuccess(await spend(customerId, 7), 200)
-  assert.deepEqual(await warnings(), [])
-  assertSuccess(await spend(customerId, 1), 200)
-  assertSuccess(await spend(customerId, 1), 200)
-  assert.deepEqual(await warnings(), [8])
-  await endPeriod(customerId)
-  assertSuccess(await spend(customerId, 9), 200)
-  assert.deepEqual(await warnings(), [9, 8])
 })
 
 test('a hold can end although less is counted than it gives back', async () => {

@@ -85,7 +85,7 @@ test('a hold with parts can be released and can expire: what was captured stays 
   }
 })
 
-test('the part that takes the last credits ends the hold: it is CAPTURED, and any other end is refused', async () => {
+test('a part of more than is left is refused; the one that takes the last credits ends the hold: it is CAPTURED, and any other end is refused', async () => {
   const { id, holdId } = await heldCustomer(10)
   assertSuccess(await internal.capturePart(id, holdId, 6), 200)
   assertFieldRefused(await internal.capturePart(id, holdId, 5), 'VAL003', 'credits')
@@ -143,12 +143,15 @@ test('a part needs its credits and a reference, a final capture has none, and a 
   assert.deepEqual(await service.entries(id), ['GRANT 21/0', 'HOLD 0/10'])
 })
 
-test('an extension moves the expiry to a later time only, and is refused when the hold has ended or its time is over', async () => {
+test('an extension moves the expiry to a later time only, is recorded then alone, and is refused when the hold has ended or its time is over', async () => {
   const { id, holdId, opened } = await heldCustomer(10)
   const { expiresAt } = opened.body.data
   const shorter = await internal.extend(id, holdId, 60)
   assertSuccess(shorter, 200)
   assert.deepEqual(shorter.body.data, { holdId, credits: 10, expiresAt, balance: 11 })
+  // The audit measures the longest time of a hold from there.
+  const text = 'select extended_at as at from holds where hold_id = $1'
+  assert.deepEqual(await service.database.query(text, [holdId]), [{ at: null }])
   assertSuccess(await internal.capturePart(id, holdId, 4), 200)
   const from = Date.now()
   const { data } = (await internal.extend(id, holdId, 604_800)).body

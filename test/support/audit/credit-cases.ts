@@ -198,7 +198,7 @@ const brokenEntries: BrokenRule[] = [
   {
     invariant: 'I-3',
     rule: 'the entries of a customer are numbered from one without a gap',
-    when: 'an entry was deleted',
+    when: 'an entry was deleted, and after the gap nothing else',
     damage: () => `delete from ledger_entries where reference = 'second'`,
   },
   {

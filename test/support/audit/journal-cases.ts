@@ -187,7 +187,7 @@ const changedJournal = [
   ),
   broken(
     gapless,
-    'an entry was removed',
+    'an entry was removed, and after the gap no hash',
     `delete from record_journal where record_number = ${entryOfViewer}`,
     [`J-2 ${continued}`],
     'J-1',

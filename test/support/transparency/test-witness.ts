@@ -16,7 +16,7 @@ assert.ok(witness)
 export const testWitness = witness
 
 /** Its line for a checkpoint. */
-export function cosign(note: string, seconds = 1_794_740_745): string {
+export function cosign(note: string, seconds: number | bigint = 1_794_740_745): string {
   const time = Buffer.alloc(8)
   time.writeBigUInt64BE(BigInt(seconds))
   const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${seconds}\n${signedTextOf(note)}`), privateKey)

@@ -1,25 +1,27 @@
-// Tries sabotages: seeds run with the guard broken until a check fails, and what failed is shrunk. One row each.
+// Breaks guards one after the other: seeds run until a check fails, and what failed is shrunk. One row each.
 import { writeFileSync } from 'node:fs'
 import { storyOf } from '../report/story.ts'
 import { planSteps } from '../stages/simulated/plan/plan.ts'
 import type { Programs } from '../stages/simulated/programs.ts'
 import { type Found, shrinkRun } from '../stages/simulated/search.ts'
+import type { Guard } from './guard.ts'
+import { guards } from './guards.ts'
 
-export type SabotageOptions = {
+export type FindOptions = {
   seed: number
-  /** At most so many for each sabotage. */
+  /** At most so many for each guard. */
   seeds: number
   hours: number
   names: string[]
   json: string | undefined
   /** What failed is not shrunk. */
   noShrink: boolean
-  /** At most so many for each sabotage. */
+  /** At most so many for each guard. */
   trials?: number
   print(line: string): void
 }
 
-export type SabotageResult = {
+export type GuardResult = {
   name: string
   /** Null: not found. */
   seed: number | null
@@ -42,17 +44,17 @@ export type SabotageResult = {
 export const mostSteps = 20
 
 /** 0: each was found, and shrunk to a short story; 3: seeds could not be carried out; 1: neither. */
-export function exitCodeOf(results: SabotageResult[], { noShrink }: Pick<SabotageOptions, 'noShrink'>): number {
+export function exitCodeOf(results: GuardResult[], { noShrink }: Pick<FindOptions, 'noShrink'>): number {
   if (results.some(({ harnessErrors }) => harnessErrors.length > 0)) return 3
-  const isShort = ({ steps }: SabotageResult) => noShrink || (steps !== null && steps <= mostSteps)
+  const isShort = ({ steps }: GuardResult) => noShrink || (steps !== null && steps <= mostSteps)
   return results.every((result) => result.seed !== null && isShort(result)) ? 0 : 1
 }
 
-export async function findSabotages(programs: Programs, options: SabotageOptions): Promise<SabotageResult[]> {
+export async function findGuards(programs: Programs, options: FindOptions): Promise<GuardResult[]> {
   const { names, json, print } = options
-  const results: SabotageResult[] = []
+  const results: GuardResult[] = []
   for (const name of names) {
-    const result = await findSabotage(programs, name, options)
+    const result = await findGuard(programs, name, options)
     results.push(result)
     print(rowOf(result))
     if (json) writeFileSync(json, `${JSON.stringify(results, null, 2)}\n`)
@@ -60,17 +62,17 @@ export async function findSabotages(programs: Programs, options: SabotageOptions
   return results
 }
 
-function rowOf({ name, seed, foundMs, check, steps, trials, remarks, harnessErrors }: SabotageResult): string {
+function rowOf({ name, seed, foundMs, check, steps, trials, remarks, harnessErrors }: GuardResult): string {
   const shrunk = steps === null ? '' : `, ${steps} steps after ${trials} trials`
   const found = seed === null ? 'not found' : `seed ${seed} after ${(foundMs / 1_000).toFixed(0)} s: ${check}${shrunk}`
   return [`${name}: ${found}`, ...[...remarks, ...harnessErrors].map((each) => `  ${each}`)].join('\n')
 }
 
-async function findSabotage(programs: Programs, name: string, options: SabotageOptions): Promise<SabotageResult> {
+async function findGuard(programs: Programs, name: string, options: FindOptions): Promise<GuardResult> {
   const { seed: first, seeds, hours } = options
   const startedMs = performance.now()
   const tookMs = () => Math.round(performance.now() - startedMs)
-  const result: SabotageResult = {
+  const result: GuardResult = {
     name,
     seed: null,
     check: null,
@@ -100,14 +102,24 @@ async function findSabotage(programs: Programs, name: string, options: SabotageO
         continue
       }
       const foundMs = tookMs()
-      const found = { ...result, seed, check: failure.check, foundMs, stepsOfRun: whole.startedSteps }
+      const { by } = guards[name] as Guard
+      const isExpected = by.split(', ').some((id) => failure.check.startsWith(`${id} `))
+      const remarks = isExpected ? [] : [`it was expected from ${by}`]
+      const found = { ...result, seed, check: failure.check, foundMs, stepsOfRun: whole.startedSteps, remarks }
       if (options.noShrink) return found
       const limit = options.trials === undefined ? {} : { limit: options.trials }
-      const shrunk = await shrinkRun(programs, { seed, steps, whole, sabotage: name }, limit)
+      const shrunk = await shrinkRun(programs, { seed, steps, whole, guard: name }, limit)
       const story = shrunk.failure ? storyOf(shrunk.shrunk.lines, shrunk.failure) : null
       const count = story === null ? null : shrunk.steps.length
       const { trials } = shrunk
-      return { ...found, steps: count, trials, shrunkMs: tookMs() - foundMs, story, remarks: remarksOf(shrunk) }
+      return {
+        ...found,
+        steps: count,
+        trials,
+        shrunkMs: tookMs() - foundMs,
+        story,
+        remarks: [...remarks, ...remarksOf(shrunk)],
+      }
     }
     return { ...result, foundMs: tookMs() }
   } finally {

@@ -1,0 +1,2 @@
+export function schemaOf(document: { paths: object; components: { schemas: object } }): string
+export function writeSchema(): void

@@ -1,0 +1,156 @@
+// The rules of single commands, called in this process: who counts as one person, what is asked first, whom a filter leaves out,
+// and what is refused.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Call, CommandInput, DatabaseCommand, Values } from '../../src/commands/command.ts'
+import { commands } from '../../src/commands/command-table.ts'
+import { koreanDayOf } from '../../src/core/korean-days.ts'
+import type { UnusedQuote } from '../../src/payments/refunds/quote.ts'
+import { callCommand } from '../support/service/command-calls.ts'
+import { spend } from '../support/service/orders.ts'
+import { startTestService, type TestService } from '../support/service/service.ts'
+
+const adjustments = { limits: { viewer: 0, support: 0, finance: 1, admin: 250 }, approvalAbove: 200 }
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.close())
+
+const parts = (): Partial<Call> => ({
+  database: service.payments.database,
+  payments: async () => service.payments,
+  adjustments,
+})
+const run = <Result = Record<string, unknown>>(name: string, values: Values, ...positionals: string[]) =>
+  callCommand<Result>(commands, name, { values, positionals }, parts())
+const commandOf = (name: string) => commands.find((each) => each.name === name) as DatabaseCommand
+const callOf = (input: Partial<CommandInput>) => ({ ...parts(), positionals: [], values: {}, ...input }) as never
+
+const reason = 'agreed by mail'
+
+test('commands adjust within the limit of an admin, and a name in capitals approves no request of the same person', async () => {
+  const { customerId: customer } = await service.newCustomer()
+  const grant = (credits: string, by: string) => run('adjustments grant', { customer, credits, reason, by })
+  const approve = (id: unknown, by: string) => run('adjustments approve', { by }, `${id}`)
+  assert.equal((await grant('10', 'Kim')).state, 'DONE')
+  await assert.rejects(
+    grant('241', 'park').then(({ adjustmentId }) => approve(adjustmentId, 'KIM ')),
+    /the limit is 250/,
+  )
+  const { adjustmentId, state } = await grant('240', ' Kim')
+  assert.equal(state, 'PENDING')
+  await assert.rejects(approve(adjustmentId, 'KIM '), /another person/)
+  assert.deepEqual(
+    (await run<{ adjustmentId: string }[]>('adjustments pending', {})).map((each) => each.adjustmentId).at(-1),
+    adjustmentId,
+  )
+  assert.equal((await approve(`${adjustmentId}`.toUpperCase(), 'lee')).available, 250)
+})
+
+test('the question before an adjustment has the balance after it; of more than the limit, given or taken, it asks to store a request', async () => {
+  const { customerId: customer } = await service.newCustomer()
+  for (const [credits, question, availableAfter] of [
+    ['200', /^Adjust the balance/, 200],
+    ['-200', /^Adjust the balance/, -200],
+    ['201', /^Store this as a request/, undefined],
+    ['-201', /^Store this as a request/, undefined],
+  ] as const) {
+    const asked = await commandOf('adjustments correct').confirm?.(callOf({ values: { customer, credits } }))
+    assert.match(asked?.question ?? '', question, credits)
+    const shown: { availableAfter?: number } = { ...asked?.preview }
+    assert.equal(shown.availableAfter, availableAfter)
+  }
+})
+
+test('a budget over all customers is of scope SERVICE and needs one server; budgets are listed of one customer, over all, or every one', async () => {
+  const [customer, other] = [(await service.newCustomer()).customerId, (await service.newCustomer()).customerId]
+  const of = { period: 'DAY', credits: '5' }
+  await assert.rejects(run('budgets set', { ...of, customer: 'all', scope: 'CUSTOMER' }), /is of scope SERVICE/)
+  await assert.rejects(
+    run('budgets set', { ...of, customer, scope: 'CUSTOMER', 'warn-at': '6' }),
+    /^Error: --warn-at: /,
+  )
+  const set = async (values: Values) => (await run('budgets set', { ...of, ...values })).budgetId
+  const onCluster = { ...parts(), database: { ...service.payments.database, groups: [] } }
+  const ofAll = { ...of, customer: 'all', scope: 'SERVICE', value: 'captions' }
+  await assert.rejects(callCommand(commands, 'budgets set', { values: ofAll }, onCluster), /needs one server/)
+  const own = await set({ customer, scope: 'CUSTOMER' })
+  const ofOther = await set({ customer: other, scope: 'CUSTOMER' })
+  const overAll = await set(ofAll)
+  const list = async (values: Values) =>
+    new Set((await run<{ budgetId: string }[]>('budgets list', values)).map(({ budgetId }) => budgetId))
+  assert.deepEqual(await list({ customer }), new Set([own]))
+  assert.deepEqual(await list({ customer: 'all' }), new Set([overAll]))
+  assert.deepEqual(await list({}), new Set([own, ofOther, overAll]))
+  const remove = commandOf('budgets remove')
+  assert.equal(await remove.findSubject?.(callOf({ positionals: [`${own}`] })), customer, 'logged under its customer')
+  await run('budgets remove', {}, `${own}`)
+  await assert.rejects(run('budgets remove', {}, crypto.randomUUID()), /There is no budget/)
+  assert.deepEqual(await list({}), new Set([ofOther, overAll]))
+  for (const left of [ofOther, overAll]) await run('budgets remove', {}, `${left}`)
+})
+
+test('the value of what is left on a day includes that day in Korea, and at a time that moment', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder('BASIC')
+  const { customerId } = customer
+  const today = koreanDayOf(new Date())
+  assert.ok((await run<string>('lots export', { at: today })).includes(orderId))
+  const [{ at } = { at: new Date() }] = await service.database.query<{ at: Date }>(
+    'select created_at as at from ledger_entries where customer_id = $1',
+    [customerId],
+  )
+  assert.ok((await run<string>('lots export', { at: at.toISOString() })).includes(orderId), 'of that moment too')
+})
+
+test('a refund of the unused part does what was confirmed, or is refused when credits have moved since', async () => {
+  const { customerId, ...customer } = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder('STANDARD')
+  const refund = commandOf('orders refund')
+  const call = callOf({ positionals: [orderId], values: { unused: true, reason } })
+  const asked = await refund.confirm?.(call)
+  assert.match(asked?.question ?? '', /^Return this amount\?/)
+  assert.ok(await spend(service, customerId, 1))
+  await assert.rejects(async () => refund.run?.(call, asked?.preview), /credits have moved/)
+  const again = (await refund.confirm?.(call))?.preview as unknown as UnusedQuote
+  const refunded = (await refund.run?.(call, again)) as object
+  assert.equal('refundedAmount' in refunded && refunded.refundedAmount, again.amount)
+})
+
+test('what does not exist is refused by name: a discrepancy, a customer, a key', async () => {
+  const id = crypto.randomUUID()
+  await assert.rejects(run('discrepancies resolve', { reason }, id), { message: `There is no open discrepancy ${id}.` })
+  await assert.rejects(run('discrepancies accept', { reason }, id), {
+    message: `There is no discrepancy ${id} of an order.`,
+  })
+  await assert.rejects(run('customers suspend', { reason }, id), { message: `There is no customer ${id}.` })
+  await assert.rejects(run('balances show', { customer: 'nobody' }), { message: 'There is no customer nobody.' })
+})
+
+test('a key is suspended under its customer, and one for a new customer is logged under the id that it gets', async () => {
+  const { keyId, customerId } = await service.newCustomer()
+  assert.equal(await commandOf('keys suspend').findSubject?.(callOf({ positionals: [keyId] })), customerId)
+  const issue = (customer: string) => commandOf('keys issue').findSubject?.(callOf({ values: { customer } }))
+  const id = crypto.randomUUID()
+  assert.equal(await issue(` ${id.toUpperCase()}`), id)
+  assert.match(`${await issue('nobody yet')}`, /^[0-9a-f-]{36}$/)
+})
+
+test('one to ten thresholds of low credits are set, or none', async () => {
+  const { customerId: customer } = await service.newCustomer()
+  const set = (credits: string) => run('customers low-credits', { customer, credits })
+  const ten = Array.from({ length: 10 }, (_, index) => 10 - index)
+  assert.deepEqual((await set(ten.join())).lowCredits, ten)
+  for (const credits of [`11,${ten.join()}`, '0', '5,', '']) await assert.rejects(set(credits), /one to ten numbers/)
+  assert.equal((await set('off')).lowCredits, null)
+})
+
+test('goodwill is a whole number of credits from one on, and a correction any but zero', async () => {
+  const { customerId: customer } = await service.newCustomer()
+  const adjusted = (verb: string, credits: string) => run(`adjustments ${verb}`, { customer, credits, reason })
+  for (const credits of ['-1', '0', '1.5', '+1']) await assert.rejects(adjusted('grant', credits), /at least 1/)
+  for (const credits of ['0', '-0', '1.5']) await assert.rejects(adjusted('correct', credits), /other than 0/)
+  await adjusted('correct', '+2')
+  assert.equal((await adjusted('correct', '-1')).available, 1)
+})
