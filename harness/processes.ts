@@ -14,10 +14,11 @@ import { fileURLToPath } from 'node:url'
 import { createPool } from '../src/db/database.ts'
 import { findPostmaster, stopPostmaster } from '../src/db/embedded/postmaster.ts'
 import { startEmbedded } from '../src/db/embedded/server.ts'
-import { silentLog, type TestDatabase } from '../test/support/database/database.ts'
+import type { TestDatabase } from '../test/support/database/database.ts'
 import { placesOf, type ServerConnection } from '../test/support/database/places.ts'
 import { assertNoSecretPrinted } from '../test/support/leaks.ts'
 import { type ProcessEnd, startProcess, stopProcess } from './launch.ts'
+import { silentLog } from './silent-log.ts'
 
 export type Environment = Record<string, string | undefined>
 /** A test, or the whole file: `{ after }` of node:test. */

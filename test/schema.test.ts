@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { silentLog } from '../harness/silent-log.ts'
 import { createDatabase } from '../src/db/database.ts'
 import { findBrokenGuards, readGuards, writeGuards } from '../src/db/guards.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { createTestDatabase, silentLog } from './support/database/database.ts'
+import { createTestDatabase } from './support/database/database.ts'
 import { dumpSchema } from './support/written/dump-schema.ts'
 
 const schema = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8')

@@ -1,15 +1,17 @@
 // A database that is spread over servers: a Citus coordinator and three workers, each of which can be crashed, and whose groups
 // of customers can be moved: the database of this stage, and its faults.
-import { randomBytes } from 'node:crypto'
 import { type CitusNode, startCitus } from '../../harness/citus/citus.ts'
 import { databaseUrl } from '../../harness/processes.ts'
 import type { Random } from '../../harness/random.ts'
 import { Client } from '../../src/db/connect.ts'
 import { prepare } from '../../src/db/prepare.ts'
+import type { KindsWith } from '../faults.ts'
 import type { Postgres } from '../world/postgres.ts'
-import type { Fault } from './processes/faults.ts'
+import { newSecret } from '../world/settings.ts'
+import type { FaultContext } from './processes/faults.ts'
 
 export type SpreadDatabase = Postgres & {
+  kind: 'citus'
   coordinator: CitusNode
   workers: CitusNode[]
   /** A group of customers goes to another worker. */
@@ -27,7 +29,7 @@ const moveText = `select citus_move_shard_placement($1, $2, $3, $4, $5, 'force_l
 
 export async function startSpreadDatabase(directory: string): Promise<SpreadDatabase> {
   const citus = await startCitus(directory)
-  const passwords = { owner: newPassword(), serving: newPassword() }
+  const passwords = { owner: newSecret(), serving: newSecret() }
   await citus.onEveryNode(
     `create role credits_owner login password '${passwords.owner}'`,
     `create role credits_service login password '${passwords.serving}'`,
@@ -53,7 +55,10 @@ export async function startSpreadDatabase(directory: string): Promise<SpreadData
   }
 
   return {
+    kind: 'citus',
     busy: false,
+    description: 'a Citus coordinator with three workers',
+    isSpread: true,
     coordinator,
     workers,
     moveGroup,
@@ -69,42 +74,27 @@ export async function startSpreadDatabase(directory: string): Promise<SpreadData
   }
 }
 
-function newPassword(): string {
-  return randomBytes(18).toString('hex')
-}
-
-export function spreadFaults(database: SpreadDatabase): Fault[] {
-  return [
-    {
-      name: 'group moved',
-      every: [4, 9],
-      leastPerMinute: 1,
-      async strike({ random, count }) {
-        // A worker that is down cannot give or take; the move is rolled back.
-        const isMoved = await database.moveGroup(random).then(
-          () => true,
-          () => false,
-        )
-        if (isMoved) count('group moved')
-      },
+export function spreadFaults({
+  coordinator,
+  workers,
+  moveGroup,
+}: SpreadDatabase): Record<KindsWith<'database', 'citus'>, (context: FaultContext) => Promise<void>> {
+  return {
+    async 'group moved'({ random, count }) {
+      // A worker that is down cannot give or take; the move is rolled back.
+      const isMoved = await moveGroup(random).then(
+        () => true,
+        () => false,
+      )
+      if (isMoved) count('database: group moved')
     },
-    {
-      name: 'worker crashed',
-      every: [12, 20],
-      leastPerMinute: 1,
-      async strike({ random, count }) {
-        await random.shuffled(database.workers)[0]?.crash()
-        count('worker crashed')
-      },
+    async 'worker crashed'({ random, count }) {
+      await random.shuffled(workers)[0]?.crash()
+      count('database: worker crashed')
     },
-    {
-      name: 'coordinator crashed',
-      every: [25, 40],
-      leastPerMinute: 0.5,
-      async strike({ count }) {
-        await database.coordinator.crash()
-        count('coordinator crashed')
-      },
+    async 'coordinator crashed'({ count }) {
+      await coordinator.crash()
+      count('database: coordinator crashed')
     },
-  ]
+  }
 }

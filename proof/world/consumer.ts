@@ -10,6 +10,7 @@ import { createRandom } from '../../harness/random.ts'
 import type { Peppers } from '../../src/customers/api-keys.ts'
 import type { Database } from '../../src/db/database.ts'
 import { addEndpoint, rotateEndpoint } from '../../src/events/endpoints.ts'
+import type { Outage } from '../faults.ts'
 
 export type Payload = { type: string; timestamp: string; sequence: number; data: Record<string, unknown> }
 
@@ -37,7 +38,9 @@ const acceptDelivery: Reaction = ({ response, accept }) => {
   response.end()
 }
 
-const reactions: Record<string, Reaction> = {
+const closed = 'does not listen' satisfies Outage
+
+const reactions: Record<Exclude<Outage, typeof closed>, Reaction> = {
   fails: ({ response }) => response.writeHead(500).end('no'),
   'answers with Retry-After': ({ response }) => response.writeHead(503, { 'retry-after': '1' }).end(),
   redirects: ({ response }) => response.writeHead(302, { location: '/elsewhere' }).end(),
@@ -53,8 +56,6 @@ const reactions: Record<string, Reaction> = {
     setImmediate(() => response.destroy())
   },
 }
-const closed = 'does not listen'
-export const outages = [...Object.keys(reactions), closed]
 export type Consumer = Awaited<ReturnType<typeof startConsumer>>
 
 export async function startConsumer(port: number, seed: number) {
@@ -64,7 +65,7 @@ export async function startConsumer(port: number, seed: number) {
   const wrong: string[] = []
   let endpointId = ''
   let moments = 0
-  let outage: string | null = null
+  let outage: Outage | null = null
   let wanted = true
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -102,7 +103,7 @@ export async function startConsumer(port: number, seed: number) {
   function reactionNow(): [name: string, Reaction] {
     const fails = consumer.failShare > 0 && random.chance(consumer.failShare)
     const how = outage ?? (fails ? random.shuffled(Object.keys(reactions))[0] : undefined) ?? 'accepts'
-    return [how, reactions[how] ?? acceptDelivery]
+    return [how, (reactions as Record<string, Reaction>)[how] ?? acceptDelivery]
   }
 
   const server = createServer((request, response) => {
@@ -146,7 +147,7 @@ export async function startConsumer(port: number, seed: number) {
       consumer.rotatedAt = Date.now()
       secrets.push(secret)
     },
-    async beUnavailable(how: string, forMs: number): Promise<void> {
+    async beUnavailable(how: Outage, forMs: number): Promise<void> {
       outage = how
       if (how === closed) await shut()
       await sleep(forMs)

@@ -1,11 +1,10 @@
 // The platform's own use cases, which the public listener does not offer: run in this process with the settings of a
 // service, as a command does.
-
+import { silentLog } from '../../harness/silent-log.ts'
 import { gatewayOptions, paymentSettings, readConfig } from '../../src/config.ts'
 import { createTallies } from '../../src/core/tallies.ts'
 import { openGateway } from '../../src/gateway/toss/open.ts'
 import { createPaymentContext, type PaymentContext } from '../../src/payments/context.ts'
-import { silentLog } from '../../test/support/database/database.ts'
 import type { Shop } from './shop.ts'
 import type { World } from './world.ts'
 

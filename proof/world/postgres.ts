@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { queryEveryGroup, queryOrEveryGroup } from '../../harness/citus/every-group.ts'
 import { clusterOf, databaseUrl } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { connectWorkers } from '../../src/db/cluster/cluster.ts'
 import { Client, type Standbys } from '../../src/db/connect.ts'
@@ -18,13 +19,19 @@ const crashLimitMs = 20_000
 
 /** One server can be crashed. */
 export type Server = Postgres & {
+  kind: 'server'
   /** Returns when it serves again. */
   crash(): Promise<void>
 }
 
 /** What the campaign needs of its database, whether it is one server or a cluster. */
 export type Postgres = {
+  /** While a fault has it. */
   busy: boolean
+  /** For a line of the log. */
+  description: string
+  /** Customers are on several servers. */
+  isSpread: boolean
   /** The name shows in pg_stat_activity which sessions are the campaign's own. */
   urlFor(applicationName: string): string
   /** As the role of the services, with its rights only. */
@@ -39,6 +46,18 @@ export type Postgres = {
   endNow(): void
   remove(): void
 }
+
+/** One that survives the loss of its primary. */
+export type Replicated = Postgres & {
+  /** When the primary was lost, and when the cluster was complete again: times of the monotonic clock. */
+  outages: { kind: string; fromMs: number; toMs: number }[]
+  /** For so long the lost primary may still be the primary. */
+  leaseSeconds: number
+  /** The largest difference between the clocks of two nodes. */
+  clockSpreadMs: number
+}
+
+export const isReplicated = (postgres: Postgres): postgres is Replicated => 'outages' in postgres
 
 export async function startPostgres(directory: string): Promise<Server> {
   const dataDir = join(directory, 'postgres')
@@ -58,7 +77,10 @@ export async function startPostgres(directory: string): Promise<Server> {
   }
 
   return {
+    kind: 'server',
     busy: false,
+    description: 'a database',
+    isSpread: false,
     urlFor: (applicationName: string) => `${databaseUrl(server.connection)}&application_name=${applicationName}`,
     servingUrlFor: (applicationName: string) => `${databaseUrl(serving)}&application_name=${applicationName}`,
     ownerPassword: server.connection.password,
@@ -79,10 +101,11 @@ export async function startPostgres(directory: string): Promise<Server> {
       const pid = postmasterId()
       if (pid !== undefined) process.kill(pid, 'SIGQUIT')
     },
-    /** As root the cluster may lie outside of the campaign's directory. */
+    /** As root the cluster may lie outside of this directory, and its socket where the path would be too long. */
     remove(): void {
       const home = dirname(clusterOf(dataDir))
-      if (home !== dataDir) rmSync(home, { recursive: true, force: true, maxRetries: 3 })
+      for (const path of home === dataDir ? [server.connection.host] : [server.connection.host, home])
+        rmSync(path, { recursive: true, force: true, maxRetries: 3 })
     },
   }
 }
@@ -96,14 +119,13 @@ export type Books = {
 
 export type CampaignBooks = Awaited<ReturnType<typeof openBooks>>
 
-const silentLog = { warn: () => undefined, error: () => undefined }
-
 /** The connection may be one that a fault has ended; what is asked is harmless when it is repeated. */
 const patiently = <Value>(read: () => Promise<Value>) =>
   repeatWhileAway('of the campaign', { databaseWaitMs: 30_000 }, read)
 
 /** The campaign's own connection. A lost one is an error of the query, never of the process. */
-export async function openBooks(postgres: Postgres, isSpread: boolean) {
+export async function openBooks(postgres: Postgres) {
+  const { isSpread } = postgres
   const connectionString = postgres.urlFor('chaos')
   const pool = new pg.Pool({
     Client,

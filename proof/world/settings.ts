@@ -1,4 +1,5 @@
 // The settings of the services under load.
+import { randomBytes } from 'node:crypto'
 import type { Postgres } from './postgres.ts'
 
 /** Short, so that leases end and orders expire many times within a run. */
@@ -37,22 +38,23 @@ export function serviceEnvironment(
     LOG_ORIGIN: logOrigin,
     SUCCESS_URL: 'https://shop.example/success',
     FAIL_URL: 'https://shop.example/fail',
-    GATEWAY_TIMEOUT_MS: `${limits.gatewayTimeoutMs}`,
-    GATEWAY_LOOKUP_TIMEOUT_MS: `${limits.gatewayLookupTimeoutMs}`,
-    GATEWAY_LIST_TIMEOUT_MS: `${limits.gatewayListTimeoutMs}`,
-    OPERATION_LEASE_MS: `${limits.operationLeaseMs}`,
-    OPERATION_WAIT_MS: `${limits.operationWaitMs}`,
-    OPERATION_RETRY_MAX_MS: `${limits.operationRetryMaxMs}`,
-    PENDING_ORDER_LIFETIME_MS: `${limits.pendingOrderLifetimeMs}`,
     PENDING_ORDERS_PER_CUSTOMER: '0',
-    RATE_LIMIT_PER_SECOND: '0',
-    SHUTDOWN_TIMEOUT_MS: `${limits.shutdownTimeoutMs}`,
-    EVENT_PRIVATE_ADDRESSES: 'allow',
-    EVENT_TIMEOUT_MS: `${limits.eventTimeoutMs}`,
-    EVENT_FIRST_PAUSE_MS: `${limits.eventFirstPauseMs}`,
-    EVENT_RETRY_MAX_MS: `${limits.eventRetryMaxMs}`,
   }
+}
+
+/** Of a run in which much happens. */
+export const busySettings: Record<string, string> = {
+  RATE_LIMIT_PER_SECOND: '0',
+  EVENT_PRIVATE_ADDRESSES: 'allow',
+  // `gatewayTimeoutMs` is GATEWAY_TIMEOUT_MS.
+  ...Object.fromEntries(
+    Object.entries(limits).map(([name, ms]) => [name.replace(/[A-Z]/g, '_$&').toUpperCase(), `${ms}`]),
+  ),
 }
 
 /** The reason that is stored with refunds of the unused part. */
 export const unusedReason = 'unused'
+
+export function newSecret(): string {
+  return randomBytes(18).toString('hex')
+}

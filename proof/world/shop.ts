@@ -1,8 +1,8 @@
 // What the campaign's customers know: their keys, the orders they were given, the payments they made; and the sibling
 // services that spend their credits. The clients choose their next request from it, and the checks compare it with the
 // books. A few customers are hot (Zipf), so that requests contend for their accounts.
-
 import type { Random } from '../../harness/random.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { defaultScopes, tokenScopes } from '../../src/core/access/token-scopes.ts'
 import { createTallies } from '../../src/core/tallies.ts'
 import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
@@ -12,7 +12,6 @@ import { type IssuedToken, issueToken } from '../../src/customers/service-tokens
 import { connectWorkers } from '../../src/db/cluster/cluster.ts'
 import { createDatabase, createPool, type Database } from '../../src/db/database.ts'
 import { type PackageType, packageOf } from '../../src/payments/packages.ts'
-import { silentLog } from '../../test/support/database/database.ts'
 import { openBudgets } from './budgets.ts'
 import type { World } from './world.ts'
 
@@ -51,14 +50,14 @@ const recentOrders = 25
 
 export type Shop = Awaited<ReturnType<typeof openShop>>
 
-export async function openShop({ postgres, spread, peppers }: World, size: number) {
+export async function openShop({ postgres, isSpread, peppers }: World, size: number) {
   const settings = {
     connection: { connectionString: postgres.urlFor('chaos-ledger') },
     maxConnections: 6,
     log: silentLog,
   }
   const pool = createPool(settings)
-  if (spread) await connectWorkers(pool, settings)
+  if (isSpread) await connectWorkers(pool, settings)
   const database: Database = createDatabase(pool, silentLog)
   const customers: Customer[] = []
   for (let index = 0; index < size; index += 1) {

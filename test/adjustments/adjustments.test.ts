@@ -2,6 +2,7 @@
 // that a repeat moves nothing. The console and the commands call these functions.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
 import {
@@ -14,7 +15,6 @@ import {
 import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
-import { silentLog } from '../support/database/database.ts'
 import { type Cluster, startCluster } from '../support/service/cluster.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import { atOnce } from '../support/spending/spending.ts'

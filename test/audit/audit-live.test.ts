@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asOperator } from '../../harness/as-operator.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { expireHolds } from '../../src/credits/holds/expire-holds.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
@@ -15,7 +16,7 @@ import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { bookkeeper, endHold, hold, newCustomer, order, spend } from '../support/database/books.ts'
-import { createTestDatabase, openTestPool, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, openTestPool, type TestDatabase } from '../support/database/database.ts'
 
 const trafficMs = 5_000
 const customers = 3

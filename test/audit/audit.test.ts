@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
+import { silentLog } from '../../harness/silent-log.ts'
 import { refuse } from '../../src/core/errors.ts'
 import { entryKinds } from '../../src/credits/statement/statement.sql.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
@@ -20,7 +21,7 @@ import { brokenGuards } from '../support/audit/guard-cases.ts'
 import { writeRecords } from '../support/audit/journal-cases.ts'
 import { createChainHash, rewriteLedgers } from '../support/audit/rewrite-ledgers.ts'
 import { type Books, bookkeeper, writeAdjustments, writeBooks } from '../support/database/books.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { testPeppers } from '../support/service/service.ts'
 
 let database: OwnTestDatabase

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
+import { silentLog } from '../../harness/silent-log.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { checkChunk } from '../../src/payments/audit/audit.sql.ts'
@@ -11,7 +12,7 @@ import { rules } from '../../src/payments/audit/rules.ts'
 import { type Condition, type ConditionBooks, conditions, conditionsOfActions } from '../support/audit/conditions.ts'
 import { writeRecords } from '../support/audit/journal-cases.ts'
 import { bookkeeper, writeAdjustments, writeBooks } from '../support/database/books.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { testPeppers } from '../support/service/service.ts'
 
 const withoutConstraints = `do $$ declare statement text; begin

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { silentLog } from '../../harness/silent-log.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { replaceKey, updateKeyStatus } from '../../src/customers/customers.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
@@ -17,7 +18,7 @@ import {
   resolveDiscrepancies,
   saveDiscrepancy,
 } from '../../src/payments/recovery/discrepancies.sql.ts'
-import { createTestDatabase, type OwnTestDatabase, openTestPool, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase, openTestPool } from '../support/database/database.ts'
 import { testPeppers } from '../support/service/service.ts'
 
 let database: OwnTestDatabase

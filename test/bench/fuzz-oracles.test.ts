@@ -1,13 +1,14 @@
 // The fuzzer (proof/stages/bytes) can find something: each of its oracles reports the fault it is for, and correct answers pass them all.
 import assert from 'node:assert/strict'
+import { appendFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunningService } from '../../harness/processes.ts'
+import { newDirectory } from '../../harness/processes.ts'
+import { type Answer, readAnswers } from '../../harness/raw-http.ts'
+import { minimizeBytes } from '../../proof/shrink.ts'
 import type { ListenerName } from '../../proof/stages/bytes/cases/routes.ts'
-import { type Answer, readAnswers } from '../../proof/stages/bytes/trial/answers.ts'
 import { frame } from '../../proof/stages/bytes/trial/framing.ts'
 import * as oracles from '../../proof/stages/bytes/trial/oracles.ts'
-import { shrink } from '../../proof/stages/bytes/trial/shrink.ts'
 import { watchService } from '../../proof/stages/bytes/watch.ts'
 import { rawFailure, securityHeaders } from '../../src/http/envelope.ts'
 
@@ -18,7 +19,12 @@ const refused = { success: false, data: null, message: 'Not found.', code: 'NOT0
 function answerOf(status: number, body: object | string, headers: Record<string, string> = {}): Answer {
   const all = { 'content-type': 'application/json; charset=utf-8', ...securityHeaders, ...headers }
   const values = Object.entries(all).map(([name, value]): [string, string[]] => [name, [value]])
-  return { status, headers: new Map(values), body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }
+  return {
+    status,
+    head: '',
+    headers: new Map(values),
+    body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+  }
 }
 
 const judge = (answer: Answer, listener: ListenerName = 'public') =>
@@ -211,20 +217,16 @@ describe('the log, the process and its end', () => {
     assert.deepEqual(oracles.judgeEnd({ ...fine, ...nothing, megabytesBefore: null }), [])
   })
 
-  test('output of the process besides its log is found, and its end', async () => {
+  test('output of the process besides its log is found, and its end', (t) => {
     const found: string[] = []
-    const service = {
-      pid: process.pid,
-      output: { stdout: '{"level":30,"msg":"ready"}\n{"level":60', stderr: '' },
-      child: { exitCode: 7, signalCode: null },
-      isGone: () => service.gone,
-      gone: false,
-    }
-    const watch = watchService(service as unknown as RunningService, secrets, ({ oracle }) => found.push(oracle))
-    service.output.stdout += ',"msg":"a bug outside of any request"}\n'
-    service.output.stderr = '(node:1) MaxListenersExceededWarning'
-    service.gone = true
-    await sleep(0)
+    const [logFile, errorFile] = ['log', 'errors'].map((name) => join(newDirectory(t), name)) as [string, string]
+    writeFileSync(logFile, '{"level":30,"msg":"ready"}\n{"level":60')
+    writeFileSync(errorFile, '')
+    const service = { pid: () => process.pid, logFile, errorFile, endedByItself: [] as string[] }
+    const watch = watchService(service, secrets, ({ oracle }) => found.push(oracle))
+    appendFileSync(logFile, ',"msg":"a bug outside of any request"}\n')
+    appendFileSync(errorFile, '(node:1) MaxListenersExceededWarning')
+    service.endedByItself.push('service a ended with code 7')
     watch.stop()
     assert.deepEqual(found, ['nothing is printed besides the log', 'nothing unexpected is logged', 'the process lives'])
     assert.deepEqual(Object.fromEntries(watch.lines.byMessage), { '30 ready': 1, '60 a bug outside of any request': 1 })
@@ -260,6 +262,6 @@ test('framing counts the requests that are certain, and bounds the number in the
 test('a finding is shrunk, and not shrunk when it cannot be repeated', async () => {
   const bytes = Buffer.from(`${'a'.repeat(500)}X${'b'.repeat(300)}Y${'c'.repeat(100)}`)
   const shows = async (candidate: Buffer) => candidate.includes('X') && candidate.includes('Y')
-  assert.equal((await shrink(bytes, shows))?.toString(), 'XY')
-  assert.equal(await shrink(bytes, async () => false), null)
+  assert.equal((await minimizeBytes(bytes, shows))?.toString(), 'XY')
+  assert.equal(await minimizeBytes(bytes, async () => false), null)
 })

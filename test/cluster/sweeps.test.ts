@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Cleaner, callerOf, databaseUrl, newDataDir, startService } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { leastUuid } from '../../src/core/ids.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
-import { clusterVariable, createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { clusterVariable, createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 
 const skip = process.env[clusterVariable] ? false : 'it needs a cluster: npm run test:cluster'
 

@@ -2,6 +2,7 @@
 // permissions of each role.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { addDays, daysFromTo, koreanDayOf } from '../../src/core/korean-days.ts'
 import { createDatabase } from '../../src/db/database.ts'
@@ -9,7 +10,6 @@ import { resolveDiscrepancy } from '../../src/payments/recovery/discrepancies.sq
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { refusingEnds } from '../support/console/refused-ends.ts'
-import { silentLog } from '../support/database/database.ts'
 import { createOverrides, losingAnswerOf } from '../support/service/recovery.ts'
 import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
 

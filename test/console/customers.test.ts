@@ -1,6 +1,7 @@
 // The customer pages of the console, and the changes that operators make there.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import type { ConsoleContext } from '../../src/console/context.ts'
 import type { Data, Query } from '../../src/console/contract.ts'
 import { areTooManyToSort, maxSortedByBalance } from '../../src/console/customers/customers.sql.ts'
@@ -11,7 +12,6 @@ import { createDatabase, type Database } from '../../src/db/database.ts'
 import { createAddUp } from '../../src/payments/books/figures.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
-import { silentLog } from '../support/database/database.ts'
 import { losingAnswerOf } from '../support/service/recovery.ts'
 import {
   assertRefused,

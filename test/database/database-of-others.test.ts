@@ -1,10 +1,11 @@
 // Special databases: of a provider that makes commits durable in its own way, or with the schema of a newer version.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { selfCheck } from '../../src/db/self-check.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 
 let database: OwnTestDatabase
 beforeEach(async () => {

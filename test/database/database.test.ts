@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { silentLog } from '../../harness/silent-log.ts'
 import { AssertionFailed } from '../../src/core/assert.ts'
 import { Refusal } from '../../src/core/errors.ts'
 import {
@@ -14,7 +15,7 @@ import {
   statement,
 } from '../../src/db/database.ts'
 import { quoted, type Sql, sql } from '../../src/db/sql.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 let testDatabase: TestDatabase
 before(async () => {

@@ -2,13 +2,13 @@
 // before holds had an entry. Later movements continue the chain, and the audit finds nothing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { recordPlayedActions } from '../support/audit/played-actions.ts'
 import { bookkeeper, endHold, hold, spend } from '../support/database/books.ts'
-import { silentLog } from '../support/database/database.ts'
 import { migrateOldBooks } from '../support/database/old-books.ts'
 
 let books: Awaited<ReturnType<typeof migrateOldBooks>>

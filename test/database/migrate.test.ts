@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import pg from 'pg'
+import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { listMigrations, type Migration, migrate, missingMigrations } from '../../src/db/migrate.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 let database: TestDatabase
 let clients: pg.Client[]

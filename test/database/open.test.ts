@@ -4,10 +4,11 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { after, before, type TestContext, test } from 'node:test'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { statement } from '../../src/db/database.ts'
 import { openDatabase } from '../../src/db/open.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 let testDatabase: TestDatabase
 before(async () => {

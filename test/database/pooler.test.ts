@@ -5,10 +5,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { type OpenOptions, openDatabase } from '../../src/db/open.ts'
 import { findPooling, warnOfPlainText } from '../../src/db/session-check.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { type PoolerOptions, startPooler } from '../support/database/pooler.ts'
 
 const dataDir = newDirectory({ after })

@@ -6,11 +6,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { inLockedTransaction } from '../../src/db/migrate.ts'
 import { grantRights, listMissingRights, rights, rightsVersion } from '../../src/db/rights.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 
 let database: OwnTestDatabase
 let role: string

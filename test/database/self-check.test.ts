@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { after, afterEach, beforeEach, mock, test } from 'node:test'
 import pg from 'pg'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { listMigrations } from '../../src/db/migrate.ts'
 import { type OpenOptions, openDatabase } from '../../src/db/open.ts'
 import { selfCheck } from '../../src/db/self-check.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog, testServer } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase, testServer } from '../support/database/database.ts'
 
 const dataDir = newDirectory({ after })
 let database: OwnTestDatabase

@@ -1,12 +1,13 @@
 // How processes share out the groups of a cluster. The claims are made on one server: the statement needs no cluster.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { createShare } from '../../src/db/cluster/share.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { takeFromGroups } from '../../src/db/groups.ts'
 import { clusterJobs } from '../../src/worker/jobs.ts'
-import { createTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase } from '../support/database/database.ts'
 
 const testDatabase = await createTestDatabase()
 after(() => testDatabase.drop())

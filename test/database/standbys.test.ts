@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { openLink } from '../../harness/link.ts'
 import { takeFreePorts } from '../../harness/ports.ts'
 import { type Cleaner, defer, newDataDir } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import {
   findAdjustmentState,
@@ -29,7 +30,6 @@ import { findOrdersOfKeys, insertOrders } from '../../src/payments/orders.sql.ts
 import { packageOf, paymentMethod } from '../../src/payments/packages.ts'
 import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
 import { pingDatabase } from '../../src/telemetry/ping.sql.ts'
-import { silentLog } from '../support/database/database.ts'
 import { type Node, startNode, startStandby } from '../support/database/standby.ts'
 
 const addMark = statement.global('test.addMark', 'insert into marks values ($1) on conflict do nothing')

@@ -2,6 +2,7 @@
 // changes nothing any more. Statements repeated because their result was lost have one effect.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import type { DeliveryContext } from '../../src/events/deliver.ts'
@@ -15,7 +16,6 @@ import {
   releaseQueue,
 } from '../../src/events/queues.sql.ts'
 import { closeAll } from '../support/closing.ts'
-import { silentLog } from '../support/database/database.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { createEventWorld, deliver, type EventWorld, slowSettings } from '../support/events/world.ts'
 import { losingAnswerOf } from '../support/service/recovery.ts'

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createRandom, forSeeds } from '../../harness/random.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { createDeliverer } from '../../src/events/deliverer.ts'
 import { removeEndpoint } from '../../src/events/endpoints.ts'
 import { startWorker } from '../../src/worker/worker.ts'
-import { silentLog } from '../support/database/database.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import {
   createEventWorld,

@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bareEnvironment, launch, repository } from '../../harness/processes.ts'
-import { renderReport } from '../../proof/report/campaign.ts'
+import { renderReport, reportOfCampaign } from '../../proof/report/report.ts'
 import { runCampaign } from '../../proof/stages/processes/campaign.ts'
-import { planStrikes } from '../../proof/stages/processes/nemesis.ts'
+import { faultsOf } from '../../proof/stages/processes/faults.ts'
+import { planFaults } from '../../proof/stages/processes/injector.ts'
+import type { Server } from '../../proof/world/postgres.ts'
 
 const seed = 20_26
 const minutes = 0.25
@@ -14,13 +16,15 @@ test('with processes killed, connections cut and wrong notifications at once, no
   const lines: string[] = []
   const logLine = (line: string) => lines.push(line)
   const report = await runCampaign({ seed, minutes, clients: 28, keep: false, logLine, stopped: t.signal })
-  assert.equal(report.verdict, 'PASSED', `${lines.join('\n')}\n${renderReport(report)}`)
+  assert.equal(report.verdict, 'PASSED', `${lines.join('\n')}\n${renderReport(reportOfCampaign(report))}`)
   const { figures } = report
   t.diagnostic(`${figures['API calls']} calls, ${figures.orders} orders, ${figures.recoveries} recoveries`)
 })
 
 test('the seed determines the plan of a campaign', () => {
-  const plan = (of: number) => planStrikes(of, 60_000).map(({ atMs, fault, seed: own }) => [atMs, fault.name, own])
+  const table = faultsOf({ kind: 'server' } as Server)
+  const plan = (of: number) =>
+    planFaults(of, 60_000, table).map(({ atMs, fault, seed: own }) => [atMs, fault.name, own])
   assert.deepEqual(plan(1), plan(1))
   assert.notDeepEqual(plan(1), plan(2))
 })

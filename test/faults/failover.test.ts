@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ProgramsMissing } from '../../harness/debian.ts'
-import { renderReport } from '../../proof/report/campaign.ts'
+import { renderReport, reportOfCampaign } from '../../proof/report/report.ts'
 import { findPrograms } from '../../proof/stages/patroni/packages.ts'
 import { runCampaign } from '../../proof/stages/processes/campaign.ts'
 
@@ -36,5 +36,5 @@ test('a database that loses its primary loses no answer', async (t) => {
     logLine: (line) => lines.push(line),
     stopped: t.signal,
   })
-  assert.equal(report.verdict, 'PASSED', `${lines.join('\n')}\n${renderReport(report)}`)
+  assert.equal(report.verdict, 'PASSED', `${lines.join('\n')}\n${renderReport(reportOfCampaign(report))}`)
 })

@@ -2,11 +2,11 @@
 // whether it is back. Over real HTTP to the sandbox.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { createTossGateway } from '../../src/gateway/toss/adapter.ts'
 import { withBreaker } from '../../src/gateway/toss/breaker.ts'
 import { createTossClient } from '../../src/gateway/toss/client.ts'
-import { silentLog } from '../support/database/database.ts'
 import { sandboxControl, secretKey, startTestSandbox } from '../support/service/service.ts'
 
 let sandbox: Awaited<ReturnType<typeof startTestSandbox>>

@@ -19,6 +19,7 @@ import {
   newDirectory,
   repository,
 } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { backup } from '../../src/commands/database/backup.ts'
 import { move, withoutPassword } from '../../src/commands/database/move.ts'
 import { confirmRestore, restore } from '../../src/commands/database/restore.ts'
@@ -30,7 +31,7 @@ import { withSnapshot } from '../../src/db/copy/source.ts'
 import { connectTo, openDatabase, reach } from '../../src/db/open.ts'
 import { bookkeeper, writeBooks } from '../support/database/books.ts'
 import { bareCall, emptyDatabase } from '../support/database/copying.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 const wholeFile = { after }
 const directory = newDirectory(wholeFile)

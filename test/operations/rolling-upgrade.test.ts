@@ -15,11 +15,12 @@ import {
   startService,
   waitUntilReady,
 } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { emptyDatabase } from '../support/database/copying.ts'
-import { silentLog, type TestDatabase } from '../support/database/database.ts'
+import type { TestDatabase } from '../support/database/database.ts'
 import { previousVersion } from '../support/database/previous-version.ts'
 import { sandboxControl, secretKey, startTestSandbox, testSettings } from '../support/service/service.ts'
 

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { bareEnvironment, launch, newDirectory, repository } from '../../harness/processes.ts'
 import { createRandom } from '../../harness/random.ts'
 import { until } from '../../harness/until.ts'
-import { renderReport } from '../../proof/report/bytes.ts'
+import { renderReport, reportOfBytes } from '../../proof/report/report.ts'
 import { caseOf } from '../../proof/stages/bytes/cases/cases.ts'
 import { rightRequest, routesWithoutSample, toBytes } from '../../proof/stages/bytes/cases/requests.ts'
 import { routes } from '../../proof/stages/bytes/cases/routes.ts'
@@ -22,7 +22,7 @@ test('the service answers any bytes at its ports in its envelope, keeps its secr
   const lines: string[] = []
   const logLine = (line: string) => lines.push(line)
   const report = await runFuzz({ seed, minutes, connections: 16, logLine, stopped: t.signal })
-  const text = `${lines.join('\n')}\n${renderReport(report)}`
+  const text = `${lines.join('\n')}\n${renderReport(reportOfBytes(report))}`
   assert.deepEqual(report.findings, [], text)
   // No findings mean something only after many different requests.
   const codes = ['SUCCESS', 'INVALID_API_KEY', 'AUTH001', 'AUTH003', 'VAL001', 'VAL002', 'VAL003', 'VAL004', 'NOT000']

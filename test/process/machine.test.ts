@@ -35,9 +35,14 @@ function isCitusThere(): boolean {
 }
 const skipCitus = isCitusThere() ? 'this machine has Citus' : false
 
-const commands: { args: string[]; expected: RegExp[]; skip?: string | false }[] = [
-  { args: ['proof/main.ts', '--stage', 'processes', '--cluster', 'patroni'], expected: [patroni, installing] },
-  { args: ['proof/main.ts', '--stage', 'processes', '--cluster', 'citus'], expected: [citus], skip: skipCitus },
+const commands: { args: string[]; expected: RegExp[]; exitCode?: number; skip?: string | false }[] = [
+  { args: ['proof/main.ts', '--stage', 'patroni'], expected: [patroni, installing], exitCode: 2 },
+  {
+    args: ['proof/main.ts', '--stage', 'processes', '--cluster', 'citus'],
+    expected: [citus],
+    exitCode: 2,
+    skip: skipCitus,
+  },
   { args: ['bench/main.ts', 'cluster'], expected: [citus], skip: skipCitus },
   { args: ['test/run.ts', '--cluster'], expected: [citus], skip: skipCitus },
   {
@@ -50,11 +55,11 @@ const commands: { args: string[]; expected: RegExp[]; skip?: string | false }[] 
   },
 ]
 
-for (const { args, expected, skip = false } of commands) {
+for (const { args, expected, exitCode = 1, skip = false } of commands) {
   test(`node ${args.join(' ')}: what is missing is named, nothing is installed, and it fails`, { skip }, async (t) => {
     const { code, stdout, stderr, calls } = await run(t, args)
     for (const text of expected) assert.match(`${stdout}${stderr}`, text)
-    assert.deepEqual({ code, calls }, { code: 1, calls: [] })
+    assert.deepEqual({ code, calls }, { code: exitCode, calls: [] })
   })
 }
 

@@ -14,11 +14,12 @@ import {
   openBooks,
   runCommand,
 } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { statement } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/server.ts'
 import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/open.ts'
-import { createTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase } from '../support/database/database.ts'
 import { callCli } from '../support/service/cli-call.ts'
 import { clientOf } from '../support/service/clients.ts'
 import { startInProcess } from '../support/service/in-process.ts'

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { type Job, startWorker } from '../../src/worker/worker.ts'
-import { silentLog } from '../support/database/database.ts'
 
 const hourMs = 3_600_000
 

@@ -1,10 +1,10 @@
 // Keys and their stored form: they cannot be read back, guessed, or distinguished by response time.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { newSecretText } from '../../src/core/ids.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
 import { createDatabase } from '../../src/db/database.ts'
-import { silentLog } from '../support/database/database.ts'
 import { startTestService, type TestService, testPeppers } from '../support/service/service.ts'
 import { differenceInTime, differs } from '../support/statistics.ts'
 

@@ -1,6 +1,7 @@
 // Checks that compare what was read at two moments, or what happened with its excuse: each notices what it is for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { checkActionLog } from '../../proof/model/checks/action-log.ts'
 import { checkBooks } from '../../proof/model/checks/money/books.ts'
 import { checkGateway } from '../../proof/model/checks/money/gateway.ts'
@@ -16,7 +17,6 @@ import { createDatabase } from '../../src/db/database.ts'
 import { type Action, recordAction } from '../../src/operators/action-log.ts'
 import type { Violation } from '../../src/payments/audit/audit.ts'
 import { logKeysOf, signCheckpoint } from '../../src/transparency/note.ts'
-import { silentLog } from '../support/database/database.ts'
 import { hashLeaf, inclusionOf, rootOf } from '../verify/reference-log.ts'
 
 /** Books that answer every statement with these rows. */

@@ -7,7 +7,9 @@ import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { setInterval as setIntervals, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { callerOf } from '../../harness/processes.ts'
 import { createRandom, type Random } from '../../harness/random.ts'
+import { createClient } from '../../proof/model/actions/client.ts'
 import type { Fault } from '../../proof/stages/simulated/core/network/faults.ts'
 import { createScheduler } from '../../proof/stages/simulated/core/scheduler.ts'
 import { createSimulation, type Simulation } from '../../proof/stages/simulated/core/simulation.ts'
@@ -18,8 +20,10 @@ import {
   startsAt,
   type Template,
 } from '../../proof/stages/simulated/core/template.ts'
+import { makeDirectory } from '../../proof/stages/simulated/core/temporary.ts'
 import { faultOf } from '../../proof/stages/simulated/scenario/faults.ts'
-import { type SmallWorld, startSmallWorld } from '../support/simulation/small-world.ts'
+import { openStage } from '../../proof/stages/simulated/scenario/stage.ts'
+import type { Customer } from '../../proof/world/shop.ts'
 
 let template: Template
 before(async () => {
@@ -27,19 +31,9 @@ before(async () => {
 })
 after(() => template.close())
 
-/** A world that is closed at the end, whatever happens. */
-async function inWorld<Value>(seed: number, work: (world: SmallWorld) => Promise<Value>): Promise<Value> {
-  const world = await startSmallWorld({ seed, template })
-  try {
-    return await work(world)
-  } finally {
-    await world.close()
-  }
-}
-
-/** The same without any program. */
-async function inEmptyWorld<Value>(work: (simulation: Simulation) => Promise<Value>): Promise<Value> {
-  const simulation = await createSimulation({ seed: 1, template })
+/** A run without any program, which is closed at the end, whatever happens. */
+async function inEmptyWorld<Value>(work: (simulation: Simulation) => Promise<Value>, seed = 1): Promise<Value> {
+  const simulation = await createSimulation({ seed, template })
   try {
     return await work(simulation)
   } finally {
@@ -48,31 +42,45 @@ async function inEmptyWorld<Value>(work: (simulation: Simulation) => Promise<Val
 }
 
 /** One purchase with faults on its way, then a time in which nothing happens. */
-async function story({ simulation, gateway, services, customer, ...acts }: SmallWorld) {
+async function story(simulation: Simulation) {
   const { network, database } = simulation
-  network.fault({ kind: 'double', to: 'service-0', ms: 50, times: 1 })
-  const order = await simulation.until(customer.run(() => acts.purchase(0, 'one')))
-  const paymentKey = await simulation.until(customer.run(() => acts.pay(order.data)))
+  await using parts = new AsyncDisposableStack()
+  const { directory, remove } = makeDirectory(template)
+  parts.defer(remove)
+  const load = simulation.process('load')
+  load.isPunctual = true
+  const inLoad = <Value>(work: () => Promise<Value>) => simulation.until(load.run(work))
+  const stage = await inLoad(() => openStage(simulation, directory))
+  const [one] = stage.world.services
+  const { customerId, key } = stage.shop.customers[0] as Customer
+  const caller = callerOf(one.publicUrl, key.apiKey)
+  network.fault({ kind: 'double', to: 'a', ms: 50, times: 1 })
+  const { body: bought } = await inLoad(() => caller.purchase('BASIC', 'one'))
+  const { orderId, amount } = bought.data
+  const paymentKey = (await inLoad(() => stage.world.gateway.pay(orderId, amount, 'approve'))) ?? ''
   // The gateway stands still while the service that has sent it the request is killed.
-  gateway.process.pause(4_000)
-  const confirming = customer.run(() => acts.confirm(0, order.data, paymentKey))
-  simulation.at(simulation.now() + 500, () => services[0].kill())
+  simulation.process('gateway').pause(4_000)
+  const confirming = load.run(() => caller.call('confirm', { orderId, amount, paymentKey }))
+  simulation.at(simulation.now() + 500, () => void one.end('SIGKILL', 0))
   await assert.rejects(simulation.until(confirming), /fetch failed/)
-  services[1].process.starve(3)
+  simulation.process('b').starve(3)
   network.fault({ kind: 'reset-after', to: 'gateway', times: 1 })
-  await simulation.until(services[0].start())
+  await inLoad(() => one.start())
   database.away(200)
   await simulation.run(simulation.now() + 600_000)
   network.fault({ kind: 'reset-after', to: 'database', chance: 0.5, times: 2 })
-  const spent = await simulation.until(customer.run(() => acts.spend(1, 'first')))
+  const client = createClient({ ...stage, random: createRandom(1) })
+  const spend = { op: 'spend', customer: 0, sibling: 0, credits: 1, reference: 'first' } as const
+  const spent = await inLoad(() => client.sendPatiently(spend))
   const [account] = await database.query<{ balance: string; orders: string; confirmed: string }>(
     `select a.balance, (select count(*) from orders) as orders,
-       (select count(*) from orders where status = 'CONFIRMED') as confirmed from accounts a`,
+       (select count(*) from orders where status = 'CONFIRMED') as confirmed from accounts a where customer_id = $1`,
+    [customerId],
   )
   const { earliest, latest } = await timesIn(database)
   assert.ok(earliest >= Date.parse(beforeTheRun), 'PostgreSQL used a clock of its own')
   assert.ok(latest <= simulation.wallClock() + longestLifeMs, 'PostgreSQL used a clock of its own')
-  return { order: order.code, spent: spent.code, ...account, digest: simulation.digest() }
+  return { order: bought.code, spent: spent.outcome.kind, ...account, digest: simulation.digest() }
 }
 
 /** Nothing that this world writes is further in the future. */
@@ -95,11 +103,11 @@ async function timesIn({ query }: Simulation['database']): Promise<{ earliest: n
 }
 
 test('a run is a function of its seed: the same seed has the same history, another seed another one', async () => {
-  const runs = [await inWorld(1, story), await inWorld(2, story), await inWorld(1, story)]
+  const runs = [await inEmptyWorld(story, 1), await inEmptyWorld(story, 2), await inEmptyWorld(story, 1)]
   const [first, other, again] = runs
   assert.deepEqual(again, first)
   assert.notEqual(other?.digest, first?.digest)
-  const expected = { order: 'SUCCESS', spent: 'SUCCESS', balance: 0, orders: 1, confirmed: 1 }
+  const expected = { order: 'SUCCESS', spent: 'ok', balance: 0, orders: 1, confirmed: 1 }
   for (const { digest, ...run } of runs) assert.deepEqual(run, expected, digest)
 })
 
@@ -213,13 +221,13 @@ test('a pause ends with the process that was paused, and one that has another fa
     const stage = { simulation, count, world: { services: [victim, victim], gateway: victim } }
     const paused = faultOf('process', 'paused') as (stage: object, random: Random) => Promise<void>
     const load = simulation.process('load')
-    const strike = () => simulation.until(load.run(() => paused(stage, createRandom(1))))
-    await strike()
+    const pause = () => simulation.until(load.run(() => paused(stage, createRandom(1))))
+    await pause()
     assert.deepEqual([signals, counted, process.isPaused], [[], [], false])
     victim.busy = false
-    await strike()
+    await pause()
     assert.deepEqual([signals, victim.busy], [['SIGSTOP', 'SIGCONT'], false])
-    assert.deepEqual(counted, ['struck: process: paused'])
+    assert.deepEqual(counted, ['effect: process: paused'])
   }))
 
 /** What a client sees and what its server has received, with one fault between them. */
@@ -236,32 +244,15 @@ const faults: [Fault['kind'], answer: string, received: number][] = [
 for (const [kind, answer, received] of faults) {
   test(`a fault of the network: ${kind}`, () =>
     inEmptyWorld(async (simulation) => {
-      let count = 0
-      const server = simulation.process('server')
-      const client = simulation.process('client')
-      await simulation.until(
-        server.run(async () => {
-          const listener = createServer((_request, response) => {
-            count += 1
-            response.end('text')
-          })
-          listener.listen(9_000)
-        }),
-      )
-      const call = () =>
-        client.run(() =>
-          fetch('http://127.0.0.1:9000', { signal: AbortSignal.timeout(5_000) }).then(
-            ({ status }) => `${status}`,
-            (error) => error.cause?.code ?? error.name,
-          ),
-        )
+      const { client, received: requests, call } = await connectedPair(simulation)
+      client.kill()
       const fault = simulation.network.fault({ kind, to: 'server', ms: 2_000, times: 1 })
-      assert.equal(await simulation.until(call()), answer)
+      assert.equal((await simulation.until(call('/faulty'))).replace(' text', ''), answer)
       await simulation.run(simulation.now() + 3_000)
-      assert.equal(count, received)
+      assert.equal(requests.length - 1, received)
       assert.equal(fault.fired, 1)
       fault.remove()
-      assert.equal(await simulation.until(call()), '200')
+      assert.equal(await simulation.until(call('/last')), '200 text')
     }))
 }
 
@@ -406,8 +397,8 @@ test('a fault at the database: a session is ended, or a table locked for longer 
       rows.map(({ name }) => name),
       ['none first', 'none second'],
     )
-    const { events, statements, ...struck } = simulation.figures()
-    assert.deepEqual(struck, { 'struck: caller>database ended': 2, 'struck: caller>database locked': 1 })
+    const { events, statements, ...effects } = simulation.figures()
+    assert.deepEqual(effects, { 'effect: caller>database ended': 2, 'effect: caller>database locked': 1 })
     assert.ok(Number(events) > Number(statements))
   }))
 

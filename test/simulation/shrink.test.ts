@@ -1,16 +1,17 @@
 // The parts of the simulation that need no run: the plan, the shrinker, the history in Jepsen's form, the broken guards.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { simulatedEffects } from '../../proof/faults.ts'
 import { exitCodeOf, type GuardResult, remarksOf } from '../../proof/guards/find.ts'
 import { guards } from '../../proof/guards/guards.ts'
+import { readOptions } from '../../proof/options.ts'
 import { ednOf, type Line } from '../../proof/report/edn.ts'
+import { countEffects, findWithoutEffect } from '../../proof/report/enough.ts'
 import { storyOf } from '../../proof/report/story.ts'
-import { countStruck, findNeverStruck, knownKinds } from '../../proof/report/struck.ts'
+import { minimize, simplifyTimes, withoutGroups } from '../../proof/shrink.ts'
 import { firstDifference } from '../../proof/stages/simulated/compare.ts'
 import { type Life, runIn } from '../../proof/stages/simulated/core/processes.ts'
-import { readOptions } from '../../proof/stages/simulated/options.ts'
 import { planSteps } from '../../proof/stages/simulated/plan/plan.ts'
-import { minimize, simplifyTimes, withoutGroups } from '../../proof/stages/simulated/plan/shrink.ts'
 import {
   type Actor,
   actors,
@@ -193,10 +194,11 @@ test('broken guards are found only if each is shrunk to a short story; seeds tha
 })
 
 test('--guards takes one name, several, or all that a simulation can find, and --sabotage is another name for it', () => {
-  const named = (list: string) => readOptions(['--guards', list], 1).guards
-  assert.deepEqual(readOptions([], 1).guards, [])
+  const broken = (...args: string[]) => readOptions('simulated', args, () => 1).guards
+  const named = (list: string) => broken('--guards', list)
+  assert.deepEqual(broken(), [])
   assert.deepEqual(named('no-recovery,silence-refuses'), ['no-recovery', 'silence-refuses'])
-  assert.deepEqual(readOptions(['--sabotage', 'no-recovery'], 1).guards, ['no-recovery'])
+  assert.deepEqual(broken('--sabotage', 'no-recovery'), ['no-recovery'])
   assert.ok(named('all').length > 20 && named('all').every((name) => !guards[name]?.outside))
   for (const wrong of ['nothing', 'no-recovery,all']) assert.throws(() => named(wrong), /--guards: expected one of/)
 })
@@ -211,27 +213,27 @@ test('two traces that differ are compared at their first difference, with what c
   assert.match(firstDifference(text, `${text}8 h\n`) ?? '', /^ {2}1 no event\n {2}2 8 h$/m)
 })
 
-test('faults that struck are added up by their kind, and a known kind that never did is named', () => {
-  const struck = countStruck([
-    { events: 5, 'struck: a>gateway hold': 2, 'struck: a>database reset-after': 1, 'struck: process: killed': 1 },
-    { 'struck: load>b hold': 3, 'struck: gateway hang-after': 4, 'customer: confirm': 9, 'process: paused': 1 },
+test('faults that took effect are added up by their kind, and a known kind that never did is named', () => {
+  const counts = countEffects([
+    { events: 5, 'effect: a>gateway hold': 2, 'effect: a>database reset-after': 1, 'effect: process: killed': 1 },
+    { 'effect: load>b hold': 3, 'effect: gateway hang-after': 4, 'customer: confirm': 9, 'process: paused': 1 },
   ])
-  assert.equal(struck.get('network hold'), 5)
-  assert.equal(struck.get('database reset-after'), 1)
-  assert.equal(struck.get('gateway hang-after'), 4)
-  assert.equal(struck.get('process: killed'), 1)
-  assert.equal(struck.has('customer: confirm'), false)
-  const never = findNeverStruck(struck, { seeds: 20, episodes: 400 })
+  assert.equal(counts['network hold'], 5)
+  assert.equal(counts['database reset-after'], 1)
+  assert.equal(counts['gateway hang-after'], 4)
+  assert.equal(counts['process: killed'], 1)
+  assert.equal(counts['customer: confirm'], undefined)
+  const never = findWithoutEffect(counts, { seeds: 20, episodes: 400 })
   assert.ok(never.includes('network double') && !never.includes('network hold') && !never.includes('process: killed'))
   // It was a step, and had no effect.
   assert.ok(never.includes('process: paused'))
   assert.ok(!never.includes('gateway too-fast'))
-  assert.ok(findNeverStruck(struck, { seeds: 20, episodes: 2_000 }).includes('gateway too-fast'))
-  assert.deepEqual(findNeverStruck(struck, { seeds: 19, episodes: 2_000 }), [])
+  assert.ok(findWithoutEffect(counts, { seeds: 20, episodes: 2_000 }).includes('gateway too-fast'))
+  assert.deepEqual(findWithoutEffect(counts, { seeds: 19, episodes: 2_000 }), [])
 })
 
 test('every known kind of fault that is a step can be planned', () => {
-  for (const [actor = '', what] of knownKinds.map((kind) => kind.split(': ')))
+  for (const [actor = '', what] of simulatedEffects.map((kind) => kind.split(': ')))
     if (what !== undefined) assert.equal(typeof actionOf({ actor: actor as Actor, what }), 'function')
 })
 

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type ReplayedEntry, replayLots } from '../../harness/lots-replay.ts'
 import { createRandom, type Random } from '../../harness/random.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { listOutstandingLots } from '../../src/credits/lots/liability.sql.ts'
 import { findLot, type Lot, listLots, lotsOfAccounts } from '../../src/credits/lots/lots.sql.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { type CreditPackage, packages } from '../../src/payments/packages.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 
 let database: OwnTestDatabase
 before(async () => {

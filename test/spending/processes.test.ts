@@ -11,12 +11,13 @@ import {
   runCommand,
   startService,
 } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import type { PackageType } from '../../src/payments/packages.ts'
 import { assertInvariants } from '../support/audit/invariants.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 import { clientOf } from '../support/service/clients.ts'
 import { countCodes } from '../support/service/cluster.ts'
 import { assertSuccess } from '../support/service/service.ts'

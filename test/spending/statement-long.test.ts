@@ -1,10 +1,11 @@
 // A ledger that is longer than one page scans: rare kinds are found nevertheless, page by page.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { entriesScannedAtMost, readStatement } from '../../src/credits/statement/statement.ts'
 import { statementCsv } from '../../src/credits/statement/statement-csv.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 const customerId = '11111111-1111-4111-8111-111111111111'
 const entries = entriesScannedAtMost + 10_000

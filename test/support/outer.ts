@@ -25,7 +25,7 @@ const needsPrograms = (file: string) => file === failover || file.startsWith('te
 
 /** In the order in which they are run. */
 export async function everyPart(): Promise<Part[]> {
-  const longer = importing(/(support\/long|stages\/calls\/table)\.ts'/)
+  const longer = importing(/support\/(long|call-faults)\.ts'/)
   const parts: Part[] = [
     {
       title: 'what takes long: pages, kills under load, upgrades, pairs of faults, packages, tests of the tools',

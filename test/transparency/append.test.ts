@@ -2,6 +2,7 @@
 // process does it, with proofs that an independent reading confirms.
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { sleep } from '../../src/core/clock.ts'
 import { refuse } from '../../src/core/errors.ts'
@@ -18,7 +19,7 @@ import { logKeysOf, readCheckpointNote } from '../../src/transparency/note.ts'
 import { rootOfEdge } from '../../src/transparency/tree.ts'
 import { bookkeeper, confirmed, newCustomer, spend, writeBooks } from '../support/database/books.ts'
 import { wrapDatabase } from '../support/database/connections.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { testPeppers } from '../support/service/service.ts'
 import { leafHash, leavesInOrder, naiveProof, naiveRoot, rootByInclusion } from '../support/transparency.ts'
 

@@ -10,10 +10,11 @@ import { forgeLog, logForgeries, readRealLog } from '../../bench/attacks/forged-
 import { findFirst, sealBooks, verifyAgain } from '../../bench/attacks/holders.ts'
 import { generate } from '../../bench/books/generate.ts'
 import { createRandom } from '../../harness/random.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { logKeysOf } from '../../src/transparency/note.ts'
 import { bookkeeper, writeAdjustments, writeBooks } from '../support/database/books.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { testPeppers } from '../support/service/service.ts'
 
 const origin = 'example.com/log'

@@ -2,12 +2,13 @@
 // its runs and tiles do not.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { createAppendToLog } from '../../src/transparency/append.ts'
 import { logKeysOf } from '../../src/transparency/note.ts'
 import { logCases, wholeAppend } from '../support/constraints/log-cases.ts'
 import { bookkeeper, confirmed, newCustomer, spend } from '../support/database/books.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { testPeppers } from '../support/service/service.ts'
 
 let own: OwnTestDatabase

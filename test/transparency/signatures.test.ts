@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
+import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { type AuditOptions, type AuditResult, audit, recordedAudit } from '../../src/payments/audit/audit.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
@@ -12,7 +13,7 @@ import { logKeysOf, signCheckpoint, signersOf } from '../../src/transparency/not
 import { beginPublication, endPublication, listPublished } from '../../src/transparency/publication/checkpoints.sql.ts'
 import { signKeyList } from '../../src/transparency/publication/key-list.ts'
 import { bookkeeper, confirmed, newCustomer, spend } from '../support/database/books.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 
 type Pepper = { secret: string }
 const pepperOf = (secret: string): Pepper => ({ secret })

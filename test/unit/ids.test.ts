@@ -1,6 +1,7 @@
 // Identifiers: unique, of the agreed shape, and order ids sorted by time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import {
   newCustomerId,
   newOperationId,
@@ -11,7 +12,7 @@ import {
 } from '../../src/core/ids.ts'
 import { issueKey } from '../../src/customers/api-keys.ts'
 import { createDatabase } from '../../src/db/database.ts'
-import { createTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase } from '../support/database/database.ts'
 import { testPeppers } from '../support/service/service.ts'
 
 test('100,000 order ids are all different and in the form the gateway accepts, even in one millisecond', () => {

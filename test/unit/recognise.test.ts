@@ -2,6 +2,7 @@
 // the database triggers that store the time of a suspension.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { hashKey, issueKey, type Peppers } from '../../src/customers/api-keys.ts'
 import { createAuthenticate } from '../../src/customers/authenticate.ts'
 import {
@@ -16,7 +17,7 @@ import { findSuspendedTokens, listTokens, updateTokenStatus } from '../../src/cu
 import { createAuthenticateService, issueToken } from '../../src/customers/service-tokens.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { wrapDatabase } from '../support/database/connections.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../support/database/database.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 const pepper = { version: 1, secret: 'a pepper of sixteen' }
 const secretOf = (name: string) => `key_${name}`

@@ -5,6 +5,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { databaseUrl, newDirectory } from '../../harness/processes.ts'
+import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { createAppendToLog } from '../../src/transparency/append.ts'
 import { readCheckpoint } from '../../src/transparency/log.sql.ts'
@@ -13,7 +14,7 @@ import { beginPublication } from '../../src/transparency/publication/checkpoints
 import { signKeyList } from '../../src/transparency/publication/key-list.ts'
 import { receiptOfStatement, receiptText, requireLogged } from '../../src/transparency/receipts/receipts.ts'
 import { bookkeeper, confirmed, newCustomer } from '../support/database/books.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { callCli } from '../support/service/cli-call.ts'
 
 const directory = newDirectory({ after })

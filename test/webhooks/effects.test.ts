@@ -2,6 +2,7 @@
 // Notifications that arrive twice, late, early, in the wrong order or never lead to the same end.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import {
@@ -14,7 +15,6 @@ import { processNotifications } from '../../src/payments/recovery/notifications.
 import { recover } from '../../src/payments/recovery/recover.ts'
 import { startWorker } from '../../src/worker/worker.ts'
 import { closeAll } from '../support/closing.ts'
-import { silentLog } from '../support/database/database.ts'
 import {
   arrived,
   notificationsOf,

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, afterEach, before, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { type Connections, createDatabase } from '../../src/db/database.ts'
 import { closeAll } from '../support/closing.ts'
-import { silentLog } from '../support/database/database.ts'
 import {
   notificationOf,
   notificationsOf,

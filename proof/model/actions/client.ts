@@ -3,10 +3,11 @@
 // it. A sibling service always retries.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../../harness/random.ts'
+import { drops } from '../../faults.ts'
 import type { Key, Shop } from '../../world/shop.ts'
 import type { World } from '../../world/world.ts'
 import { type Call, type History, judgeAnswer, type Request } from '../history.ts'
-import { drops, type Exchanger } from './exchange.ts'
+import type { Exchanger } from './exchange.ts'
 import { messageOf } from './messages.ts'
 
 /** Some time out before a paused service resumes. */

@@ -2,9 +2,7 @@
 // before the answer, or in the middle of the answer. Never throws: an exchange ends with an answer, or with the cause
 // why there is none. Not harness/raw-http.ts: valid requests over a pool of kept connections.
 import { Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http'
-
-export const drops = ['mid-request', 'before-answer', 'mid-answer'] as const
-export type Drop = (typeof drops)[number]
+import { type Drop, drops } from '../../faults.ts'
 
 /** The causes of exchanges that the client ended itself. */
 export const dropCauses: Record<Drop, string> = {
@@ -12,7 +10,7 @@ export const dropCauses: Record<Drop, string> = {
   'before-answer': 'DROPPED_BEFORE_ANSWER',
   'mid-answer': 'DROPPED_MID_ANSWER',
 }
-export const dropNames = drops.map((kind) => `connection dropped ${kind}`)
+export const dropNames = drops.map((kind) => `caller: connection dropped ${kind}`)
 
 export type Exchange = {
   url: string

@@ -8,7 +8,7 @@ import type { Service } from '../../world/service.ts'
 import { limits } from '../../world/settings.ts'
 import type { World } from '../../world/world.ts'
 import { actionNames, type ConsoleCall, isConnectionRefused } from '../operators/console-client.ts'
-import type { Check, Evidence } from './evidence.ts'
+import { type Check, checksOf, type Evidence } from './evidence.ts'
 
 export type Row = {
   actionId: string
@@ -50,19 +50,17 @@ export async function checkActionLog(world: World, evidence: Evidence): Promise<
   const byReason = Map.groupBy(rows, ({ command, reason }) => `${command}: ${reason}`)
   const of = ({ endpoint, reason }: ConsoleCall) => byReason.get(`${actionNames[endpoint]}: ${reason}`) ?? []
   const excuses = world.services.map(readExcuses)
-  return [
-    {
-      id: 'O-1',
-      title: 'every answered action is in the action log, with its arguments and its outcome',
-      violations: evidence.consoleCalls.flatMap((call) => asAnswered(evidence, call, of(call), excuses)),
-    },
-    {
-      id: 'O-2',
-      title: 'every entry of the action log was requested by a permitted operator, once, and has its end',
-      violations: [...asRequested(evidence, rows), ...withoutEnd(all), ...wronglyUnknown(evidence, rows, excuses)],
-    },
-    { id: 'O-3', title: 'sign-ins and sign-outs are in the action log', violations: signInsAndOuts(evidence, rows) },
-  ]
+  return checksOf({
+    'O-1 every answered action is in the action log, with its arguments and its outcome': evidence.consoleCalls.flatMap(
+      (call) => asAnswered(evidence, call, of(call), excuses),
+    ),
+    'O-2 every entry of the action log was requested by a permitted operator, once, and has its end': [
+      ...asRequested(evidence, rows),
+      ...withoutEnd(all),
+      ...wronglyUnknown(evidence, rows, excuses),
+    ],
+    'O-3 sign-ins and sign-outs are in the action log': signInsAndOuts(evidence, rows),
+  })
 }
 
 function endpointOf({ endpoint }: ConsoleCall): ConsoleEndpoint {

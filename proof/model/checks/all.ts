@@ -1,12 +1,11 @@
 // All checks, for a moment when everything is settled.
-
-import type { Lies } from '../../stages/processes/gateway-faults.ts'
+import type { Lies } from '../../world/gateway.ts'
 import type { World } from '../../world/world.ts'
 import type { FinalPages } from '../operators/final-pages.ts'
 import { checkActionLog } from './action-log.ts'
 import { checkAnswers } from './answers.ts'
 import { checkEvents } from './events.ts'
-import type { Check, CheckName, Evidence } from './evidence.ts'
+import { type Check, checksOf, type Evidence } from './evidence.ts'
 import { checkFailovers } from './failovers.ts'
 import { checkHome } from './home.ts'
 import { checkKeys } from './keys.ts'
@@ -30,10 +29,7 @@ import { checkReceipts } from './receipts.ts'
 import { checkSecrets } from './secrets.ts'
 import { checkSuspensions } from './suspensions.ts'
 
-export const processEndCheck: CheckName = {
-  id: 'C-30',
-  title: 'no process ended by itself, and SIGTERM ends a service with 0 in time',
-}
+export const processEndCheck = 'C-30 no process ended by itself, and SIGTERM ends a service with 0 in time'
 
 /** What was found while everything settled. */
 export type Ended = Quiet & { ignoredNotifications: string[]; finalPages: FinalPages }
@@ -54,7 +50,7 @@ export type ToCheck = {
 export async function checkEverything(parts: ToCheck): Promise<Check[]> {
   const { world, evidence, watch, quiet, lies, endedWrongly, answeredWrongly } = parts
   return [
-    { id: 'I-13', title: 'everything is settled within a minute after the faults', violations: quiet.stranded },
+    ...checksOf({ 'I-13 everything is settled within a minute after the faults': quiet.stranded }),
     ...(await checkBooks(world, watch)),
     await checkReceipts(world, evidence),
     ...checkGateway(evidence),
@@ -78,14 +74,9 @@ export async function checkEverything(parts: ToCheck): Promise<Check[]> {
     ...(await checkHome(world, evidence, quiet.finalPages)),
     await checkSecrets(world),
     ...checkFailovers(world, evidence),
-    {
-      ...processEndCheck,
-      violations: [...world.services.flatMap(({ endedByItself }) => endedByItself), ...endedWrongly],
-    },
-    {
-      id: 'W-4',
-      title: 'refunds, forged notifications and sibling services are answered as they must be',
-      violations: answeredWrongly,
-    },
+    ...checksOf({
+      [processEndCheck]: [...world.services.flatMap(({ endedByItself }) => endedByItself), ...endedWrongly],
+      'W-4 refunds, forged notifications and sibling services are answered as they must be': answeredWrongly,
+    }),
   ]
 }

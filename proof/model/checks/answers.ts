@@ -2,13 +2,10 @@
 // customer, and the right order or catalogue for reads.
 import { packages } from '../../../src/payments/packages.ts'
 import type { Call } from '../history.ts'
-import { at, type Check, type CheckName, type Evidence } from './evidence.ts'
+import { at, type Check, checksOf, type Evidence } from './evidence.ts'
 
-export const envelopeCheck: CheckName = {
-  id: 'I-26',
-  title: 'every answer is the envelope, with a listed code and the status of that code',
-}
-export const unexpectedErrorCheck: CheckName = { id: 'I-27', title: 'no unexpected error' }
+export const envelopeCheck = 'I-26 every answer is the envelope, with a listed code and the status of that code'
+export const unexpectedErrorCheck = 'I-27 no unexpected error'
 
 export const isUnexpectedError = ({ breach }: Pick<Call, 'breach'>) =>
   breach?.startsWith('an unexpected error') ?? false
@@ -17,19 +14,12 @@ export function checkAnswers(evidence: Evidence): Check[] {
   const { calls, callsOf } = evidence
   const breaches = calls.filter(({ breach }) => breach !== null)
   const [unexpected, others] = [breaches.filter(isUnexpectedError), breaches.filter((call) => !isUnexpectedError(call))]
-  return [
-    { ...envelopeCheck, violations: others.map((call) => `${at(call)}: ${call.breach}`) },
-    {
-      ...unexpectedErrorCheck,
-      violations: unexpected.map((call) => `${at(call)} ${call.request.op}: ${call.breach}`),
-    },
-    { id: 'I-25', title: 'no answer has data of another customer', violations: isolation(evidence) },
-    {
-      id: 'I-23',
-      title: 'reads, packages and invalid requests are answered as they must be',
-      violations: reads(callsOf),
-    },
-  ]
+  return checksOf({
+    [envelopeCheck]: others.map((call) => `${at(call)}: ${call.breach}`),
+    [unexpectedErrorCheck]: unexpected.map((call) => `${at(call)} ${call.request.op}: ${call.breach}`),
+    'I-25 no answer has data of another customer': isolation(evidence),
+    'I-23 reads, packages and invalid requests are answered as they must be': reads(callsOf),
+  })
 }
 
 function isolation({ calls, orders, shop }: Evidence): string[] {

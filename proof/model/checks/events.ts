@@ -5,7 +5,7 @@ import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { Consumer, Delivery } from '../../world/consumer.ts'
 import type { World } from '../../world/world.ts'
 import { isConnectionRefused } from '../operators/console-client.ts'
-import type { Check, Evidence } from './evidence.ts'
+import { type Check, checksOf, type Evidence } from './evidence.ts'
 import { type BookedEvent, type OrderWithEvents, readEvents, readOrdersWithEvents } from './money/booked.ts'
 
 /** `settledAt`: everything written before it has been delivered. */
@@ -14,39 +14,18 @@ export async function checkEvents({ books, consumer }: World, evidence: Evidence
   const deliveries = [...consumer.deliveries]
   const events = await readEvents(books)
   const orders = await readOrdersWithEvents(books)
-  return [
-    { id: 'I-17', title: 'every state of every order is an event, once', violations: ofOrders(orders) },
-    {
-      id: 'I-17',
-      title: 'every fall of the credits below the threshold of a customer is an event',
-      violations: ofLowCredits(evidence, events),
-    },
-    {
-      id: 'I-17',
-      title: 'every fall of the credits of a customer to none is an event',
-      violations: ofEmptyAccounts(evidence, events),
-    },
-    {
-      id: 'I-17',
-      title: 'every reversal and every adjustment is an event, once',
-      violations: ofAdjustments(evidence, events),
-    },
-    {
-      id: 'I-17',
-      title: 'every event was delivered, as it is in the books',
-      violations: delivered(deliveries, events, settledAt),
-    },
-    {
-      id: 'I-17',
-      title: 'the events of a customer came in their order, without a gap',
-      violations: inOrder(deliveries, firstResends(evidence)),
-    },
-    {
-      id: 'I-17',
-      title: 'no event came with a wrong signature, and after a rotation both secrets sign',
-      violations: [...consumer.wrong, ...signedByOne(consumer)],
-    },
-  ]
+  return checksOf({
+    'I-17 every state of every order is an event, once': ofOrders(orders),
+    'I-17 every fall of the credits below the threshold of a customer is an event': ofLowCredits(evidence, events),
+    'I-17 every fall of the credits of a customer to none is an event': ofEmptyAccounts(evidence, events),
+    'I-17 every reversal and every adjustment is an event, once': ofAdjustments(evidence, events),
+    'I-17 every event was delivered, as it is in the books': delivered(deliveries, events, settledAt),
+    'I-17 the events of a customer came in their order, without a gap': inOrder(deliveries, firstResends(evidence)),
+    'I-17 no event came with a wrong signature, and after a rotation both secrets sign': [
+      ...consumer.wrong,
+      ...signedByOne(consumer),
+    ],
+  })
 }
 
 /** The states that an order has reached, by the one it is in. */

@@ -39,10 +39,16 @@ export type Check = {
   rule?: string
 }
 
-/** A check that is made in more than one place. */
-export type CheckName = Pick<Check, 'id' | 'title'>
+/** A check that is made in more than one place has this for its name. */
+export const checkName = ({ id, title }: Pick<Check, 'id' | 'title'>) => `${id} ${title}`
 
-export const checkName = ({ id, title }: CheckName) => `${id} ${title}`
+/** By id and title, each with its violations. */
+export function checksOf(named: Record<string, string[]>): Check[] {
+  return Object.entries(named).map(([name, violations]) => {
+    const [id = ''] = name.split(' ', 1)
+    return { id, title: name.slice(id.length + 1), violations }
+  })
+}
 
 export type BookedOrder = {
   customer: number
@@ -103,11 +109,13 @@ export type Evidence = {
 
 export type Recorded = Pick<Evidence, 'calls' | 'reversals' | 'adjustmentCalls' | 'suspensions' | 'consoleCalls'>
 
+const operations =
+  'purchase confirm cancel status balance packages invalid spend hold part extend capture release reverse receipt'
+
 export async function gatherEvidence(world: World, shop: Shop, recorded: Recorded): Promise<Evidence> {
   const { books, gateway } = world
   const places = new Map(shop.customers.map(({ customerId, index }) => [customerId, index]))
-  const of = <Op extends Request['op']>(op: Op) =>
-    recorded.calls.filter(({ request }) => request.op === op) as Call<Extract<Request, { op: Op }>>[]
+  const ofOperation = Map.groupBy(recorded.calls, ({ request }) => request.op)
   const accounts = await books.query<{ customerId: string; available: number }>(
     `select customer_id as "customerId", (balance - held)::float8 as available from accounts`,
   )
@@ -115,23 +123,9 @@ export async function gatherEvidence(world: World, shop: Shop, recorded: Recorde
   return {
     shop,
     ...recorded,
-    callsOf: {
-      purchase: of('purchase'),
-      confirm: of('confirm'),
-      cancel: of('cancel'),
-      status: of('status'),
-      balance: of('balance'),
-      packages: of('packages'),
-      invalid: of('invalid'),
-      spend: of('spend'),
-      hold: of('hold'),
-      part: of('part'),
-      extend: of('extend'),
-      capture: of('capture'),
-      release: of('release'),
-      reverse: of('reverse'),
-      receipt: of('receipt'),
-    },
+    callsOf: Object.fromEntries(
+      operations.split(' ').map((op) => [op, ofOperation.get(op as Request['op']) ?? []]),
+    ) as Evidence['callsOf'],
     orders: await readOrders(books, places),
     uses: new Map((await readUses(books)).map((use) => [keyOfUse(use), use])),
     courses: await readCourses(books),

@@ -1,14 +1,15 @@
 // How long requests that write were not answered with success, for each loss of the primary: at most the lease of the
 // cluster and ten seconds.
-import { lease } from '../../stages/patroni/patroni.ts'
 import type { World } from '../../world/world.ts'
 import type { Check, Evidence } from './evidence.ts'
 
-const limitMs = (lease.ttl + 10) * 1_000
+/** Besides the lease of the lost primary. */
+const takeoverSeconds = 10
 const writes = ['purchase', 'confirm', 'cancel', 'spend', 'hold', 'capture', 'release']
 
 export function checkFailovers({ cluster }: Pick<World, 'cluster'>, { calls }: Evidence): Check[] {
   if (!cluster) return []
+  const limitMs = (cluster.leaseSeconds + takeoverSeconds) * 1_000
   const answers = calls.filter(({ request, outcome }) => outcome.kind === 'ok' && writes.includes(request.op))
   const answeredMs = answers.map(({ endedAtMs }) => endedAtMs).sort((one, other) => one - other)
   const violations = cluster.outages.flatMap(({ kind, fromMs, toMs }) => {

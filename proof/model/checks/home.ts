@@ -4,25 +4,24 @@
 import { koreanDayOf } from '../../../src/core/korean-days.ts'
 import type { World } from '../../world/world.ts'
 import type { FinalPages, Totals } from '../operators/final-pages.ts'
-import type { Check, Evidence } from './evidence.ts'
+import { type Check, checksOf, type Evidence } from './evidence.ts'
 
 export async function checkHome(
   world: World,
   evidence: Evidence,
   { home, days, missing }: FinalPages,
 ): Promise<Check[]> {
-  return [
-    {
-      id: 'O-10',
-      title: 'the figures of the first page are the sums over the books, to the won',
-      violations: [...missing, ...(home ? otherFigures(home.page, home.totals) : [])],
-    },
-    {
-      id: 'O-11',
-      title: "every day's totals are the gateway's, and our books account for what they must",
-      violations: await otherDays(world, evidence, days),
-    },
-  ]
+  return checksOf({
+    'O-10 the figures of the first page are the sums over the books, to the won': [
+      ...missing,
+      ...(home ? otherFigures(home.page, home.totals) : []),
+    ],
+    "O-11 every day's totals are the gateway's, and our books account for what they must": await otherDays(
+      world,
+      evidence,
+      days,
+    ),
+  })
 }
 
 type Page = NonNullable<FinalPages['home']>['page']

@@ -1,12 +1,11 @@
 // Customers' keys that operators changed: from a second after its suspension was acknowledged both services refuse a
 // key, and no key is refused without a suspension. At the end the books have what was acknowledged.
-
 import type { World } from '../../world/world.ts'
 import { suspendedCause } from '../actions/client.ts'
 import type { Call } from '../history.ts'
 import { type ConsoleCall, dataOf, isConnectionRefused } from '../operators/console-client.ts'
 import { suspensionMs } from '../operators/keys.ts'
-import { at, type Check, type Evidence } from './evidence.ts'
+import { at, type Check, checksOf, type Evidence } from './evidence.ts'
 
 type Change = Pick<ConsoleCall, 'invokedAtMs' | 'endedAtMs'> & { outcome: { kind: string } }
 
@@ -39,23 +38,20 @@ const isAcknowledged = ({ outcome }: Change) => outcome.kind === 'ok'
 
 export async function checkKeys(world: World, evidence: Evidence): Promise<Check[]> {
   const changes = changesOf(evidence)
-  return [
-    {
-      id: 'O-5',
-      title: 'no key works a second after its suspension was acknowledged, and none is refused without a suspension',
-      violations: evidence.calls.flatMap((call) =>
+  return checksOf({
+    'O-5 no key works a second after its suspension was acknowledged, and none is refused without a suspension':
+      evidence.calls.flatMap((call) =>
         answeredWrongly(call, [
           changes.get(call.keyId ?? '') ?? { suspensions: [], activations: [] },
           changesOfCustomer(evidence, call.request.customer),
         ]),
       ),
-    },
-    {
-      id: 'O-6',
-      title: 'keys are as they were acknowledged, and a rotation gives one key at most',
-      violations: await inBooks(world, evidence, changes),
-    },
-  ]
+    'O-6 keys are as they were acknowledged, and a rotation gives one key at most': await inBooks(
+      world,
+      evidence,
+      changes,
+    ),
+  })
 }
 
 /** `changes`: of the key, and of its customer. */

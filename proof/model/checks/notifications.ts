@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { JournalEntry } from '../../../sandbox/journal.ts'
 import type { Books } from '../../world/postgres.ts'
 import type { World } from '../../world/world.ts'
-import type { Check } from './evidence.ts'
+import { type Check, checksOf } from './evidence.ts'
 
 export type Received = { transmissionId: string; orderId: string; status: string }
 
@@ -45,14 +45,10 @@ export async function findIgnoredNotifications({ books, gateway }: World): Promi
 }
 
 export async function checkNotifications({ books, gateway }: World, ignoredNotifications: string[]): Promise<Check[]> {
-  return [
-    {
-      id: 'W-6',
-      title: 'every accepted notification is stored',
-      violations: await forgotten(books, gateway.journalFile),
-    },
-    { id: 'W-3', title: 'notifications are acted on before a reconciliation', violations: ignoredNotifications },
-  ]
+  return checksOf({
+    'W-6 every accepted notification is stored': await forgotten(books, gateway.journalFile),
+    'W-3 notifications are acted on before a reconciliation': ignoredNotifications,
+  })
 }
 
 async function forgotten(books: Books, journalFile: string): Promise<string[]> {

@@ -6,32 +6,23 @@ import type { EndpointName } from '../../../src/console/endpoints.ts'
 import type { World } from '../../world/world.ts'
 import { type ConsoleCall, dataOf } from '../operators/console-client.ts'
 import { carryOut, isPermitted } from './action-log.ts'
-import type { BookedOrder, Check, Evidence } from './evidence.ts'
+import { type BookedOrder, type Check, checksOf, type Evidence } from './evidence.ts'
 
 export async function checkOperators(world: World, evidence: Evidence): Promise<Check[]> {
   const { consoleCalls } = evidence
-  return [
-    {
-      id: 'O-4',
-      title: 'a refund by an operator is done once, in the books and at the gateway, or not at all',
-      violations: await refunds(world, evidence),
-    },
-    {
-      id: 'O-7',
-      title: 'operators are refused what their role does not allow and nothing else, and no session ends by a restart',
-      violations: consoleCalls.flatMap(wronglyAnswered),
-    },
-    {
-      id: 'O-8',
-      title: 'operators are shown what they look for',
-      violations: consoleCalls.flatMap((call) => notShown(evidence, call)),
-    },
-    {
-      id: 'O-9',
-      title: 'acknowledged reconciliations and resolutions are in the books',
-      violations: [...(await runs(world, consoleCalls)), ...(await resolutions(world, consoleCalls))],
-    },
-  ]
+  return checksOf({
+    'O-4 a refund by an operator is done once, in the books and at the gateway, or not at all': await refunds(
+      world,
+      evidence,
+    ),
+    'O-7 operators are refused what their role does not allow and nothing else, and no session ends by a restart':
+      consoleCalls.flatMap(wronglyAnswered),
+    'O-8 operators are shown what they look for': consoleCalls.flatMap((call) => notShown(evidence, call)),
+    'O-9 acknowledged reconciliations and resolutions are in the books': [
+      ...(await runs(world, consoleCalls)),
+      ...(await resolutions(world, consoleCalls)),
+    ],
+  })
 }
 
 function nameOf({ number, operator, endpoint }: ConsoleCall): string {

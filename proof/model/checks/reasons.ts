@@ -1,21 +1,16 @@
 // Ends that are consistent and still wrong: an order that failed although its payment was good, one that expired too
 // early, a discrepancy without a reason.
-
-import type { Lies } from '../../stages/processes/gateway-faults.ts'
+import type { Lies } from '../../world/gateway.ts'
 import { limits } from '../../world/settings.ts'
 import type { World } from '../../world/world.ts'
-import type { Check, Evidence } from './evidence.ts'
+import { type Check, checksOf, type Evidence } from './evidence.ts'
 
 export async function checkReasons(world: World, evidence: Evidence, lies: Lies): Promise<Check[]> {
-  return [
-    {
-      id: 'C-17',
-      title: 'no good payment was refused',
-      violations: await refusedGoodPayments(world, evidence, lies),
-    },
-    { id: 'E-7', title: 'no order failed before its time was over', violations: await earlyExpiries(world) },
-    { id: 'R-6', title: 'every open discrepancy has a reason', violations: groundless(evidence) },
-  ]
+  return checksOf({
+    'C-17 no good payment was refused': await refusedGoodPayments(world, evidence, lies),
+    'E-7 no order failed before its time was over': await earlyExpiries(world),
+    'R-6 every open discrepancy has a reason': groundless(evidence),
+  })
 }
 
 /** With which a confirm is refused after such a lookup. */

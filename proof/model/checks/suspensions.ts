@@ -1,19 +1,16 @@
 // Customers that operators suspended: between the answer to the suspension and the request to end it nothing of them was
 // spent or held.
-
 import type { World } from '../../world/world.ts'
 import type { Suspension } from '../actions/account-actions.ts'
-import type { Check, Evidence } from './evidence.ts'
+import { type Check, checksOf, type Evidence } from './evidence.ts'
 
 export function checkSuspensions({ clockSpreadMs }: Pick<World, 'clockSpreadMs'>, evidence: Evidence): Check[] {
   const toleranceMs = clockMs + clockSpreadMs
-  return [
-    {
-      id: 'S-1',
-      title: 'no credits of a suspended customer were spent or held',
-      violations: evidence.suspensions.flatMap((suspension) => spentMeanwhile(evidence, suspension, toleranceMs)),
-    },
-  ]
+  return checksOf({
+    'S-1 no credits of a suspended customer were spent or held': evidence.suspensions.flatMap((suspension) =>
+      spentMeanwhile(evidence, suspension, toleranceMs),
+    ),
+  })
 }
 
 /** The time of an entry is of the database's clock. */

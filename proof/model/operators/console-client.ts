@@ -1,7 +1,6 @@
 // The console as an operator's browser uses it: over HTTP on the internal listener of either service, with a session
 // cookie and the origin of the page. Every action has a unique reason, by which it is found in the action log. Requests
 // and answers are kept for the checks; the history on disk has them without the keys that an answer shows once.
-
 import type { Random } from '../../../harness/random.ts'
 import {
   type Body,
@@ -13,9 +12,10 @@ import {
 } from '../../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints } from '../../../src/console/endpoints.ts'
 import type { Role } from '../../../src/operators/permissions.ts'
+import { drops } from '../../faults.ts'
 import type { Service } from '../../world/service.ts'
 import type { World } from '../../world/world.ts'
-import { drops, type Exchanger } from '../actions/exchange.ts'
+import type { Exchanger } from '../actions/exchange.ts'
 import { type History, type Judged, judgeEnvelope, type Outcome, type ServiceName } from '../history.ts'
 
 export type Session = { cookie: string; fromMs: number }

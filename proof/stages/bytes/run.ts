@@ -4,16 +4,16 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Report } from '../../report/bytes.ts'
+import type { OptionsOf } from '../../options.ts'
+import type { BytesResult } from '../../report/report.ts'
 import type { Case } from './cases/cases.ts'
-import type { Options } from './options.ts'
 import { createFindings, escaped, type Findings } from './trial/findings.ts'
 import { type Breach, judgeEnd } from './trial/oracles.ts'
 import { createTally, send, type Tally } from './trial/sender.ts'
 import { type Watch, watchService } from './watch.ts'
-import { startWorld, type World } from './world.ts'
+import { type FuzzedWorld, startFuzzedWorld } from './world.ts'
 
-export type RunOptions = Omit<Options, 'json'> & { logLine(line: string): void; stopped: AbortSignal }
+export type RunOptions = Omit<OptionsOf<'bytes'>, 'json'> & { logLine(line: string): void; stopped: AbortSignal }
 
 const logEveryMs = 5_000
 /** Of the run, until code is compiled and caches are filled. */
@@ -22,27 +22,28 @@ const longestWarmMs = 60_000
 /** Connections to the database and the gateway come and go. */
 const mostSocketsLeft = 32
 const restMs = 1_500
+const stopLimitMs = 60_000
 const shownUnderWay = 8
 
 type Run = {
   options: RunOptions
-  world: World
+  world: FuzzedWorld
   findings: Findings
   tally: Tally
   watch: Watch
   underWay: Map<number, Case>
 }
 
-export async function runFuzz(options: RunOptions): Promise<Report> {
+export async function runFuzz(options: RunOptions): Promise<BytesResult> {
   await using parts = new AsyncDisposableStack()
   options.logLine('Starting the service, its database and the gateway ...')
-  const world = await startWorld(parts)
+  const world = await startFuzzedWorld(options.seed, parts)
   const findings = createFindings(options.seed)
   const underWay = new Map<number, Case>()
   const watch = watchService(world.service, world.secrets, (breach) => findings.addGeneral(withCases(breach, underWay)))
   parts.defer(async () => watch.stop())
   const run = { options, world, findings, tally: createTally(), watch, underWay }
-  options.logLine(`seed ${options.seed}: process ${world.service.pid}, ${options.connections} connections at a time`)
+  options.logLine(`seed ${options.seed}: process ${world.service.pid()}, ${options.connections} connections at a time`)
   const socketsBefore = watch.sockets()
   const { before, after, tookMs } = await sendAll(run)
   const checked =
@@ -109,22 +110,22 @@ async function checkAtEnd(
   await sleep(restMs)
   const sockets = (watch.sockets() ?? 0) - (socketsBefore ?? 0)
   const round = await roundTrip(world).catch(String)
-  const { code, stdout, stderr } = await world.runCommand(['audit', '--json'])
+  const { code, stdout, stderr } = await world.world.runCommand(['audit', '--json'])
   watch.stop()
-  const stop = await world.service.stop().then(() => undefined, String)
+  const ended = await world.service.end('SIGTERM', stopLimitMs)
   return judgeEnd({
     megabytesBefore: before,
     megabytesAfter: after,
     sockets,
     mostSockets: options.connections + mostSocketsLeft,
     round,
-    stop,
+    stop: ended?.code === 0 ? undefined : `after SIGTERM: ${JSON.stringify(ended)}`,
     audit: code === 0 ? undefined : `exit code ${code}: ${stdout}${stderr}`.slice(0, 4_000),
   })
 }
 
 /** Undefined when everything is right. */
-async function roundTrip({ caller }: World): Promise<string | undefined> {
+async function roundTrip({ caller }: FuzzedWorld): Promise<string | undefined> {
   const credits = await caller.credits()
   const { body } = await caller.purchase('STANDARD')
   const { orderId, amount } = body.data

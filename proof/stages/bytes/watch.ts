@@ -1,9 +1,10 @@
 // Watches the process that is fuzzed: whether it is alive, what it logs, what it prints besides its log, its memory and
 // its connections.
-import { readdirSync, readlinkSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs'
+import { StringDecoder } from 'node:string_decoder'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { megabytesOf } from '../../../harness/process-usage.ts'
-import type { RunningService } from '../../../harness/processes.ts'
+import type { ServiceProcess } from '../../world/service.ts'
 import { type Breach, judgeLine, type Secrets } from './trial/oracles.ts'
 
 export type Watch = ReturnType<typeof watchService>
@@ -19,62 +20,78 @@ export const collectOnSignal =
 const readingsAfterCollection = 10
 const readAgainMs = 30
 
-export function watchService(service: RunningService, secrets: Secrets, onBreach: (breach: Breach) => void) {
+export function watchService(
+  service: Pick<ServiceProcess, 'endedByItself' | 'logFile' | 'errorFile' | 'pid'>,
+  secrets: Secrets,
+  onBreach: (breach: Breach) => void,
+) {
   const lines = { total: 0, byMessage: new Map<string, number>() }
-  let read = 0
-  let reported = 0
+  const log = openEnd(service.logFile)
+  const errors = openEnd(service.errorFile)
+  // Another one is started when it has ended.
+  const pid = service.pid()
+  let begun = ''
   let isGone = false
   let isOver = false
 
   function readLog(): void {
-    const text = service.output.stdout
-    const end = text.lastIndexOf('\n') + 1
-    if (end <= read) return
-    for (const line of text.slice(read, end - 1).split('\n')) {
+    const whole = (begun + log.read()).split('\n')
+    begun = whole.pop() ?? ''
+    for (const line of whole) {
       lines.total += 1
       const message = messageOf(line)
       lines.byMessage.set(message, (lines.byMessage.get(message) ?? 0) + 1)
       for (const breach of judgeLine({ line, secrets })) onBreach(breach)
     }
-    read = end
   }
 
   function check(): void {
-    const { stderr } = service.output
-    if (stderr.length > reported)
-      onBreach({ oracle: 'nothing is printed besides the log', detail: stderr.slice(reported, reported + 2_000) })
-    reported = stderr.length
+    const printed = errors.read()
+    if (printed) onBreach({ oracle: 'nothing is printed besides the log', detail: printed.slice(0, 2_000) })
     readLog()
-    if (!isGone && service.isGone()) {
-      isGone = true
-      const { exitCode, signalCode } = service.child
-      onBreach({ oracle: 'the process lives', detail: `it has ended with ${signalCode ?? `code ${exitCode}`}` })
-    }
+    const [ended] = service.endedByItself
+    if (!isGone && ended) onBreach({ oracle: 'the process lives', detail: ended })
+    isGone = ended !== undefined
   }
 
   const timer = setInterval(check, intervalMs)
   return {
     lines,
-    isGone: () => service.isGone(),
+    isGone: () => service.endedByItself.length > 0,
     /** Uncollected garbage included; null where there is no /proc. */
-    megabytes: () => megabytesOf(service.pid),
+    megabytes: () => megabytesOf(pid),
     /** The least of several readings after a collection, because requests go on. */
     async megabytesKept(): Promise<number | null> {
-      if (service.isGone() || megabytesOf(service.pid) === null) return null
-      process.kill(service.pid, 'SIGUSR2')
+      if (service.endedByItself.length > 0 || megabytesOf(pid) === null) return null
+      process.kill(pid, 'SIGUSR2')
       const seen: number[] = []
       for (let reading = 0; reading < readingsAfterCollection; reading += 1) {
         await sleep(readAgainMs)
-        seen.push(megabytesOf(service.pid) ?? Number.POSITIVE_INFINITY)
+        seen.push(megabytesOf(pid) ?? Number.POSITIVE_INFINITY)
       }
       return Math.min(...seen)
     },
-    sockets: () => socketsOf(service.pid),
+    sockets: () => socketsOf(pid),
     /** After a last check. */
     stop(): void {
       if (!isOver) check()
       isOver = true
       clearInterval(timer)
+    },
+  }
+}
+
+/** Reads what a file has more than the last time. */
+function openEnd(file: string) {
+  const decoder = new StringDecoder('utf8')
+  let place = 0
+  return {
+    read(): string {
+      const open = openSync(file, 'r')
+      const more = Buffer.alloc(fstatSync(open).size - place)
+      place += readSync(open, more, 0, more.length, place)
+      closeSync(open)
+      return decoder.write(more)
     },
   }
 }

@@ -1,10 +1,9 @@
-// The checks of a cell of the fault table: the books, the holds, the open operations, the payment at the gateway, the
+// The checks of a case of the fault table: the books, the holds, the open operations, the payment at the gateway, the
 // calls sent to it, and every answer.
 import assert from 'node:assert/strict'
-import type { Answer, Attempt } from './calls.ts'
-import { isStalled } from './calls.ts'
-import type { Crossings } from './crossings.ts'
-import type { Books, CallName, Ends, Scenario, Subject } from './scenario.ts'
+import { type Answer, type Attempt, isPaused } from './actions.ts'
+import type { FaultyCalls } from './faulty-calls.ts'
+import type { ActionName, Books, Ends, Scenario, Subject } from './scenario.ts'
 import type { World } from './world.ts'
 
 /** By the state of the payment: its balance at the gateway, and the number of its cancels. */
@@ -17,8 +16,8 @@ const money: Record<string, { left: number; cancels: number }> = {
   PARTIAL_CANCELED: { left: 5_000, cancels: 1 },
 }
 
-/** The operation that each call opens first. */
-const firstKind: Partial<Record<CallName, string>> = {
+/** The operation that each action opens first. */
+const firstKind: Partial<Record<ActionName, string>> = {
   confirm: 'CONFIRM',
   cancel: 'CANCEL',
   refund: 'REFUND',
@@ -36,14 +35,14 @@ export type Found = {
     left?: number
     cancels?: number
   }
-  /** The call had an effect: its own operation, or a stored notification. */
+  /** The action had an effect: its own operation, or a stored notification. */
   begun: boolean
   /** Some work is still pending. */
   waiting: boolean
 }
 
 /** The order, the movements of credits, the holds, the open operations, and the payment at the gateway. */
-export async function readBooks(world: World, { call }: Scenario, subject: Subject): Promise<Found> {
+export async function readBooks(world: World, { action }: Scenario, subject: Subject): Promise<Found> {
   const [row] = await world.database.queryOf<Found['books'] & { begun: boolean; overdue: boolean }>(
     subject.customerId,
     `select (select array_agg(status) from orders o where o.customer_id = a.customer_id) as orders,
@@ -64,7 +63,7 @@ export async function readBooks(world: World, { call }: Scenario, subject: Subje
          or exists (select from holds h
                     where h.customer_id = a.customer_id and h.state = 'ACTIVE' and h.expires_at <= now()) as overdue
      from accounts a where a.customer_id = $1`,
-    [subject.customerId, firstKind[call] ?? ''],
+    [subject.customerId, firstKind[action] ?? ''],
   )
   const [found] = await world.database.query<Pick<Found['books'], 'notifications'>>(
     `select (select coalesce(array_agg(kind), '{}')
@@ -81,7 +80,7 @@ export async function readBooks(world: World, { call }: Scenario, subject: Subje
   const { status = null, balanceAmount: left = 0, cancels = null } = payment ?? {}
   return {
     books: { ...books, payment: status, left, cancels: cancels?.length ?? 0 },
-    begun: begun || (call === 'notify' && books.notifications !== null),
+    begun: begun || (action === 'notify' && books.notifications !== null),
     waiting: books.open > 0 || (books.notifications?.includes(null) ?? false) || overdue,
   }
 }
@@ -133,49 +132,49 @@ export function checkBooks({ books: found }: Found, books: Books, moment: string
 
 const cancelledAlready = 'The payment is already cancelled.'
 
-/** The calls of the scenario and their answers; whether no other call came before the first of them. */
-export type AnsweredCalls = { attempts: Attempt[]; answers: (Answer | null)[]; isFirst: boolean }
+/** The attempts at the action of the scenario and their answers; whether nothing else came before the first of them. */
+export type Answered = { attempts: Attempt[]; answers: (Answer | null)[]; isFirst: boolean }
 
 /** Every answer is true, and an unknown outcome is never reported as a refusal. */
 export function checkAnswers(
   scenario: Scenario,
   last: Ends,
   subject: Subject,
-  { attempts, answers, isFirst }: AnsweredCalls,
+  { attempts, answers, isFirst }: Answered,
 ): void {
   const listed = answers.map((answer) => answer && `${answer.code} ${answer.message ?? ''}`).join(', ')
   const definite = answers.filter((answer) => answer !== null && answer.code !== 'SVC001') as Answer[]
-  const once = scenario.call === 'cancel' && last.answer === 'SUCCESS'
+  const once = scenario.action === 'cancel' && last.answer === 'SUCCESS'
   for (const answer of definite) {
     const isSecond = once && answer.code === 'PAYMENT_CANCEL_FAILED' && scenario.ends.answer === 'SUCCESS'
     if (isSecond) assert.equal(answer.message, cancelledAlready, listed)
     else assert.ok([last.answer, ...(once ? [scenario.ends.answer] : [])].includes(answer.code), listed)
     if (answer.code === 'SUCCESS' && last.data) assert.deepEqual(answer.data, last.data(subject))
-    if (answer.code === 'SUCCESS' && ['purchase', 'hold'].includes(scenario.call))
+    if (answer.code === 'SUCCESS' && ['purchase', 'hold'].includes(scenario.action))
       assert.deepEqual(answer.data, definite[0]?.data)
   }
   const successes = definite.filter((answer) => answer.code === 'SUCCESS').length
   const possible = once && attempts.some(mayLoseAnswer) ? [0, 1] : [1]
   if (once) assert.ok(possible.includes(successes), `${successes} cancels succeeded: ${listed}`)
-  for (const [index, { crossings }] of attempts.entries()) {
-    const expected = answerTo(scenario, crossings, isFirst && index === 0)
-    if (expected) assert.equal(answers[index]?.code, expected, `the answer to ${crossings.strike?.mode}: ${listed}`)
+  for (const [index, { calls }] of attempts.entries()) {
+    const expected = answerTo(scenario, calls, isFirst && index === 0)
+    if (expected) assert.equal(answers[index]?.code, expected, `the answer to ${calls.fault?.kind}: ${listed}`)
   }
 }
 
 /** The one 200 of a cancel may be lost with the process, or with the database, right after its commit. */
-function mayLoseAnswer({ crossings: { strike, place } }: Attempt): boolean {
+function mayLoseAnswer({ calls: { fault, place } }: Attempt): boolean {
   const isFinal = place() === 'payments.finishOperations' || place() === 'payments.claimAnswer'
-  return isFinal && (strike?.mode === 'crash-after' || strike?.mode === 'away')
+  return isFinal && (fault?.kind === 'killed-after' || fault?.kind === 'away')
 }
 
-/** The answer of the struck call itself, where it is certain. */
-function answerTo(scenario: Scenario, crossings: Crossings, isFirst: boolean): string | undefined {
-  const mode = crossings.fired() ? crossings.strike?.mode : undefined
-  if (mode === 'away') return 'SVC001'
-  if (!isFirst || (mode !== 'error' && mode !== 'lost-answer')) return undefined
+/** The answer of the attempt with the fault itself, where it is certain. */
+function answerTo(scenario: Scenario, calls: FaultyCalls, isFirst: boolean): string | undefined {
+  const kind = calls.tookEffect() ? calls.fault?.kind : undefined
+  if (kind === 'away') return 'SVC001'
+  if (!isFirst || (kind !== 'reset-before' && kind !== 'reset-after')) return undefined
   // No answer from the gateway is never a refusal; a lost connection to the database does not change the answer.
-  if (crossings.place()?.startsWith('gateway.')) return 'SVC001'
+  if (calls.place()?.startsWith('gateway.')) return 'SVC001'
   return scenario.firstAnswer ?? scenario.ends.answer
 }
 
@@ -199,6 +198,6 @@ export function checkSends(world: World, scenario: Scenario, last: Ends, subject
   for (const [verb, each] of sends) {
     const keys = each.map((send) => send.key)
     assert.equal(new Set(keys).size, 1, `${verb} was sent with several keys: ${keys}`)
-    if (!attempts.some(isStalled)) assert.equal(keys.length, 1, `${verb} was sent ${keys.length} times`)
+    if (!attempts.some(isPaused)) assert.equal(keys.length, 1, `${verb} was sent ${keys.length} times`)
   }
 }

@@ -1,4 +1,4 @@
-// The expected ends and the crossings that several scenarios of the fault table share.
+// The expected ends and the calls that several scenarios of the fault table share.
 import { approvalNumberOf } from '../../../sandbox/payments/payment-object.ts'
 import type { Gateway } from '../../../src/gateway/gateway.ts'
 import type { Books, Ends, Subject } from './scenario.ts'

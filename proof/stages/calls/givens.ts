@@ -1,7 +1,7 @@
 // Prepares customers for the start of a scenario. Many at a time and through one process, so that they share statements
-// like the customers of a service; each then waits for its cell.
-
+// like the customers of a service; each then waits for its case.
 import assert from 'node:assert/strict'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
 import { createCredits } from '../../../src/credits/credits.ts'
 import { openHold } from '../../../src/credits/holds/holds.ts'
@@ -13,7 +13,6 @@ import { createPaymentContext, type PaymentContext } from '../../../src/payments
 import { purchase } from '../../../src/payments/purchase.ts'
 import { expireOrders } from '../../../src/payments/recovery/expire.ts'
 import { recover } from '../../../src/payments/recovery/recover.ts'
-import { silentLog } from '../../../test/support/database/database.ts'
 import { testSettings } from '../../../test/support/service/service.ts'
 import type { Given, Subject } from './scenario.ts'
 import { postpone, type World } from './world.ts'
@@ -24,7 +23,7 @@ export const reason = 'changed my mind'
 export const credits = 21
 /** The credits of a hold. */
 export const held = 8
-export const serviceId = 'svc_crossings'
+export const serviceId = 'svc_calls'
 
 type Step = (world: World, context: PaymentContext, subjects: Subject[]) => Promise<unknown>
 

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { silentLog } from '../../../harness/silent-log.ts'
 import type { Operation } from '../../../sandbox/faults/faults.ts'
 import { cancel } from '../../../sandbox/payments/cancel.ts'
 import { confirm } from '../../../sandbox/payments/confirm.ts'
@@ -17,16 +18,13 @@ import type { Gateway } from '../../../src/gateway/gateway.ts'
 import { createTossGateway } from '../../../src/gateway/toss/adapter.ts'
 import type { Exchange, TossClient } from '../../../src/gateway/toss/client.ts'
 import type { GatewayPayment } from '../../../test/support/audit/invariants.ts'
-import { silentLog } from '../../../test/support/database/database.ts'
 import { secretKey, testSettings } from '../../../test/support/service/service.ts'
 
 /** A call that reached the gateway. */
 export type Send = { verb: 'confirm' | 'cancel'; key: string }
 
-export type CrossingSandbox = ReturnType<typeof openCrossingSandbox>
-
-export function openCrossingSandbox() {
-  const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-crossings-'))
+export function openDirectSandbox() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'prepaid-credits-calls-'))
   const state = openState({ clientKey: testSettings.clientKey, secretKey, dataDir, strict: true })
   const { payments, movements, strict } = state
   const behaviour = state.behaviour.values

@@ -1,7 +1,8 @@
-// The types of a scenario of the fault table: the initial state, the struck call, its crossings, and the expected end.
+// The types of a scenario of the fault table: the initial state, the action, its calls, and the expected end.
 import type { Gateway } from '../../../src/gateway/gateway.ts'
+import type { World } from './world.ts'
 
-/** The state of the customer before the call. */
+/** The state of the customer before the action. */
 export type Given =
   | 'a customer'
   | 'a paid order'
@@ -24,7 +25,7 @@ export type Given =
   | 'a capture for an order that has expired'
 
 /** Requests of callers and operators, notifications of the gateway, and jobs of the worker. */
-export type CallName =
+export type ActionName =
   | 'purchase'
   | 'confirm'
   | 'cancel'
@@ -76,9 +77,9 @@ export type Ends = Books & {
 export type Scenario = {
   title: string
   given: Given
-  /** No other subject may wait in the world: the call would process it too. */
+  /** No other subject may wait in the world: the action would process it too. */
   alone?: boolean
-  call: CallName
+  action: ActionName
   /** The only ending; all endings by default. */
   ending?: Ending
   /** The order is past its lifetime, and a hold has expired. */
@@ -87,25 +88,36 @@ export type Scenario = {
   notified?: 'DONE' | 'CANCELED'
   /** Another gateway than the sandbox behind the port. */
   gateway?: (gateway: Gateway) => Gateway
-  /** The crossings of the call without a strike; `… × 12` for a repetition. */
-  crossings: string[]
-  /** The answer of the call without a strike, if it is not the last one. */
+  /** Its calls of the database and the gateway without a fault; `… × 12` for a repetition. */
+  calls: string[]
+  /** The answer without a fault, if it is not the last one. */
   firstAnswer?: 'SVC001'
   ends: Ends
-  /** The end when there is no further call and only the worker continues. */
+  /** The end when nobody asks again and only the worker continues. */
   background?: Background
   /** All calls sent to the gateway, where they do not follow from the state of the payment. */
   sends?: ('confirm' | 'cancel')[]
+  /** Pairs of faults: in the action, then in one of these: itself again, or the worker. */
+  followedBy?: ActionName[]
+  /** Pairs of faults: in such a job, then in the action. */
+  after?: { job: ActionName; calls: string[] }
+  /** The title of the same with the real clock, where leases expire by themselves. */
+  inRealTime?: string
 }
+
+/** What is not a row of the table. */
+export type Story = { title: string; run(world: World): Promise<void> }
+
+export type Scenarios = { scenarios: Record<string, Scenario>; stories?: Story[] }
 
 export type Background = {
   /** The jobs, repeated in this order; by default only recovery. */
-  jobs?: CallName[]
-  /** The result when the call was struck before it had an effect; otherwise it is as in `ends`. */
+  jobs?: ActionName[]
+  /** The result when the fault came before the action had an effect; otherwise it is as in `ends`. */
   unbegun?: Books
   /** The result of a later call in that case; `ends` by default. */
   afterUnbegun?: Ends
-  /** The result of a later call when the call had an effect; `ends` by default. */
+  /** The result of a later call when the action had an effect; `ends` by default. */
   afterBegun?: Ends
   /** Instead of all that: the result, and the result of a later call, by the state of the order. */
   byStatus?: Record<string, { rests: Books; last: Ends }>

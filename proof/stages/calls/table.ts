@@ -1,155 +1,143 @@
-// The fault table of a test file: every crossing of every scenario in every mode, with every ending. A missing row would
-// be detected: each scenario lists its crossings, and a fault is injected at each of them.
+// The fault table: every call of every scenario with every kind of fault, with every ending; and pairs of faults. A missing row
+// would be noticed: each scenario lists its calls, a fault is applied at each of them, and a run without one shows that the list
+// is complete.
 import './clock.ts'
 import assert from 'node:assert/strict'
-import { after, before, type TestContext, test } from 'node:test'
-import pg from 'pg'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { createDatabase, definedStatements } from '../../../src/db/database.ts'
 import { audit } from '../../../src/payments/audit/audit.ts'
 import { recordPlayedActions } from '../../../test/support/audit/played-actions.ts'
-import { silentLog, testServer } from '../../../test/support/database/database.ts'
-import { longOnly } from '../../../test/support/long.ts'
-import { type Cell, type Plan, runCell } from './cells.ts'
-import { type Mode, modes, type Strike } from './crossings.ts'
-import { type CallName, type Ending, endings, type Scenario } from './scenario.ts'
-import { inWorlds, openWorld, type World } from './world.ts'
+import { type CallFault, faults } from '../../faults.ts'
+import { type Case, type Plan, runCase } from './cases.ts'
+import type { FaultAt } from './faulty-calls.ts'
+import { type ActionName, type Ending, endings, type Scenario } from './scenario.ts'
+import type { World } from './world.ts'
 
-/** The number of concurrent cells: enough to keep the processor busy while one of them pauses. */
-const worldCount = 3
-/** No call has this many crossings. */
+/** Runs in a world in which no other one runs. */
+export type Task = (world: World) => Promise<Case[]>
+
+export type Unit = { title: string; tasks(groups: number | undefined): Task[] }
+
+/** No action has this many calls. */
 const neverReached = 10_000
 
-// In a pair, the first strike leaves an intermediate state for the next call. A crash or stall before a crossing is the
-// same as after the previous one, and before the very first nothing has happened, so only one of each is used. A read
-// has no effect: a crash after it leaves the same state as before it, and a lost answer is the same as an error.
+// In a pair, the first fault leaves an intermediate state for the next action. Killed or paused before a call is the same as
+// after the previous one, and before the very first nothing has happened, so only one of each is used. A read has no effect:
+// killed after it leaves the same state as before it, and a lost answer is the same as no effect.
 const reads = /^((payments|credits)\.(find|list|count|compare)|gateway\.(find|look|list))/
-const firstModes: Mode[] = ['crash-after', 'stall-after']
-const secondModes: Mode[] = ['crash-after', 'stall-after', 'lost-answer']
-const workerModes: Mode[] = [...secondModes, 'error', 'away']
-const withEffectOnly: Mode[] = ['crash-after', 'error']
+const kinds = Object.keys(faults.call) as CallFault[]
+const firstKinds: CallFault[] = ['killed-after', 'paused-after']
+const secondKinds: CallFault[] = ['killed-after', 'paused-after', 'reset-after']
+const workerKinds: CallFault[] = [...secondKinds, 'reset-before', 'away']
+const withEffectOnly: CallFault[] = ['killed-after', 'reset-before']
 
-/** Each crossing in each of the modes that matter there. */
-function strikesAt(crossings: string[], chosen: Mode[]): Strike[] {
-  return placesOf(crossings).places.flatMap(({ crossing, at }) =>
-    chosen.filter((mode) => !reads.test(crossing) || !withEffectOnly.includes(mode)).map((mode) => ({ at, mode })),
+/** Each call with each of the kinds that matter there. */
+function faultsAt(calls: string[], chosen: CallFault[]): FaultAt[] {
+  return placesOf(calls).places.flatMap(({ call, at }) =>
+    chosen.filter((kind) => !reads.test(call) || !withEffectOnly.includes(kind)).map((kind) => ({ at, kind })),
   )
 }
 
-export function crossingTable() {
-  let worlds: World[] = []
-  let total = 0
-  before(async () => {
-    worlds = await Promise.all(Array.from({ length: worldCount }, openWorld))
-  })
-  after(() => Promise.all(worlds.map((world) => world.close())))
-
-  /** On a cluster a statement about every group is a crossing for each of them. */
-  function spread(crossings: string[]): string[] {
-    const groups = worlds[0]?.connections.cluster?.anchors.length
-    if (groups === undefined) return crossings
-    return crossings.map((name) => (definedStatements.get(name)?.about === 'each group' ? `${name} × ${groups}` : name))
-  }
-
-  async function report(t: TestContext, cells: Cell[]): Promise<void> {
-    const struck = cells.filter((cell) => cell.fired).length
-    total += struck
-    t.diagnostic(`${struck} cells, and ${cells.length - struck} runs without a fault to list the crossings`)
-    const failures = cells.filter((cell) => cell.failure !== null).map((cell) => `${cell.label}: ${cell.failure}`)
-    assert.deepEqual(failures, [])
-  }
-
-  /** Each listed crossing, in each mode; and a run without a fault shows that the list is complete. */
-  function each(scenario: Scenario): void {
-    const possible = endings.filter((one) => one === 'called again' || scenario.background)
-    for (const ending of scenario.ending ? [scenario.ending] : possible) {
-      test(`${scenario.title}, with a fault at each crossing, ${ending}`, async (t) => {
-        const crossings = spread(scenario.crossings)
-        const { places, past } = placesOf(crossings)
-        const plans = modes.flatMap((mode) => places.map(({ at }) => planOf(ending, [scenario.call], [{ at, mode }])))
-        const unstruck = planOf(ending, [scenario.call], [{ at: past, mode: 'error' }])
-        const cells = await inWorlds(
-          worlds,
-          [unstruck, ...plans].map((plan) => (world) => runCell(world, scenario, plan)),
-        )
-        assert.deepEqual(shortened(cells[0]?.crossed[0] ?? []), crossings)
-        assert.deepEqual([...new Set(cells.slice(1).map((cell) => cell.fired))], [true])
-        await report(t, cells)
-      })
-    }
-  }
-
-  /** Strikes the call, and then its successor: the call made again, or the worker. */
-  function pairs(scenario: Scenario, second: CallName): void {
-    pairsOf(scenario, [scenario.call, second], scenario.crossings)
-  }
-
-  /** Strikes the worker, and then the call after it. */
-  function pairsAfter(scenario: Scenario, job: CallName, crossings: string[]): void {
-    pairsOf(scenario, [job, scenario.call], crossings)
-  }
-
-  function pairsOf(scenario: Scenario, calls: [CallName, CallName], crossings: string[]): void {
-    const ending = calls[0] === calls[1] ? 'called again' : 'left to the background'
-    const isWorker = calls[1] !== scenario.call
-    const title = `${scenario.title}, with faults at a crossing of ${calls[0]} and then at one of ${calls[1]}`
-    test(title, { skip: longOnly }, async (t) => {
-      /** A run without the second strike lists the crossings. */
-      async function strikeSecond(world: World, first: Strike): Promise<Cell[]> {
-        const plan = (strike: Strike) => planOf(ending, calls, [first, strike])
-        const unstruck = await runCell(world, scenario, plan({ at: neverReached, mode: 'error' }))
-        const cells = [unstruck]
-        const crossed = unstruck.crossed[1] ?? []
-        const strikes = strikesAt(
-          world.connections.cluster ? shortened(crossed) : crossed,
-          isWorker ? workerModes : secondModes,
-        )
-        for (const strike of strikes) {
-          cells.push(await runCell(world, scenario, plan(strike)))
-          const mayWake = isWorker && first.mode === 'stall-after'
-          if (mayWake) cells.push(await runCell(world, scenario, { ...plan(strike), wakesEarly: true }))
-        }
-        return cells
-      }
-      const tasks = strikesAt(spread(crossings), firstModes).map(
-        (first) => (world: World) => strikeSecond(world, first),
-      )
-      await report(t, (await inWorlds(worlds, tasks)).flat())
-    })
-  }
-
-  /** With the real clock: leases expire by themselves. */
-  function inRealTime(title: string, scenarios: Scenario[]): void {
-    test(title, async (t) => {
-      const dying = (['crash-before', 'crash-after'] as const).flatMap((mode) => [1, 2, 3].map((at) => ({ at, mode })))
-      const tasks = scenarios.flatMap((scenario) =>
-        dying.map((strike) => (world: World) => {
-          const plan = { ...planOf('called again', [scenario.call], [strike]), clock: 'real' } as const
-          return runCell(world, scenario, plan)
-        }),
-      )
-      await report(t, await inWorlds(worlds, tasks))
-    })
-  }
-
-  /** A test that is not a row of the table, in one of its worlds. */
-  function story(title: string, run: (world: World) => Promise<void>): void {
-    test(title, () => run(worlds[0] as World))
-  }
-
-  /** After all others: checks the books of all cells together, and reports the number of cells. */
-  function sum(): void {
-    test('the books of all cells together are consistent and agree with the gateway', async (t) => {
-      for (const world of worlds) await checkWorld(world)
-      t.diagnostic(await countAll(total))
-    })
-  }
-
-  return { each, pairs, pairsAfter, inRealTime, story, sum }
+/** On a cluster a statement about every group is a call for each of them. */
+function spread(calls: string[], groups: number | undefined): string[] {
+  if (groups === undefined) return calls
+  return calls.map((name) => (definedStatements.get(name)?.about === 'each group' ? `${name} × ${groups}` : name))
 }
 
-/** The calls to strike, and the strikes. */
-function planOf(ending: Ending, calls: CallName[], strikes: Strike[]): Plan {
-  return { ending, strikes: strikes.map((strike, index) => ({ call: calls[index] as CallName, strike })) }
+/** A fault at each listed call; and a run without one. */
+export function singleFaults(scenario: Scenario): Unit[] {
+  const possible = endings.filter((one) => one === 'called again' || scenario.background)
+  return (scenario.ending ? [scenario.ending] : possible).map((ending) => ({
+    title: `${scenario.title}, with a fault at each call, ${ending}`,
+    tasks(groups) {
+      const calls = spread(scenario.calls, groups)
+      const { places, past } = placesOf(calls)
+      const run = (fault: FaultAt) => (world: World) =>
+        runCase(world, scenario, planOf(ending, [scenario.action], [fault]))
+      const each = kinds.flatMap((kind) => places.map(({ at }) => run({ at, kind })))
+      return [
+        async (world) => {
+          const whole = await run({ at: past, kind: 'reset-before' })(world)
+          return [failing(whole, () => assert.deepEqual(shortened(whole.made[0] ?? []), calls))]
+        },
+        ...each.map(
+          (task): Task =>
+            async (world) => {
+              const one = await task(world)
+              return [failing(one, () => assert.ok(one.tookEffect, 'the fault did not take effect'))]
+            },
+        ),
+      ]
+    },
+  }))
+}
+
+function failing(one: Case, check: () => void): Case {
+  try {
+    check()
+    return one
+  } catch (error) {
+    return { ...one, failure: one.failure ?? (error as Error).message }
+  }
+}
+
+/** Of the second faults only one in so many is run, another one after each first fault, beginning at `offset`. */
+export type Share = { onePairIn: number; offset?: number }
+
+/** A fault in the action and then in its successor, the action again or the worker; or in a job and then in the action. */
+export function pairsOfFaults(scenario: Scenario, share: Share): Unit[] {
+  const { action, calls, followedBy = [], after } = scenario
+  const pairs = followedBy.map((second): [[ActionName, ActionName], string[]] => [[action, second], calls])
+  if (after) pairs.push([[after.job, action], after.calls])
+  return pairs.map(([actions, ofFirst]) => ({
+    title: `${scenario.title}, with faults at a call of ${actions[0]} and then at one of ${actions[1]}`,
+    tasks: (groups) =>
+      faultsAt(spread(ofFirst, groups), firstKinds).map(
+        (first, place) => (world) => secondFaults(world, scenario, actions, first, { ...share, place }),
+      ),
+  }))
+}
+
+/** A run without the second fault lists the calls. */
+async function secondFaults(
+  world: World,
+  scenario: Scenario,
+  actions: [ActionName, ActionName],
+  first: FaultAt,
+  { onePairIn, offset = 0, place }: Share & { place: number },
+): Promise<Case[]> {
+  const isWorker = actions[1] !== scenario.action
+  const ending: Ending = actions[0] === actions[1] ? 'called again' : 'left to the background'
+  const plan = (fault: FaultAt) => planOf(ending, actions, [first, fault])
+  const without = await runCase(world, scenario, plan({ at: neverReached, kind: 'reset-before' }))
+  const made = without.made[1] ?? []
+  const second = faultsAt(world.connections.cluster ? shortened(made) : made, isWorker ? workerKinds : secondKinds)
+  const cases = [without]
+  for (const fault of second.filter((_, index) => (index + place + offset) % onePairIn === 0)) {
+    cases.push(await runCase(world, scenario, plan(fault)))
+    const mayWake = isWorker && first.kind === 'paused-after'
+    if (mayWake) cases.push(await runCase(world, scenario, { ...plan(fault), wakesEarly: true }))
+  }
+  return cases
+}
+
+/** With the real clock: leases expire by themselves. */
+export function inRealTime(scenario: Scenario): Unit[] {
+  if (!scenario.inRealTime) return []
+  const killed = (['killed-before', 'killed-after'] as const).flatMap((kind) => [1, 2, 3].map((at) => ({ at, kind })))
+  const plans = killed.map((fault) => ({
+    ...planOf('called again', [scenario.action], [fault]),
+    clock: 'real' as const,
+  }))
+  const tasks = plans.map(
+    (plan): Task =>
+      async (world) => [await runCase(world, scenario, plan)],
+  )
+  return [{ title: scenario.inRealTime, tasks: () => tasks }]
+}
+
+function planOf(ending: Ending, actions: ActionName[], chosen: FaultAt[]): Plan {
+  return { ending, faults: chosen.map((fault, index) => ({ action: actions[index] as ActionName, fault })) }
 }
 
 const repeated = / × (\d+)$/
@@ -158,32 +146,44 @@ const repeated = / × (\d+)$/
 const renewal = 'payments.renewReconciliation'
 
 /** Writes three equal names in a row as `a × 3`. */
-function shortened(crossed: string[]): string[] {
+function shortened(made: string[]): string[] {
   const runs: { name: string; times: number }[] = []
-  for (const [place, name] of crossed.entries()) {
+  for (const [place, name] of made.entries()) {
     const last = runs.at(-1)
-    if (name === renewal && crossed.indexOf(renewal) < place) continue
+    if (name === renewal && made.indexOf(renewal) < place) continue
     if (last?.name === name) last.times += 1
     else runs.push({ name, times: 1 })
   }
   return runs.flatMap(({ name, times }) => (times > 2 ? [`${name} × ${times}`] : Array(times).fill(name)))
 }
 
-/** The numbers of the crossings to strike: for a repetition the first, the second and the last. */
-function placesOf(crossings: string[]): { places: { crossing: string; at: number }[]; past: number } {
-  const places: { crossing: string; at: number }[] = []
+/** The numbers of the calls to which faults are applied: of a repetition the first, the second and the last. */
+function placesOf(calls: string[]): { places: { call: string; at: number }[]; past: number } {
+  const places: { call: string; at: number }[] = []
   let past = 1
-  for (const crossing of crossings) {
-    const times = Number(repeated.exec(crossing)?.[1] ?? 1)
-    const struck = times > 2 ? [past, past + 1, past + times - 1] : [past]
-    places.push(...struck.map((at) => ({ crossing, at })))
+  for (const call of calls) {
+    const times = Number(repeated.exec(call)?.[1] ?? 1)
+    const chosen = times > 2 ? [past, past + 1, past + times - 1] : [past]
+    places.push(...chosen.map((at) => ({ call, at })))
     past += times
   }
   return { places, past }
 }
 
-/** Subjects that were prepared and never used are left out: they are unfinished. */
-async function checkWorld({ database, connections, sandbox, stock, retired }: World): Promise<void> {
+/** Runs one task per world at a time, since concurrent tasks in one world would affect each other. */
+export async function inWorlds(worlds: World[], tasks: Iterable<Task>): Promise<Case[]> {
+  const cases: Case[] = []
+  const queue = tasks[Symbol.iterator]()
+  await Promise.all(
+    worlds.map(async (world) => {
+      for (let next = queue.next(); !next.done; next = queue.next()) cases.push(...(await next.value(world)))
+    }),
+  )
+  return cases
+}
+
+/** The books of all cases of a world together. Subjects that were prepared and never used are left out: they are unfinished. */
+export async function checkWorld({ database, connections, sandbox, stock, retired }: World): Promise<void> {
   await recordPlayedActions(database)
   const { violations } = await audit(createDatabase(connections, silentLog))
   assert.deepEqual(violations, [])
@@ -197,19 +197,4 @@ async function checkWorld({ database, connections, sandbox, stock, retired }: Wo
     kept.map(({ orderId, balanceAmount }) => `${orderId} ${balanceAmount}`).sort(),
     ours.map(({ orderId, amount }) => `${orderId} ${amount}`).sort(),
   )
-}
-
-/** The files of the table run in separate processes; the database server that they share stores the count. */
-async function countAll(cells: number): Promise<string> {
-  const client = new pg.Client(testServer())
-  await client.connect()
-  try {
-    await client.query('select pg_advisory_lock(1)')
-    await client.query('create table if not exists crossing_cells (cells int not null)')
-    await client.query('insert into crossing_cells values ($1)', [cells])
-    const { rows } = await client.query('select sum(cells)::int as cells, count(*)::int as files from crossing_cells')
-    return `${cells} cells here, ${rows[0].cells} in the ${rows[0].files} files of the fault table so far`
-  } finally {
-    await client.end()
-  }
 }

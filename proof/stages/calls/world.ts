@@ -1,16 +1,19 @@
-// The environment of the cells of the fault table: a database and a gateway, for one cell after the other. The worker's
-// jobs claim everything that is due, for any customer, so no two cells share a world at the same time, and subjects that
-// wait for their cell are not due. Time in a world only passes when a test moves it past every lease and pause.
+// The environment of the cases of the fault table: a database and a gateway, for one case after the other. The worker's
+// jobs claim everything that is due, for any customer, so no two cases share a world at the same time, and subjects that
+// wait for their case are not due. Time in a world only passes when a test moves it past every lease and pause.
 import { closeAll } from '../../../test/support/closing.ts'
 import { wrapConnections } from '../../../test/support/database/connections.ts'
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database/database.ts'
-import { openCrossingSandbox } from './sandbox.ts'
+import { openDirectSandbox } from './sandbox.ts'
 import type { Given, Subject } from './scenario.ts'
+
+/** The number of concurrent cases: enough to keep the processor busy while one of them pauses. */
+export const worldCount = 3
 
 export type World = Awaited<ReturnType<typeof openWorld>>
 
 export async function openWorld() {
-  // One connection for the service and one for the test, to each server: one cell at a time needs no more, and each connection
+  // One connection for the service and one for the test, to each server: one case at a time needs no more, and each connection
   // plans every statement itself.
   const books = await createTestDatabase({ maxConnections: 1 })
   // Only processes of the service crash here, never the database server.
@@ -27,13 +30,13 @@ export async function openWorld() {
       oneByOne(() => books.queryOf<Row>(...query)),
     queryUnguarded: (...query) => oneByOne(() => books.queryUnguarded(...query)),
   }
-  const sandbox = openCrossingSandbox()
+  const sandbox = openDirectSandbox()
   return {
     database,
     connections: wrapConnections(books.pool, (_query, send) => oneByOne(send)),
     sandbox,
     openedAt: new Date(),
-    /** Subjects that wait for their cell. */
+    /** Subjects that wait for their case. */
     stock: new Map<Given, Subject[]>(),
     /** Orders that are left unfinished. */
     retired: new Set<string>(),
@@ -44,7 +47,7 @@ export async function openWorld() {
   }
 }
 
-/** Postpones open operations until their cell runs. */
+/** Postpones open operations until their case runs. */
 export async function postpone({ database }: World, customerIds: string[]): Promise<void> {
   await database.query(
     `update payment_operations set lease_until = now(), sent_at = sent_at - interval '1 minute', settle_at = 'infinity'
@@ -53,7 +56,7 @@ export async function postpone({ database }: World, customerIds: string[]): Prom
   )
 }
 
-/** Prevents the remains of a cell from affecting the next ones. */
+/** Prevents the remains of a case from affecting the next ones. */
 export async function retire(world: World, { customerId, orderId }: Subject): Promise<void> {
   world.retired.add(orderId)
   await postpone(world, [customerId])
@@ -64,7 +67,7 @@ export async function retire(world: World, { customerId, orderId }: Subject): Pr
     movement as (
       delete from gateway_movements where order_id = $2
     )
-    update discrepancies set resolved_at = now(), resolution = 'the cell is over'
+    update discrepancies set resolved_at = now(), resolution = 'the case is over'
     where customer_id = $1 and resolved_at is null`,
     [customerId, orderId],
   )
@@ -75,7 +78,7 @@ export async function retire(world: World, { customerId, orderId }: Subject): Pr
   )
 }
 
-/** Moves past every lease and every pause of a cell. */
+/** Moves past every lease and every pause of a case. */
 export async function moveClock({ database }: World, { customerId, orderId }: Subject): Promise<void> {
   await database.query(
     `with notification as (
@@ -93,7 +96,7 @@ export async function moveClock({ database }: World, { customerId, orderId }: Su
   )
 }
 
-/** Hides the payments of earlier cells: their movements are deleted, and their operations are older than any span. */
+/** Hides the payments of earlier cases: their movements are deleted, and their operations are older than any span. */
 export async function hideOtherPayments({ database }: World, { customerId }: Subject): Promise<void> {
   await database.query('delete from gateway_movements')
   await database.query(
@@ -114,15 +117,4 @@ export function noonOfLastDay(): Date {
   const offsetMs = 9 * 3_600_000
   const today = Math.floor((Date.now() - dayMs / 48 + offsetMs) / dayMs) * dayMs - offsetMs
   return new Date(today - dayMs / 2)
-}
-
-/** Runs one task per world at a time, since concurrent tasks in one world would affect each other. */
-export async function inWorlds<Value>(worlds: World[], tasks: ((world: World) => Promise<Value>)[]): Promise<Value[]> {
-  const results: Value[] = []
-  const queue = tasks.entries()
-  async function work(world: World): Promise<void> {
-    for (const [index, task] of queue) results[index] = await task(world)
-  }
-  await Promise.all(worlds.map(work))
-  return results
 }

@@ -1,13 +1,14 @@
-// The faults of a database cluster. Each strikes its primary, or what the primary needs, and ends when the cluster is
-// complete again; one that would strike during another is skipped. The services see a database that is away for as long
+// The faults of a database cluster. Each takes its primary, or what the primary needs, and ends when the cluster is complete
+// again; one that would begin during another is skipped. The services see a database that is away for as long
 // as the lease lasts, and nothing that was acknowledged may be missing afterwards.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../../harness/random.ts'
-import type { Fault, StrikeContext } from '../processes/faults.ts'
+import type { FailoverKind, KindsWith } from '../../faults.ts'
+import type { FaultContext } from '../processes/faults.ts'
 import type { ClusterNode } from './node.ts'
 import { type Cluster, lease, queryNode } from './patroni.ts'
 
-type Strike = { cluster: Cluster; primary: ClusterNode; random: Random }
+type Loss = { cluster: Cluster; primary: ClusterNode; random: Random }
 
 /** Longer than a lease: another node has become the primary. */
 const pastLeaseMs = (random: Random) => (lease.ttl + random.integer(4, 12)) * 1_000
@@ -17,7 +18,7 @@ const segments = 15
 
 const rejoinLimitMs = 45_000
 
-const strikes = {
+const losses: Record<FailoverKind, (loss: Loss) => Promise<void>> = {
   'primary switched over': ({ primary }) => primary.switchOver(),
   async 'PostgreSQL of the primary killed'({ primary }) {
     primary.killPostgres()
@@ -83,11 +84,10 @@ const strikes = {
     await sleep(random.integer(0, 1_000))
     primary.mend()
   },
-} satisfies Record<string, (strike: Strike) => Promise<void>>
+}
 
-export type FailoverKind = keyof typeof strikes
-
-function kindsOf({ kinds = Object.keys(strikes) as FailoverKind[], nodes }: Cluster): FailoverKind[] {
+/** A disk can be filled only where each node has one of its own. */
+export function kindsOf({ kinds = Object.keys(losses) as FailoverKind[], nodes }: Cluster): FailoverKind[] {
   const haveDisks = nodes.every(({ hasDisk }) => hasDisk)
   return kinds.filter((kind) => haveDisks || kind !== 'disk of the primary full')
 }
@@ -101,37 +101,33 @@ async function cancelWaits({ adminConnection }: Cluster, node: ClusterNode): Pro
 /** The name under which a failover in which another node became the primary is counted. */
 export const primaryChanged = 'primary changed'
 
-export function failoverFault(cluster: Cluster): Fault {
+export function failover(
+  cluster: Cluster,
+): Record<KindsWith<'database', 'patroni'>, (context: FaultContext) => Promise<void>> {
   // Each kind once before any of them a second time.
-  const kinds = kindsOf(cluster)
   let left: FailoverKind[] = []
-  return {
-    name: 'cluster struck',
-    kinds,
-    every: [3, 8],
-    leastPerMinute: 0.5,
-    async strike({ world, random, count }: StrikeContext) {
-      // With no service, the time until an answer would be that of its start.
-      if (cluster.busy || world.services.every(({ busy }) => busy)) return
-      cluster.busy = true
-      const fromMs = performance.now()
-      let kind: FailoverKind | undefined
-      try {
-        const primary = await cluster.findPrimary()
-        if (!primary) return
-        if (left.length === 0) left = random.shuffled(kinds)
-        kind = left.pop() as FailoverKind
-        await strikes[kind]({ cluster, primary, random })
-        count('cluster struck')
-        count(kind)
-        // Patroni looks at its node once in a loop.
-        await sleep(lease.loop * 1_000)
-        await cluster.awaitComplete()
-        if ((await cluster.findPrimary()) !== primary) count(primaryChanged)
-      } finally {
-        if (kind) cluster.outages.push({ kind, fromMs, toMs: performance.now() })
-        cluster.busy = false
-      }
-    },
+  async function losePrimary({ world, random, count }: FaultContext): Promise<void> {
+    // With no service, the time until an answer would be that of its start.
+    if (cluster.busy || world.services.every(({ busy }) => busy)) return
+    cluster.busy = true
+    const fromMs = performance.now()
+    let kind: FailoverKind | undefined
+    try {
+      const primary = await cluster.findPrimary()
+      if (!primary) return
+      if (left.length === 0) left = random.shuffled(kindsOf(cluster))
+      kind = left.pop() as FailoverKind
+      await losses[kind]({ cluster, primary, random })
+      count('database: primary lost')
+      count(kind)
+      // Patroni looks at its node once in a loop.
+      await sleep(lease.loop * 1_000)
+      await cluster.awaitComplete()
+      if ((await cluster.findPrimary()) !== primary) count(primaryChanged)
+    } finally {
+      if (kind) cluster.outages.push({ kind, fromMs, toMs: performance.now() })
+      cluster.busy = false
+    }
   }
+  return { 'primary lost': losePrimary }
 }

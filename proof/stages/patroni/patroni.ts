@@ -1,6 +1,5 @@
 // A database that survives the loss of its primary: three nodes under Patroni with a synchronous standby, etcd, and
 // haproxy in front of them, which leads to the node that holds the lock.
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { type Launched, stopProcess } from '../../../harness/launch.ts'
@@ -10,8 +9,9 @@ import { findRunner, launchPart, makeDirectory, type Runner } from '../../../har
 import { until } from '../../../harness/until.ts'
 import { Client } from '../../../src/db/connect.ts'
 import { prepare } from '../../../src/db/prepare.ts'
-import type { Postgres } from '../../world/postgres.ts'
-import type { FailoverKind } from './failovers.ts'
+import type { FailoverKind } from '../../faults.ts'
+import type { Replicated } from '../../world/postgres.ts'
+import { newSecret } from '../../world/settings.ts'
 import { type ClusterNode, copyTemplate, createNode } from './node.ts'
 import { findPrograms, isSafe, type PatroniChoice } from './packages.ts'
 
@@ -26,16 +26,12 @@ export type ClusterOptions = {
   kinds?: FailoverKind[]
 }
 
-export type Cluster = Postgres & {
+export type Cluster = Replicated & {
+  kind: 'patroni'
   nodes: ClusterNode[]
   kinds: FailoverKind[] | undefined
-  patroniVersion: string
   /** Of the superuser; the port is that of haproxy. */
   adminConnection: { host: string; port: number; user: string; password: string; database: string }
-  /** When the primary was struck, and when the cluster was complete again: times of the monotonic clock. */
-  outages: { kind: string; fromMs: number; toMs: number }[]
-  /** The largest difference between the clocks of two nodes. */
-  clockSpreadMs: number
   /** A disk should be filled, and none could be mounted. */
   lacksDisk: boolean
   findPrimary(): Promise<ClusterNode | undefined>
@@ -60,12 +56,12 @@ export async function startCluster(directory: string, options: ClusterOptions = 
   const home = join(directory, 'cluster')
   makeDirectory(runner, home)
   const [etcdPort = 0, etcdPeers = 0, port = 0, ...nodePorts] = await takeFreePorts(3 + nodeNames.length * portsPerNode)
-  const passwords = { admin: newPassword(), owner: newPassword(), serving: newPassword() }
+  const passwords = { admin: newSecret(), owner: newSecret(), serving: newSecret() }
   const nodePasswords = {
     POSTGRES_PASSWORD: passwords.admin,
-    REPLICATION_PASSWORD: newPassword(),
-    REWIND_PASSWORD: newPassword(),
-    REST_PASSWORD: newPassword(),
+    REPLICATION_PASSWORD: newSecret(),
+    REWIND_PASSWORD: newSecret(),
+    REST_PASSWORD: newSecret(),
   }
   const shared = {
     TTL: `${lease.ttl}`,
@@ -144,10 +140,13 @@ export async function startCluster(directory: string, options: ClusterOptions = 
   }
 
   return {
+    kind: 'patroni',
     busy: false,
+    description: `three databases under Patroni ${programs.patroni.version}`,
+    isSpread: false,
+    leaseSeconds: lease.ttl,
     nodes,
     kinds,
-    patroniVersion: programs.patroni.version,
     adminConnection,
     outages: [],
     clockSpreadMs: (Math.max(...clocksAhead) - Math.min(...clocksAhead)) * 1_000,
@@ -180,10 +179,6 @@ export async function queryNode(admin: Cluster['adminConnection'], node: Cluster
   } finally {
     client.end().catch(() => undefined)
   }
-}
-
-function newPassword(): string {
-  return randomBytes(18).toString('hex')
 }
 
 function launchEtcd(runner: Runner, program: string, home: string, port: number, peers: number): Launched {

@@ -1,8 +1,10 @@
 // A campaign from start to verdict: warm up, inject every fault at once, stop the faults, wait until nothing is left to
 // do, read everything over HTTP, and check every recorded answer against the books and the gateway's journal.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { findCitus } from '../../../harness/citus/citus.ts'
+import { drops } from '../../faults.ts'
 import { type Driver, startDriver } from '../../model/actions/driver.ts'
-import { createExchanger, dropCauses, drops, type Exchanger } from '../../model/actions/exchange.ts'
+import { createExchanger, dropCauses, type Exchanger } from '../../model/actions/exchange.ts'
 import { type OutsideActions, startOutsideActions } from '../../model/actions/outside-actions.ts'
 import { checkEverything, type Ended } from '../../model/checks/all.ts'
 import { gatherEvidence } from '../../model/checks/evidence.ts'
@@ -14,13 +16,22 @@ import { readFinalPages } from '../../model/operators/final-pages.ts'
 import { type Operators, startOperators } from '../../model/operators/operators.ts'
 import { createOperators, signInAll } from '../../model/operators/sign-in.ts'
 import { readEverything, settleDown } from '../../model/settle.ts'
-import { findMissing, judge, type Report } from '../../report/campaign.ts'
+import { findMissing, judge } from '../../report/enough.ts'
+import type { CampaignResult } from '../../report/report.ts'
 import { openPlatform, type Platform } from '../../world/platform.ts'
+import { type Server, startPostgres } from '../../world/postgres.ts'
 import { openShop, type Shop } from '../../world/shop.ts'
-import { type CampaignWorld, type DatabaseChoice, startWorld } from '../../world/world.ts'
+import { type ProcessWorld, startWorld } from '../../world/world.ts'
+import { type SpreadDatabase, startSpreadDatabase } from '../citus.ts'
+import { findPrograms } from '../patroni/packages.ts'
+import { type Cluster, type ClusterOptions, startCluster } from '../patroni/patroni.ts'
 import { faultsOf } from './faults.ts'
 import { createGatewayFaults, type GatewayFaults } from './gateway-faults.ts'
-import { createNemesis, type Nemesis, planStrikes } from './nemesis.ts'
+import { createInjector, type Injector, planFaults } from './injector.ts'
+
+export type DatabaseChoice = { kind: 'server' } | { kind: 'citus' } | ({ kind: 'patroni' } & ClusterOptions)
+
+export type CampaignWorld = ProcessWorld<Server | Cluster | SpreadDatabase>
 
 export type CampaignOptions = {
   seed: number
@@ -50,20 +61,24 @@ type Stage = {
   operators: Operator[]
   history: History
   exchanger: Exchanger
-  nemesis: Nemesis
+  injector: Injector
   gatewayFaults: GatewayFaults
 }
 
 type Load = { driver: Driver; outside: OutsideActions; staff: Operators; faultsFromMs: number }
 
-export async function runCampaign(options: CampaignOptions): Promise<Report> {
-  const { logLine } = options
-  const world = await startWorld(options.seed, options.database)
-  const { cluster, spread } = world
-  const one = spread ? 'a Citus coordinator with three workers' : 'a database'
-  const database = cluster ? `three databases under Patroni ${cluster.patroniVersion}` : one
-  logLine(`seed ${options.seed}: ${database}, the gateway and two services run in ${world.directory}`)
-  if (cluster?.lacksDisk) logLine('no disk is filled: only root can mount one for each node')
+export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
+  const { logLine, seed, database = { kind: 'server' } } = options
+  if (database.kind === 'patroni') findPrograms(database.patroni)
+  if (database.kind === 'citus') findCitus()
+  const world: CampaignWorld = await startWorld({
+    seed,
+    startDatabase: (directory) => startDatabase(directory, database),
+  })
+  const { postgres, directory } = world
+  logLine(`seed ${seed}: ${postgres.description}, the gateway and two services run in ${directory}`)
+  if (postgres.kind === 'patroni' && postgres.lacksDisk)
+    logLine('no disk is filled: only root can mount one for each node')
   let keep = true
   try {
     const report = await runIn(world, options)
@@ -77,7 +92,12 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   }
 }
 
-async function runIn(world: CampaignWorld, options: CampaignOptions): Promise<Report> {
+function startDatabase(directory: string, choice: DatabaseChoice): Promise<CampaignWorld['postgres']> {
+  if (choice.kind === 'patroni') return startCluster(directory, choice)
+  return choice.kind === 'citus' ? startSpreadDatabase(directory) : startPostgres(directory)
+}
+
+async function runIn(world: CampaignWorld, options: CampaignOptions): Promise<CampaignResult> {
   await using parts = new AsyncDisposableStack()
   const startedAt = new Date()
   const shop = await openShop(world, customers)
@@ -92,8 +112,8 @@ async function runIn(world: CampaignWorld, options: CampaignOptions): Promise<Re
   const exchanger = createExchanger(maxConnections)
   parts.defer(async () => exchanger.close())
   const gatewayFaults = createGatewayFaults(world.gateway, options.seed * 31 + 7, options.stopped)
-  const nemesis = createNemesis(world, gatewayFaults, history)
-  const stage = { options, world, shop, platform, operators, history, exchanger, nemesis, gatewayFaults }
+  const injector = createInjector(world, gatewayFaults, history)
+  const stage = { options, world, shop, platform, operators, history, exchanger, injector, gatewayFaults }
   const watch = startWatch(world.books, shop.database, options.stopped)
   const loaded = await load(stage)
   const quiet = await settleDown({ ...stage, ...options })
@@ -105,7 +125,7 @@ async function runIn(world: CampaignWorld, options: CampaignOptions): Promise<Re
 
 /** All of the load and all of the faults, for `minutes`. */
 async function load(stage: Stage): Promise<Load> {
-  const { options, world, history, shop, nemesis, gatewayFaults } = stage
+  const { options, world, history, shop, injector, gatewayFaults } = stage
   const durationMs = options.minutes * 60_000
   const warmMs = Math.round(durationMs * warmShare)
   let faulty = false
@@ -118,12 +138,12 @@ async function load(stage: Stage): Promise<Load> {
   await sleep(warmMs, undefined, { signal: options.stopped })
   const faultsFromMs = history.nowMs()
   faulty = true
-  const outside = startOutsideActions({ ...stage, ...options, seed: options.seed * 17 + 3, count: nemesis.count })
+  const outside = startOutsideActions({ ...stage, ...options, seed: options.seed * 17 + 3, count: injector.count })
   world.consumer.failShare = failShare
   const rotating = rotateSecret(stage, (durationMs - warmMs) / 2)
   const injecting = gatewayFaults.inject()
-  const plan = planStrikes(options.seed, durationMs - warmMs, faultsOf(world))
-  await nemesis.run(plan, durationMs - warmMs, options.stopped)
+  const plan = planFaults(options.seed, durationMs - warmMs, faultsOf(world.postgres))
+  await injector.run(plan, durationMs - warmMs, options.stopped)
   faulty = false
   world.consumer.failShare = 0
   await gatewayFaults.stop()
@@ -145,11 +165,11 @@ async function rotateSecret({ world, shop, options, history }: Stage, afterMs: n
 }
 
 async function conclude(
-  { options, world, shop, history, nemesis, gatewayFaults }: Stage,
+  { options, world, shop, history, injector, gatewayFaults }: Stage,
   { driver, outside, staff, faultsFromMs }: Load,
   watch: Watch,
   quiet: Ended,
-): Promise<Report> {
+): Promise<CampaignResult> {
   const { seed, minutes } = options
   const { wrong } = driver.siblings
   const reversals = [...outside.reversals, ...staff.reversals]
@@ -167,12 +187,14 @@ async function conclude(
     watch,
     quiet,
     lies: gatewayFaults.lies(),
-    endedWrongly: nemesis.wrong,
+    endedWrongly: injector.wrong,
     answeredWrongly: [...outside.wrong, ...staff.wrong, ...wrong, ...driver.failures],
   })
   const figures = await countFigures(world, evidence, faultsFromMs)
-  const fired = { ...Object.fromEntries(nemesis.counts), ...countDrops(history), ...totals(firedAtGateway) }
-  const missing = findMissing(minutes, fired, figures, faultsOf(world))
+  const fired = { ...Object.fromEntries(injector.counts), ...countDrops(history), ...totals(firedAtGateway) }
+  const { kind } = world.postgres
+  const stage = kind === 'server' ? 'processes' : kind
+  const missing = findMissing(stage, minutes, faultsOf(world.postgres), fired, figures)
   const quietSeconds = Math.round(quiet.tookMs / 100) / 10
   return {
     seed,
@@ -193,7 +215,7 @@ async function conclude(
 
 function countDrops({ calls }: History): Record<string, number> {
   const dropped = Map.groupBy(calls, ({ outcome }) => (outcome.kind === 'info' ? outcome.cause : ''))
-  const named = drops.map((kind) => [`connection dropped ${kind}`, dropped.get(dropCauses[kind])?.length ?? 0])
+  const named = drops.map((kind) => [`caller: connection dropped ${kind}`, dropped.get(dropCauses[kind])?.length ?? 0])
   return Object.fromEntries(named)
 }
 
@@ -206,13 +228,13 @@ function totals(gatewayFaults: { on: string; kind: string; times: number }[]): R
   return sums
 }
 
-function startProgress({ options, history, shop, nemesis }: Stage): Disposable {
+function startProgress({ options, history, shop, injector }: Stage): Disposable {
   const startedAt = performance.now()
   const timer = setInterval(() => {
     const seconds = Math.round((performance.now() - startedAt) / 1_000)
-    const { counts } = nemesis
-    const killed = counts.get('service killed') ?? 0
-    const crashed = counts.get('database crashed') ?? counts.get('cluster struck') ?? 0
+    const { counts } = injector
+    const killed = counts.get('process: killed') ?? 0
+    const crashed = counts.get('database: crashed') ?? counts.get('database: primary lost') ?? 0
     options.logLine(
       `${seconds} s: ${history.calls.length} calls, ${shop.orders.size} orders, ${killed} kills, ${crashed} database crashes`,
     )

@@ -1,41 +1,25 @@
 // Faults of the gateway itself: every kind that the sandbox knows, on every call it applies to. The sandbox's list is
-// refilled all the time from shuffled lists, so that each kind is used. Also keeps the counts of those that struck: the
+// refilled all the time from shuffled lists, so that each kind is used. Also keeps the counts of those that took effect: the
 // sandbox counts in memory and loses its counts when it is killed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../../harness/random.ts'
-import { faultKinds, webhookFaultKinds } from '../../../sandbox/faults/faults.ts'
 import type { LoggedRequest } from '../../../sandbox/protocol/request-log.ts'
-import type { Fired, Gateway, GatewayFault } from '../../world/gateway.ts'
+import { faultRows } from '../../faults.ts'
+import type { Fired, Gateway, GatewayFault, Lies } from '../../world/gateway.ts'
 
-type Target = { on: string; kinds: string[]; share: number; atMost: number }
+const targets = faultRows.flatMap(({ kind, refill, effects = [] }) =>
+  refill ? [{ ...refill, on: kind.replace('fault on ', ''), kinds: kindsIn(effects) }] : [],
+)
 
-const calls = ['confirm', 'cancel', 'lookup', 'transactions'] as const
-export const kindsOn = (on: (typeof calls)[number]) =>
-  Object.entries(faultKinds)
-    .filter(([, effect]) => effect.on.includes(on))
-    .map(([kind]) => kind)
-
-/** How likely a refill adds one, and how many may wait. Confirms are the most frequent calls. */
-const targets: Target[] = [
-  { on: 'confirm', kinds: kindsOn('confirm'), share: 1, atMost: 3 },
-  { on: 'cancel', kinds: kindsOn('cancel'), share: 0.5, atMost: 1 },
-  { on: 'lookup', kinds: kindsOn('lookup'), share: 0.6, atMost: 2 },
-  { on: 'transactions', kinds: kindsOn('transactions'), share: 0.2, atMost: 1 },
-  { on: 'webhook', kinds: [...webhookFaultKinds], share: 1, atMost: 3 },
-]
-
-/** Every kind has to strike at least once before a run counts. */
-export const gatewayFaultNames: string[] = [
-  ...Object.keys(faultKinds).map((kind) => `gateway ${kind}`),
-  ...webhookFaultKinds.map((kind) => `webhook ${kind}`),
-]
+/** "gateway delay" is the kind "delay". */
+export function kindsIn(effects: readonly string[]): string[] {
+  return effects.map((effect) => effect.replace(/^\w+ /, ''))
+}
 
 const refillMs = 400
 
-/** A lookup that reports another order for a payment costs the order: its confirm is refused, and its money returned. */
+/** It costs the order: its confirm is refused, and its money returned. */
 const lie = { on: 'lookup', kind: 'other-order-after' }
-/** `about`: payment keys, or ids of orders where the lookup named none. Not complete: a sandbox was killed without an answer. */
-export type Lies = { readonly about: ReadonlySet<string>; readonly isComplete: boolean }
 const liesIn = (fired: Fired[]) => fired.find(({ on, kind }) => on === lie.on && kind === lie.kind)?.times ?? 0
 
 export type GatewayFaults = ReturnType<typeof createGatewayFaults>

@@ -1,37 +1,60 @@
 // Runs one seed after the other until one fails, and prints what happened: a line for each, the story of what failed.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { remarksOf } from '../../guards/find.ts'
+import { exitCodeOf, findGuards, remarksOf } from '../../guards/find.ts'
+import type { OptionsOf } from '../../options.ts'
 import { ednOf } from '../../report/edn.ts'
+import { countEffects, findWithoutEffect } from '../../report/enough.ts'
+import { renderTable } from '../../report/report.ts'
 import { storyOf } from '../../report/story.ts'
-import { countStruck, findNeverStruck, linesOfStruck } from '../../report/struck.ts'
 import { explainDifference } from './compare.ts'
-import type { Options } from './options.ts'
 import { planSteps } from './plan/plan.ts'
 import { episodesOf, readSteps, type Step, writeSteps } from './plan/steps.ts'
-import type { Programs } from './programs.ts'
+import { openPrograms, type Programs } from './programs.ts'
 import type { RunRequest } from './runner.ts'
 import type { RunResult } from './scenario/result.ts'
 import { runOnce, shrinkRun } from './search.ts'
 
-export type SeedOptions = Omit<Options, 'guards'> & {
-  guard: string | undefined
+type Output = {
   /** Results. */
   print(line: string): void
   /** Progress. */
-  report(line: string): void
+  logLine(line: string): void
 }
+
+type SeedOptions = Omit<OptionsOf<'simulated'>, 'guards'> & Output & { guard: string | undefined }
 
 type Seed = { seed: number; steps: Step[] }
 
+/** Of several broken guards a row each. Returns the exit code. */
+export async function runSimulated(
+  options: OptionsOf<'simulated'>,
+  { stopped, ...output }: Output & { stopped: AbortSignal },
+): Promise<number> {
+  await using parts = new AsyncDisposableStack()
+  const programs = await openPrograms()
+  parts.defer(() => programs.close())
+  const { promise: ending, reject } = Promise.withResolvers<never>()
+  stopped.addEventListener('abort', () => reject(stopped.reason))
+  const { guards: names, 'no-shrink': noShrink, ...others } = options
+  const [guard] = names
+  const running =
+    names.length > 1
+      ? findGuards(programs, { ...others, names, noShrink, ...output }).then((found) => exitCodeOf(found, { noShrink }))
+      : runSeeds(programs, { ...options, ...output, guard })
+  return await Promise.race([running, ending])
+}
+
 /** Returns the exit code. */
-export async function runSeeds(programs: Programs, options: SeedOptions): Promise<number> {
-  const { seed: first, seeds, hours, json, print } = options
+async function runSeeds(programs: Programs, options: SeedOptions): Promise<number> {
+  const { seed: first, seeds, minutes, hours, json, print } = options
   const startedMs = performance.now()
+  const goesOn = (seed: number) =>
+    minutes === undefined ? seed < first + seeds : seed === first || performance.now() - startedMs < minutes * 60_000
   const results: object[] = []
   const figuresOfSeeds: Record<string, number>[] = []
   let episodes = 0
   let code = 0
-  for (let seed = first; seed < first + seeds && code === 0; seed += 1) {
+  for (let seed = first; goesOn(seed) && code === 0; seed += 1) {
     const steps = options.steps ? readSteps(readFileSync(options.steps, 'utf8')) : planSteps(seed, hours)
     const { result, isRepeated } = await runSeed(programs, { seed, steps }, options)
     const { digest, simulatedMs, tookMs, startedSteps, figures } = result
@@ -49,12 +72,13 @@ export async function runSeeds(programs: Programs, options: SeedOptions): Promis
     }
   }
   if (json) writeFileSync(json, `${JSON.stringify(results, null, 2)}\n`)
-  if (seeds > 1) {
-    const struck = countStruck(figuresOfSeeds)
-    print(`\nFaults that struck in ${figuresOfSeeds.length} seeds:\n${linesOfStruck(struck).join('\n')}`)
-    const missing = findNeverStruck(struck, { seeds, episodes })
+  const count = figuresOfSeeds.length
+  if (seeds > 1 || count > 1) {
+    const rows = countEffects(figuresOfSeeds)
+    print(`\n${renderTable({ title: `Faults that took effect in ${count} seeds`, rows })}`)
+    const missing = findWithoutEffect(rows, { seeds: count, episodes })
     if (code === 0 && missing.length > 0) {
-      print(`\nNEVER STRUCK: ${missing.join(', ')}`)
+      print(`WITHOUT EFFECT: ${missing.join(', ')}`)
       code = 1
     }
   }
@@ -95,15 +119,15 @@ async function reportFailure(
   whole: RunResult,
   options: SeedOptions,
 ): Promise<object> {
-  const { guard, edn, print, report } = options
+  const { guard, edn, print, logLine } = options
   const [failure] = whole.failures
   if (!failure) return {}
-  if (failure.isOfHarness || options.noShrink || options.steps) {
+  if (failure.isOfHarness || options['no-shrink'] || options.steps) {
     print(`\n${storyOf(whole.lines, failure)}`)
     return {}
   }
-  report(`shrinking ${whole.startedSteps} steps`)
-  const found = await shrinkRun(programs, { seed, steps, whole, guard }, { onTrial: report })
+  logLine(`shrinking ${whole.startedSteps} steps`)
+  const found = await shrinkRun(programs, { seed, steps, whole, guard }, { onTrial: logLine })
   const remarks = remarksOf(found)
   print(`\nThe same with ${found.steps.length} steps, after ${found.trials} trials:\n`)
   if (found.failure) print(storyOf(found.shrunk.lines, found.failure))

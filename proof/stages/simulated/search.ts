@@ -1,6 +1,5 @@
 // Runs seeds until one fails, and shrinks what failed to a short story.
-
-import { minimize, simplifyTimes, withoutGroups } from './plan/shrink.ts'
+import { minimize, simplifyTimes, withoutGroups } from '../../shrink.ts'
 import { episodesOf, type Step } from './plan/steps.ts'
 import type { Programs, Runner } from './programs.ts'
 import type { RunRequest } from './runner.ts'

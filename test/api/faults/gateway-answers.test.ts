@@ -2,11 +2,11 @@
 // cancellation, or does not know a payment. Only a definite answer about the same payment changes an order.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { silentLog } from '../../../harness/silent-log.ts'
 import type { Gateway } from '../../../src/gateway/gateway.ts'
 import { createTossGateway } from '../../../src/gateway/toss/adapter.ts'
 import { createTossClient } from '../../../src/gateway/toss/client.ts'
 import { closeAll } from '../../support/closing.ts'
-import { silentLog } from '../../support/database/database.ts'
 import {
   type ContradictingGateway,
   type GatewayRequest,

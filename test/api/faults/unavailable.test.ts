@@ -1,10 +1,10 @@
 // Errors that are our fault: INT001 for a bug, SVC001 while the database is unreachable. Section 7.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { createPool } from '../../../src/db/database.ts'
 import { closeAll } from '../../support/closing.ts'
 import { wrapConnections } from '../../support/database/connections.ts'
-import { silentLog } from '../../support/database/database.ts'
 import { assertRefused, assertSuccess, startTestService, type TestService } from '../../support/service/service.ts'
 import { startInternal } from '../../support/spending/spending.ts'
 

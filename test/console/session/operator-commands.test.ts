@@ -1,13 +1,14 @@
 // The commands about operators, called as the command line calls them, and the effect of each on signing in.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../../harness/silent-log.ts'
 import type { Call, Values } from '../../../src/commands/command.ts'
 import { commands } from '../../../src/commands/command-table.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { countOperators } from '../../../src/operators/operators.sql.ts'
 import { roles } from '../../../src/operators/permissions.ts'
 import { nextPassword, openSignInApi, type SignInApi } from '../../support/console/sign-in-api.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../../support/database/database.ts'
 import { callCommand } from '../../support/service/command-calls.ts'
 import { assertRefused, assertSuccess } from '../../support/service/service.ts'
 

@@ -3,6 +3,7 @@
 // changes; a permitted action is in the action log with operator, subject and reason.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { type ConsoleEndpoint, contract } from '../../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints, exports as files } from '../../../src/console/endpoints.ts'
 import { byteOrderMark } from '../../../src/core/text/csv.ts'
@@ -14,7 +15,6 @@ import { permissions, type Role, roles } from '../../../src/operators/permission
 import { saveDiscrepancy } from '../../../src/payments/recovery/discrepancies.sql.ts'
 import { cookieName, signedIn } from '../../support/console/console.ts'
 import { assertListedFields, columnsOf, fieldDifferences, namedEndpoints } from '../../support/console/fields.ts'
-import { silentLog } from '../../support/database/database.ts'
 import { startConsumer } from '../../support/events/consumer.ts'
 import { clientOf } from '../../support/service/clients.ts'
 import { testPeppers } from '../../support/service/service.ts'

@@ -2,6 +2,7 @@
 // operator, statements that are repeated while their first try is being committed, and sessions during a change of peppers.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { until } from '../../../harness/until.ts'
 import { findSession, startSession } from '../../../src/console/session/session.sql.ts'
 import { createTokens } from '../../../src/console/session/tokens.ts'
@@ -19,7 +20,7 @@ import {
   password,
   type SignInApi,
 } from '../../support/console/sign-in-api.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../../support/database/database.ts'
 import { assertRefused, testPeppers } from '../../support/service/service.ts'
 
 let database: OwnTestDatabase

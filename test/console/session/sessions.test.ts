@@ -1,6 +1,7 @@
 // Sessions of operators: how long they last, what ends them, what a first password allows, and which pages may send requests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../../harness/silent-log.ts'
 import type { EndpointName } from '../../../src/console/endpoints.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { updateRole, updateStatus } from '../../../src/operators/operators.sql.ts'
@@ -14,7 +15,7 @@ import {
   type SignInApi,
   type SignInRequest,
 } from '../../support/console/sign-in-api.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../../support/database/database.ts'
 import { assertRefused, assertSuccess } from '../../support/service/service.ts'
 
 let database: OwnTestDatabase

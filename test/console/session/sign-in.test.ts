@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { until } from '../../../harness/until.ts'
 import { countSignIn } from '../../../src/console/session/session.sql.ts'
 import { createDatabase } from '../../../src/db/database.ts'
@@ -16,7 +17,7 @@ import {
   password,
   type SignInApi,
 } from '../../support/console/sign-in-api.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../../support/database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../../support/database/database.ts'
 import { type Answer, assertRefused, assertSuccess } from '../../support/service/service.ts'
 
 let database: OwnTestDatabase

@@ -12,10 +12,11 @@ import {
   startService,
 } from '../../../harness/processes.ts'
 import { createRandom } from '../../../harness/random.ts'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { assertInvariants } from '../../support/audit/invariants.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../../support/database/database.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts'
 import { longOnly } from '../../support/long.ts'
 import { clientOf } from '../../support/service/clients.ts'
 import {

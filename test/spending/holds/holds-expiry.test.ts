@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { until } from '../../../harness/until.ts'
 import { expireHolds } from '../../../src/credits/holds/expire-holds.ts'
 import { creditJobs } from '../../../src/worker/jobs.ts'
 import { startWorker } from '../../../src/worker/worker.ts'
-import { silentLog } from '../../support/database/database.ts'
 import { openContexts } from '../../support/service/recovery.ts'
 import { assertSuccess } from '../../support/service/service.ts'
 import {

@@ -2,9 +2,10 @@
 // along the chain of entries are also computed here as plain sums.
 import assert from 'node:assert/strict'
 import { cardNumbersIn } from '../../../harness/card-numbers.ts'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { audit } from '../../../src/payments/audit/audit.ts'
-import { silentLog, type TestDatabase } from '../database/database.ts'
+import type { TestDatabase } from '../database/database.ts'
 import { recordPlayedActions } from './played-actions.ts'
 
 const wrongSums = `

@@ -1,6 +1,6 @@
 // Operators of a whole service: one of each role with its own session, and the console's API as the page calls it, by the
 // names of the contract. Signing in with a password has its own tests; here a session is created without one.
-
+import { silentLog } from '../../../harness/silent-log.ts'
 import type { Body, Data, Params, Query } from '../../../src/console/contract.ts'
 import { apiPath, type EndpointName, endpoints } from '../../../src/console/endpoints.ts'
 import { startSession } from '../../../src/console/session/session.sql.ts'
@@ -8,7 +8,7 @@ import { createTokens } from '../../../src/console/session/tokens.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { insertOperator } from '../../../src/operators/operators.sql.ts'
 import type { Role } from '../../../src/operators/permissions.ts'
-import { type OwnTestDatabase, silentLog } from '../database/database.ts'
+import type { OwnTestDatabase } from '../database/database.ts'
 import { type Answer, assertEnvelope, assertSuccess, testPeppers } from '../service/service.ts'
 import { assertListedFields } from './fields.ts'
 

@@ -2,6 +2,7 @@
 // follows from the payment key: for tests that then damage them.
 import assert from 'node:assert/strict'
 import { asOperator } from '../../../harness/as-operator.ts'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { newHoldId } from '../../../src/core/ids.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
 import { updateLowCredits } from '../../../src/credits/accounts.sql.ts'
@@ -32,7 +33,6 @@ import { partlyCancelled, review } from '../../../src/payments/recovery/review.t
 import { insertPart } from '../../../src/payments/refunds/accept.sql.ts'
 import { refund } from '../../../src/payments/refunds/refund.ts'
 import { testPeppers, testSettings } from '../service/service.ts'
-import { silentLog } from './database.ts'
 
 const approved: Outcome = { kind: 'approved', transactionKey: 'T1' }
 const rejected: Outcome = { kind: 'rejected', code: 'REJECT_CARD_PAYMENT' }

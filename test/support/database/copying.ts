@@ -4,9 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { formCluster } from '../../../harness/citus/citus.ts'
 import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
+import { silentLog } from '../../../harness/silent-log.ts'
 import type { StandaloneCall, Values } from '../../../src/commands/command.ts'
 import { testLogOrigin, testPeppers } from '../service/service.ts'
-import { clusterOwner, createTestDatabase, silentLog, testServers } from './database.ts'
+import { clusterOwner, createTestDatabase, testServers } from './database.ts'
 import type { ServerConnection } from './places.ts'
 
 export type CallOptions = {

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { queryOrEveryGroup } from '../../../harness/citus/every-group.ts'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { until } from '../../../harness/until.ts'
 import { connectWorkers } from '../../../src/db/cluster/cluster.ts'
 import { createPool, type PoolSettings } from '../../../src/db/database.ts'
@@ -54,8 +55,6 @@ export type TestDatabase = Places & {
 
 /** With the connection of the owner, who has every right. */
 export type OwnTestDatabase = TestDatabase & { ownerConnection: ServerConnection; ownerPool: pg.Pool }
-
-export const silentLog = { warn: () => undefined, error: () => undefined }
 
 async function onServer(...texts: string[]): Promise<void> {
   await Promise.all(testServers().map((server) => runOn(server, texts)))

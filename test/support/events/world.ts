@@ -1,5 +1,6 @@
 // A database with customers, events, endpoints and deliverers: the common parts of the event tests. Time passes by moving
 // stored times into the past.
+import { silentLog } from '../../../harness/silent-log.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
 import { createDatabase, type Database, statement } from '../../../src/db/database.ts'
@@ -8,7 +9,7 @@ import { createDeliverer } from '../../../src/events/deliverer.ts'
 import { addEndpoint } from '../../../src/events/endpoints.ts'
 import { createOutbound, type OutboundOptions } from '../../../src/events/outbound.ts'
 import { type EventType, emitEvents } from '../../../src/events/outbox.sql.ts'
-import { createTestDatabase, openTestPool, silentLog } from '../database/database.ts'
+import { createTestDatabase, openTestPool } from '../database/database.ts'
 import { testPeppers } from '../service/service.ts'
 import type { Consumer } from './consumer.ts'
 

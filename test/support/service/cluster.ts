@@ -72,10 +72,6 @@ export async function startCluster(size: number, options: Omit<TestServiceOption
             as<{ creditsAdded: number; totalCredits: number }>('/confirm', { orderId, paymentKey, amount }),
           cancel: ({ paymentKey }: Pick<PaidOrder, 'paymentKey'>) =>
             as('/cancel', { paymentKey, reason: 'changed my mind' }),
-          // A busy machine may refuse a read.
-          status: async (orderId: string) =>
-            (await definite(() => as<{ status: string }>(`/${orderId}`))).body.data.status,
-          credits: async () => (await definite(() => as<{ credits: number }>('/credits'))).body.data.credits,
           spend: (credits: number, reference: string = crypto.randomUUID()) =>
             payments.credits.spend({ customerId, credits, reference, serviceId: 'svc_test' }),
         }

@@ -1,6 +1,7 @@
 // Shared parts of the worker's tests: open operations, making them due, discrepancies, and a gateway whose answers can be
 // overridden.
 import assert from 'node:assert/strict'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { createCredits } from '../../../src/credits/credits.ts'
 import { type Connections, createDatabase } from '../../../src/db/database.ts'
 import type { Gateway } from '../../../src/gateway/gateway.ts'
@@ -8,7 +9,7 @@ import { createPaymentContext, type PaymentContext } from '../../../src/payments
 import { recover } from '../../../src/payments/recovery/recover.ts'
 import { closeAll } from '../closing.ts'
 import { wrapConnections } from '../database/connections.ts'
-import { openTestPool, silentLog } from '../database/database.ts'
+import { openTestPool } from '../database/database.ts'
 import type { TestService } from './service.ts'
 
 type Books = Pick<TestService, 'database'>

@@ -1,11 +1,11 @@
 // The service as a caller sees it: real HTTP on a free port, a database of its own, and the sandbox as the gateway.
 // Every answer is checked for the five fields of section 1 and for a code with the status of section 7.
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { startSandbox } from '../../../sandbox/server.ts'
 import { catalogue, type ErrorCode } from '../../../src/core/errors.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
@@ -23,7 +23,7 @@ import { type PackageType, packageOf } from '../../../src/payments/packages.ts'
 import { logKeysOf } from '../../../src/transparency/note.ts'
 import { assertInvariants, assertNoCardNumbers, type GatewayPayment } from '../audit/invariants.ts'
 import { closeNow } from '../closing.ts'
-import { createTestDatabase, silentLog, type TestDatabase } from '../database/database.ts'
+import { createTestDatabase, type TestDatabase } from '../database/database.ts'
 import { openWay, type WayName } from '../documents/prism.ts'
 import { countCalls } from '../gateway/counted-gateway.ts'
 import { createWatchedLog, type Settings } from '../leaks.ts'

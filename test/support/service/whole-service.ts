@@ -2,10 +2,11 @@
 // all parts.
 import assert from 'node:assert/strict'
 import { type Cleaner, databaseUrl, defer, newDirectory } from '../../../harness/processes.ts'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { issueKey } from '../../../src/customers/api-keys.ts'
 import { issueToken } from '../../../src/customers/service-tokens.ts'
 import { createDatabase } from '../../../src/db/database.ts'
-import { createTestDatabase, type OwnTestDatabase, silentLog } from '../database/database.ts'
+import { createTestDatabase, type OwnTestDatabase } from '../database/database.ts'
 import { secretsIn } from '../leaks.ts'
 import { startInProcess } from './in-process.ts'
 import { sandboxControl } from './service.ts'

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { startEmbedded } from '../../../src/db/embedded/server.ts'
 import { readGuards, writeGuards } from '../../../src/db/guards.ts'
 import { migrate } from '../../../src/db/migrate.ts'
-import { silentLog } from '../database/database.ts'
 import { dumpSchema } from './dump-schema.ts'
 
 const fileOf = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url))

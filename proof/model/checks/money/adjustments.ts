@@ -3,7 +3,7 @@
 // lost may have been charged to the operator's day and not made.
 import { type AdjustmentCall, adjustmentLimits } from '../../actions/account-actions.ts'
 import { accepter } from '../../actions/outside-actions.ts'
-import type { Check, Evidence } from '../evidence.ts'
+import { type Check, checksOf, type Evidence } from '../evidence.ts'
 import { type BookedAdjustment, wasDuring } from './booked.ts'
 
 export function checkAdjustments(evidence: Evidence): Check[] {
@@ -16,35 +16,16 @@ export function checkAdjustments(evidence: Evidence): Check[] {
       return fault === null ? [] : [`${call.by} of ${credits} by ${call.actor} (${adjustmentId}) ${fault}`]
     })
   const days = chargesOf(adjustments)
-  return [
-    {
-      id: 'A-1',
-      title: 'every acknowledged adjustment is in the books, as in each answer',
-      violations: each(acknowledged),
-    },
-    {
-      id: 'A-2',
-      title: 'every adjustment in the books was requested, once, and approved by another person where it has to be',
-      violations: unrequested(evidence),
-    },
-    {
-      id: 'A-3',
-      title: 'no operator has adjusted more than the limit of a day',
-      violations: [...days]
-        .filter(([, credits]) => credits > adjustmentLimits.perDay)
-        .map(([day, credits]) => `${day}: ${credits} of ${adjustmentLimits.perDay}`),
-    },
-    {
-      id: 'A-4',
-      title: 'an adjustment is refused for a reason that is true',
-      violations: each((call, own) => refused(evidence, call, own)),
-    },
-    {
-      id: 'A-5',
-      title: 'a day is charged with what its operator has requested or approved, each once',
-      violations: wronglyCharged(evidence),
-    },
-  ]
+  return checksOf({
+    'A-1 every acknowledged adjustment is in the books, as in each answer': each(acknowledged),
+    'A-2 every adjustment in the books was requested, once, and approved by another person where it has to be':
+      unrequested(evidence),
+    'A-3 no operator has adjusted more than the limit of a day': [...days]
+      .filter(([, credits]) => credits > adjustmentLimits.perDay)
+      .map(([day, credits]) => `${day}: ${credits} of ${adjustmentLimits.perDay}`),
+    'A-4 an adjustment is refused for a reason that is true': each((call, own) => refused(evidence, call, own)),
+    'A-5 a day is charged with what its operator has requested or approved, each once': wronglyCharged(evidence),
+  })
 }
 
 /** What counts for each operator and day: requests and what was done at once, and approvals. */

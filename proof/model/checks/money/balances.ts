@@ -1,25 +1,17 @@
 // Credits as the customers read them. A balance is between the bounds of the movements that are certain and those that are
 // possible by then; the last one is exact: granted credits less those rolled back, refunded, spent and held, all from the
 // campaign's own record.
-import { at, type BookedOrder, type Check, type Evidence, wasConfirmed } from '../evidence.ts'
+import { at, type BookedOrder, type Check, checksOf, type Evidence, wasConfirmed } from '../evidence.ts'
 import { listOutgoings, never, type Outgoing, type Span, spanOf, takenBetween } from './outgoings.ts'
 
 export function checkBalances(evidence: Evidence): Check[] {
   const outgoings = Map.groupBy(listOutgoings(evidence), ({ customer }) => customer)
   const kept = keptCredits(evidence)
-  return [
-    {
-      id: 'I-24',
-      title: 'every balance that was read can be explained',
-      violations: unexplainedReads(evidence, outgoings),
-    },
-    {
-      id: 'I-20',
-      title: 'the last balances are exact, by the record of the clients',
-      violations: lastReads(evidence, kept, outgoings),
-    },
-    { id: 'X-1', title: 'no refunded credits were spent as well', violations: spentAsWell(kept, outgoings) },
-  ]
+  return checksOf({
+    'I-24 every balance that was read can be explained': unexplainedReads(evidence, outgoings),
+    'I-20 the last balances are exact, by the record of the clients': lastReads(evidence, kept, outgoings),
+    'X-1 no refunded credits were spent as well': spentAsWell(kept, outgoings),
+  })
 }
 
 /** When an order's credits were granted and taken back. */

@@ -33,9 +33,7 @@ const usesText = `
   left join ledger_entries r on r.customer_id = a.customer_id and r.entry_number = a.reversed_entry
   where e.reference is not null`
 
-export async function readUses(books: Books): Promise<BookedUse[]> {
-  return books.query<BookedUse>(usesText)
-}
+export const readUses = (books: Books) => books.query<BookedUse>(usesText)
 
 export type BookedHold = {
   customerId: string
@@ -85,9 +83,7 @@ const holdsText = `
   join ledger_entries o on o.customer_id = h.customer_id and o.entry_number = h.opening_entry
   left join ledger_entries c on c.customer_id = h.customer_id and c.entry_number = h.closing_entry`
 
-export async function readHolds(books: Books): Promise<BookedHold[]> {
-  return books.query<BookedHold>(holdsText)
-}
+export const readHolds = (books: Books) => books.query<BookedHold>(holdsText)
 
 export type BookedEvent = {
   customerId: string
@@ -98,13 +94,12 @@ export type BookedEvent = {
   createdAt: Date
 }
 
-export async function readEvents(books: Books): Promise<BookedEvent[]> {
-  return books.query<BookedEvent>(
+export const readEvents = (books: Books) =>
+  books.query<BookedEvent>(
     `select customer_id as "customerId", event_number::float8 as "eventNumber", event_id as "eventId", type, data,
       created_at as "createdAt"
     from events order by customer_id, event_number`,
   )
-}
 
 export type OrderWithEvents = {
   orderId: string
@@ -115,8 +110,8 @@ export type OrderWithEvents = {
 }
 
 /** Each order with its events, in one statement: unpaid orders still expire. */
-export async function readOrdersWithEvents(books: Books): Promise<OrderWithEvents[]> {
-  return books.query<OrderWithEvents>(
+export const readOrdersWithEvents = (books: Books) =>
+  books.query<OrderWithEvents>(
     `with by_order as (
       select data ->> 'orderId' as order_id,
         jsonb_agg(jsonb_build_object('type', type, 'data', data::jsonb || jsonb_build_object('customerId', customer_id))
@@ -128,7 +123,6 @@ export async function readOrdersWithEvents(books: Books): Promise<OrderWithEvent
         'amount', o.amount, 'credits', o.credits) as order
     from orders o full join by_order using (order_id)`,
   )
-}
 
 /** The account after an entry; `at` is wall clock. */
 export type Step = { entryNumber: number; available: number; at: number }
@@ -223,8 +217,8 @@ export type UsageEntry = {
 }
 
 /** By customer, in the order of the ledger. */
-export async function readUsage(books: Books): Promise<UsageEntry[]> {
-  return books.query<UsageEntry>(
+export const readUsage = (books: Books) =>
+  books.query<UsageEntry>(
     `select e.customer_id as "customerId", o.service_id as "serviceId", o.reference,
       (e.held_delta - e.delta)::float8 as credits, extract(epoch from e.created_at)::float8 * 1000 as at,
       extract(epoch from o.created_at)::float8 * 1000 as "takenAt", false as "isOfAnother", e.entry_number
@@ -242,18 +236,16 @@ export async function readUsage(books: Books): Promise<UsageEntry[]> {
     where e.kind = 'CAPTURE' and e.service_id <> o.service_id
     order by "customerId", entry_number`,
   )
-}
 
 /** What the service has counted of a budget in its latest period; `value` is empty where the budget has one for all. */
 export type CountedUsage = { budgetId: string; value: string; periodStart: number; used: number }
 
-export async function readCountedUsage(books: Books): Promise<CountedUsage[]> {
-  return books.query<CountedUsage>(
+export const readCountedUsage = (books: Books) =>
+  books.query<CountedUsage>(
     `select budget_id as "budgetId", value, extract(epoch from period_start)::float8 * 1000 as "periodStart",
       used::float8 as used
     from budget_usage order by budget_id, value`,
   )
-}
 
 /** Goodwill or a correction, or the request for one. */
 export type BookedAdjustment = {
@@ -276,12 +268,11 @@ export type BookedAdjustment = {
 /** What was charged to an operator on a day, for adjustments that were made and for some that were not. */
 export type AdjustmentDay = { actor: string; day: string; credits: number; charges: string[] }
 
-export async function readAdjustmentDays(books: Books): Promise<AdjustmentDay[]> {
-  return books.query<AdjustmentDay>('select actor, day::text, credits::int, charges from adjustment_days')
-}
+export const readAdjustmentDays = (books: Books) =>
+  books.query<AdjustmentDay>('select actor, day::text, credits::int, charges from adjustment_days')
 
-export async function readAdjustments(books: Books): Promise<BookedAdjustment[]> {
-  return books.query<BookedAdjustment>(
+export const readAdjustments = (books: Books) =>
+  books.query<BookedAdjustment>(
     `select customer_id as "customerId", adjustment_id as "adjustmentId", coalesce(a.kind, r.kind) as kind,
       coalesce(a.credits, r.credits)::float8 as credits, coalesce(a.actor, r.requested_by) as actor,
       a.approved_by as "approvedBy", r.state as "requestState", r.decided_by as "decidedBy",
@@ -292,7 +283,6 @@ export async function readAdjustments(books: Books): Promise<BookedAdjustment[]>
     full join adjustment_requests r using (customer_id, adjustment_id)
     left join ledger_entries e using (customer_id, entry_number)`,
   )
-}
 
 /** A reference belongs to its customer. */
 export function keyOfUse({ customerId, reference }: { customerId: string; reference: string }): string {

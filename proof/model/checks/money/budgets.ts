@@ -3,22 +3,17 @@
 // had too little left.
 import { allCustomers, type BudgetPeriod } from '../../../../src/credits/budgets/kinds.ts'
 import { type CampaignBudget, userOf } from '../../../world/budgets.ts'
-import type { Check, Evidence } from '../evidence.ts'
+import { type Check, checksOf, type Evidence } from '../evidence.ts'
 import { type UsageEntry, wasDuring } from './booked.ts'
 
 export function checkBudgets(evidence: Evidence): Check[] {
-  return [
-    {
-      id: 'B-1',
-      title: 'no budget was exceeded in any period, by the ledger',
-      violations: evidence.shop.budgets.flatMap((budget) => exceeded(evidence, budget)),
-    },
-    {
-      id: 'B-2',
-      title: 'what is counted of a budget is what spends and holds took and did not give back, by the ledger',
-      violations: evidence.shop.budgets.flatMap((budget) => wronglyCounted(evidence, budget)),
-    },
-  ]
+  return checksOf({
+    'B-1 no budget was exceeded in any period, by the ledger': evidence.shop.budgets.flatMap((budget) =>
+      exceeded(evidence, budget),
+    ),
+    'B-2 what is counted of a budget is what spends and holds took and did not give back, by the ledger':
+      evidence.shop.budgets.flatMap((budget) => wronglyCounted(evidence, budget)),
+  })
 }
 
 /** A limit may count from a little before the request for it: clocks are read one after the other. */

@@ -1,35 +1,15 @@
 // The gateway's own journal of every movement of money, compared with our books to the won.
 import type { Movement } from '../../../../sandbox/payments/movements.ts'
-import type { BookedOrder, Check, Evidence } from '../evidence.ts'
+import { type BookedOrder, type Check, checksOf, type Evidence } from '../evidence.ts'
 
 export function checkGateway(evidence: Evidence): Check[] {
-  return [
-    {
-      id: 'I-19',
-      title: 'no payment was captured twice, or cancelled beyond what was captured',
-      violations: twice(evidence),
-    },
-    {
-      id: 'I-18',
-      title: 'the gateway has kept the price of our confirmed orders, to the won',
-      violations: kept(evidence),
-    },
-    {
-      id: 'I-18',
-      title: 'every captured payment is of an order of ours, for its amount',
-      violations: captures(evidence),
-    },
-    {
-      id: 'C-18',
-      title: 'no credits were granted for a payment that the gateway had shown as returned',
-      violations: grantedAfterReturn(evidence),
-    },
-    {
-      id: 'F-6',
-      title: 'every partial cancel at the gateway was accepted or has an open discrepancy',
-      violations: unseen(evidence),
-    },
-  ]
+  return checksOf({
+    'I-19 no payment was captured twice, or cancelled beyond what was captured': twice(evidence),
+    'I-18 the gateway has kept the price of our confirmed orders, to the won': kept(evidence),
+    'I-18 every captured payment is of an order of ours, for its amount': captures(evidence),
+    'C-18 no credits were granted for a payment that the gateway had shown as returned': grantedAfterReturn(evidence),
+    'F-6 every partial cancel at the gateway was accepted or has an open discrepancy': unseen(evidence),
+  })
 }
 
 function sum(movements: Movement[], kind: Movement['kind']): number {

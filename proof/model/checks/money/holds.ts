@@ -3,7 +3,7 @@
 // the service that opened a hold, and one with the scope for holds of others, has one.
 import type { HoldState } from '../../../../src/credits/holds/holds.sql.ts'
 import type { Call, Data, EndRequest, ExtendRequest, Outcome, PartRequest } from '../../history.ts'
-import { at, type Check, type Evidence } from '../evidence.ts'
+import { at, type Check, checksOf, type Evidence } from '../evidence.ts'
 import { type BookedHold, keyOfUse } from './booked.ts'
 import { type NamedLimit, refusedByBudget } from './budgets.ts'
 
@@ -23,40 +23,28 @@ export function checkHolds(evidence: Evidence): Check[] {
       return fault === null ? [] : [`${at(call)} ${call.request.op} ${call.request.holdId}: ${fault}`]
     })
   const all = [...holds.values()]
-  return [
-    {
-      id: 'H-6',
-      title: 'every acknowledged capture and release is in the ledger once, as in each answer',
-      violations: each((hold, call) => acknowledged(hold, call)),
-    },
-    {
-      id: 'H-8',
-      title: 'an acknowledged extension is kept, and one is refused only when the hold has ended',
-      violations: callsOf.extend.flatMap((call) => {
+  return checksOf({
+    'H-6 every acknowledged capture and release is in the ledger once, as in each answer': each((hold, call) =>
+      acknowledged(hold, call),
+    ),
+    'H-8 an acknowledged extension is kept, and one is refused only when the hold has ended': callsOf.extend.flatMap(
+      (call) => {
         const hold = holds.get(call.request.holdId)
         const fault = ofHold(hold, call, (each) => extended(each, call.outcome))
         return fault === null ? [] : [`${at(call)} extend ${call.request.holdId}: ${fault}`]
-      }),
-    },
-    {
-      id: 'H-7',
-      title: 'a capture or release is refused for a reason that is true',
-      violations: each((hold, call) => refused(evidence, hold, call)),
-    },
-    {
-      id: 'H-6',
-      title: 'every hold ended at most once, by a request or by expiry',
-      violations: ends(evidence, all, calls),
-    },
-    {
-      id: 'H-8',
-      title: 'no hold is active past its expiry, and none expired before it',
-      violations: all.flatMap(({ holdId, isOverdue, earlyMs, expiresAt }) => {
+      },
+    ),
+    'H-7 a capture or release is refused for a reason that is true': each((hold, call) =>
+      refused(evidence, hold, call),
+    ),
+    'H-6 every hold ended at most once, by a request or by expiry': ends(evidence, all, calls),
+    'H-8 no hold is active past its expiry, and none expired before it': all.flatMap(
+      ({ holdId, isOverdue, earlyMs, expiresAt }) => {
         if (isOverdue) return [`${holdId} is ACTIVE, and was to expire at ${expiresAt.toISOString()}`]
         return earlyMs === null ? [] : [`${holdId} expired ${Math.round(earlyMs)} ms before its time`]
-      }),
-    },
-  ]
+      },
+    ),
+  })
 }
 
 type HoldCall = EndCall | Call<ExtendRequest> | Call<PartRequest>

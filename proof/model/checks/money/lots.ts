@@ -5,29 +5,22 @@ import { type Lot, listLots } from '../../../../src/credits/lots/lots.sql.ts'
 import type { Books } from '../../../world/postgres.ts'
 import { unusedReason } from '../../../world/settings.ts'
 import type { World } from '../../../world/world.ts'
-import type { Check, Evidence } from '../evidence.ts'
+import { type Check, checksOf, type Evidence } from '../evidence.ts'
 
 export async function checkLots(world: World, evidence: Evidence): Promise<Check[]> {
-  return [
-    {
-      id: 'L-1',
-      title: 'the lots of every customer, and the credits of adjustments, equal a replay of its ledger',
-      violations: await replayed(world, evidence),
-    },
-    {
-      id: 'L-2',
-      title: 'a refund of the unused part returned the value of the credits that it took, to the won',
-      violations: values(evidence),
-    },
-    {
-      id: 'L-3',
-      title:
-        'no customer got back more than was paid less the value of what was used: a cancel took paid credits that were unspent ' +
-        'when it began, and a refund of the unused part those of its order, by a replay of the ledger',
-      violations: await creditsTakenTwice(world),
-    },
-  ]
+  return checksOf({
+    'L-1 the lots of every customer, and the credits of adjustments, equal a replay of its ledger': await replayed(
+      world,
+      evidence,
+    ),
+    'L-2 a refund of the unused part returned the value of the credits that it took, to the won': values(evidence),
+    [unusedOnlyCheck]: await creditsTakenTwice(world),
+  })
 }
+
+const unusedOnlyCheck =
+  'L-3 no customer got back more than was paid less the value of what was used: a cancel took paid credits that were unspent ' +
+  'when it began, and a refund of the unused part those of its order, by a replay of the ledger'
 
 type Entry = ReplayedEntry & { entryNumber: number }
 

@@ -4,40 +4,26 @@
 import type { OrderStatus } from '../../../../src/payments/kinds.ts'
 import type { Call } from '../../history.ts'
 import { type ConsoleCall, dataOf } from '../../operators/console-client.ts'
-import { at, type BookedOrder, type Check, type Evidence, wasConfirmed } from '../evidence.ts'
+import { at, type BookedOrder, type Check, checksOf, type Evidence, wasConfirmed } from '../evidence.ts'
 
 type Confirm = Evidence['callsOf']['confirm'][number]
 type Cancel = Evidence['callsOf']['cancel'][number]
 
 export function checkOrders(evidence: Evidence): Check[] {
   const { callsOf } = evidence
-  return [
-    {
-      id: 'I-24',
-      title: 'no order was seen to go back, or to a state it cannot reach',
-      violations: backwards(evidence),
-    },
-    {
-      id: 'I-22',
-      title: 'every acknowledged confirm is true: granted once, as in the answer',
-      violations: callsOf.confirm.flatMap((call) => acknowledgedConfirm(evidence, call)),
-    },
-    {
-      id: 'I-23',
-      title: 'a confirm is refused for a reason, and a refused one had no effect',
-      violations: [
-        ...callsOf.confirm.flatMap((call) => refusedConfirm(evidence, call)),
-        ...differentReasons(callsOf.confirm),
-        ...unrequested(evidence),
-      ],
-    },
-    { id: 'I-22', title: 'at most one 200 for each cancel, and it is true', violations: acknowledgedCancels(evidence) },
-    {
-      id: 'I-23',
-      title: 'a cancel is refused for a reason, with what was sent in metadata',
-      violations: refusedCancels(evidence),
-    },
-  ]
+  return checksOf({
+    'I-24 no order was seen to go back, or to a state it cannot reach': backwards(evidence),
+    'I-22 every acknowledged confirm is true: granted once, as in the answer': callsOf.confirm.flatMap((call) =>
+      acknowledgedConfirm(evidence, call),
+    ),
+    'I-23 a confirm is refused for a reason, and a refused one had no effect': [
+      ...callsOf.confirm.flatMap((call) => refusedConfirm(evidence, call)),
+      ...differentReasons(callsOf.confirm),
+      ...unrequested(evidence),
+    ],
+    'I-22 at most one 200 for each cancel, and it is true': acknowledgedCancels(evidence),
+    'I-23 a cancel is refused for a reason, with what was sent in metadata': refusedCancels(evidence),
+  })
 }
 
 const everConfirmed: OrderStatus[] = ['CONFIRMED', 'CANCELLED', 'REFUNDED']

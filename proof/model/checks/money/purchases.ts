@@ -1,24 +1,18 @@
 // Section 4.1 over the whole history: acknowledged orders are in the books, refused ones are not, one order for a key,
 // and every order in the books was requested by its owner.
 import { packageOf } from '../../../../src/payments/packages.ts'
-import { at, type Check, type Evidence } from '../evidence.ts'
+import { at, type Check, checksOf, type Evidence } from '../evidence.ts'
 
 type Purchase = Evidence['callsOf']['purchase'][number]
 
 export function checkPurchases(evidence: Evidence): Check[] {
-  return [
-    {
-      id: 'I-22',
-      title: 'every acknowledged order is in the books, as in the answer',
-      violations: evidence.callsOf.purchase.flatMap((call) => acknowledged(evidence, call)),
-    },
-    {
-      id: 'I-14',
-      title: 'one order for each idempotency key, and every answer carries it',
-      violations: byKey(evidence),
-    },
-    { id: 'I-23', title: 'every order in the books was requested, once', violations: unexplained(evidence) },
-  ]
+  return checksOf({
+    'I-22 every acknowledged order is in the books, as in the answer': evidence.callsOf.purchase.flatMap((call) =>
+      acknowledged(evidence, call),
+    ),
+    'I-14 one order for each idempotency key, and every answer carries it': byKey(evidence),
+    'I-23 every order in the books was requested, once': unexplained(evidence),
+  })
 }
 
 function acknowledged({ orders }: Evidence, call: Purchase): string[] {

@@ -2,32 +2,22 @@
 // refused only when there is no such spend of the service, or when less than that was left of it. That each is in the ledger
 // once is checked with the references.
 import type { Call, Outcome, ReverseRequest } from '../../history.ts'
-import { at, type Check, type Evidence } from '../evidence.ts'
+import { at, type Check, checksOf, type Evidence } from '../evidence.ts'
 import { keyOfUse, type UsedStep, wasDuring } from './booked.ts'
 import { firstFault } from './holds.ts'
 
 export function checkReversals({ usedCredits, uses }: Evidence): Check[] {
-  return [
-    {
-      id: 'V-1',
-      title: 'never more was given back than was spent or captured',
-      violations: [...usedCredits].flatMap(overdrawn),
-    },
-    {
-      id: 'V-2',
-      title: 'only the service that spent gave back',
-      violations: [...uses.values()].flatMap(({ customerId, reference, reversed, serviceId }) => {
+  return checksOf({
+    'V-1 never more was given back than was spent or captured': [...usedCredits].flatMap(overdrawn),
+    'V-2 only the service that spent gave back': [...uses.values()].flatMap(
+      ({ customerId, reference, reversed, serviceId }) => {
         const spender =
           reversed === null ? serviceId : uses.get(keyOfUse({ customerId, reference: reversed }))?.serviceId
         return spender === serviceId ? [] : [`${reference} of ${serviceId} reversed ${reversed} of ${spender}`]
-      }),
-    },
-    {
-      id: 'V-3',
-      title: 'no reversal gave back credits whose use a full refund had paid back',
-      violations: [...usedCredits].flatMap(paidBackTwice),
-    },
-  ]
+      },
+    ),
+    'V-3 no reversal gave back credits whose use a full refund had paid back': [...usedCredits].flatMap(paidBackTwice),
+  })
 }
 
 function overdrawn([customerId, steps]: [string, UsedStep[]]): string[] {

@@ -1,7 +1,7 @@
 // The answers to sibling services compared with the ledger: a reference is used once, for a spend, a hold, a part of a hold
 // or a reversal, and every answer about it is the same. A refusal for lack of credits has to be right.
 import type { Call, Data, HoldRequest, PartRequest, ReverseRequest, SpendRequest, UseRequest } from '../../history.ts'
-import { at, type Check, type Evidence } from '../evidence.ts'
+import { at, type Check, checksOf, type Evidence } from '../evidence.ts'
 import { maySuspensionCover } from '../suspensions.ts'
 import { type BookedHold, type BookedUse, keyOfUse, type Step, wasDuring } from './booked.ts'
 import { type NamedLimit, refusedByBudget } from './budgets.ts'
@@ -21,28 +21,17 @@ export function checkSpends(evidence: Evidence): Check[] {
         return fault === null ? [] : [`${at(call)} ${call.request.op} ${call.request.reference}: ${fault}`]
       }),
     )
-  return [
-    {
-      id: 'H-2',
-      title: 'every acknowledged spend, hold, part of a hold and reversal is in the ledger once, as in each answer',
-      violations: each(acknowledged),
-    },
-    {
-      id: 'H-5',
-      title: 'a request is refused for lack of credits or by a budget only if it had not succeeded before',
-      violations: each(refusedForLack),
-    },
-    {
-      id: 'H-3',
-      title: 'a reference is refused only for a different use, or for what is true of it',
-      violations: each(otherRefusal),
-    },
-    {
-      id: 'I-23',
-      title: 'every spend, hold, part of a hold and reversal in the ledger was requested, once',
-      violations: unrequested(evidence, groups),
-    },
-  ]
+  return checksOf({
+    'H-2 every acknowledged spend, hold, part of a hold and reversal is in the ledger once, as in each answer':
+      each(acknowledged),
+    'H-5 a request is refused for lack of credits or by a budget only if it had not succeeded before':
+      each(refusedForLack),
+    'H-3 a reference is refused only for a different use, or for what is true of it': each(otherRefusal),
+    'I-23 every spend, hold, part of a hold and reversal in the ledger was requested, once': unrequested(
+      evidence,
+      groups,
+    ),
+  })
 }
 
 /** All calls by customer and reference. */

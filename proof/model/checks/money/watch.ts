@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../../../src/db/database.ts'
 import { audit, type Violation } from '../../../../src/payments/audit/audit.ts'
 import type { Books } from '../../../world/postgres.ts'
-import type { CheckName } from '../evidence.ts'
 
 const intervalMs = 2_000
 /** Of the ledger entries, in each snapshot of a campaign. */
@@ -73,10 +72,7 @@ export const sums: Record<string, string> = {
     where c.count is distinct from a.count or c.total is distinct from a.total`,
 }
 
-export const appendOnlyCheck: CheckName = {
-  id: 'I-15',
-  title: 'no ledger entry has changed since it was first read',
-}
+export const appendOnlyCheck = 'I-15 no ledger entry has changed since it was first read'
 
 export type EntryDigest = { entry: string; digest: string }
 

@@ -1,7 +1,7 @@
 // One case: the bytes of one connection, how they are cut and when the sender closes it. It follows from the seed, the
 // number of the connection and its own number alone, so each can be repeated by itself.
 import { createRandom, type Random } from '../../../../harness/random.ts'
-import type { Answer } from '../trial/answers.ts'
+import type { Answer, Sending } from '../../../../harness/raw-http.ts'
 import { generatedRequest } from './generated.ts'
 import { mutate } from './mutations.ts'
 import { rightRequest, toBytes } from './requests.ts'
@@ -18,14 +18,6 @@ export type Case = {
   /** For each valid request at the beginning: whether an answer fits it. */
   fits: ((answer: Answer) => boolean)[]
   sending: Sending
-}
-
-export type Sending = {
-  /** Where the bytes are cut. */
-  cuts: number[]
-  pauseMs: number
-  /** After the last byte the sender waits for the answers, closes at once, or stays idle. */
-  ending: 'answered' | 'at once' | 'stays'
 }
 
 /** Shares of the inputs. Answers to valid requests show whether their order is kept. */

@@ -15,25 +15,9 @@ function anyBytes(random: Random, length: number): Buffer {
 
 /** Characters with a meaning in HTTP or JSON. */
 const signs = [
-  '\r\n',
-  '\n',
-  '\r',
-  '\r\n\r\n',
-  '\0',
-  ' ',
-  '\t',
-  ':',
-  ',',
-  '"',
-  '{',
-  '}',
-  '[',
-  '\\',
-  '%',
-  '\x80',
-  '\xff',
-  '0\r\n\r\n',
-]
+  ['\r\n', '\n', '\r', '\r\n\r\n', '\0', ' ', '\t', ':', ',', '"', '{', '}', '[', '\\', '%', '\x80', '\xff'],
+  ['0\r\n\r\n'],
+].flat()
 
 /** The place after the head; the end where there is none. */
 function bodyStart(bytes: Buffer): number {
@@ -90,32 +74,17 @@ function anySize(random: Random): number {
   return anyOf(random, random.chance(largeShare) ? largeSizes : sizes)
 }
 
+const replacing = (what: RegExp | string, ...by: string[]) =>
+  by.map((each) => (line: string) => line.replace(what, each))
 const startLines = [
-  (line: string) => line.replace(/^\w+/, 'HEAD'),
-  (line: string) => line.replace(/^\w+/, 'CONNECT'),
-  (line: string) => line.replace(/^\w+/, 'TRACE'),
-  (line: string) => line.replace(/^\w+/, 'OPTIONS'),
-  (line: string) => line.replace(/^\w+/, 'PROPFIND'),
-  (line: string) => line.replace(/^\w+/, 'get'),
-  (line: string) => line.replace(/^\w+/, 'FOO'),
-  (line: string) => line.replace(/^\w+ \S+/, 'PRI *'),
-  (line: string) => line.replace(/ \S+ /, ' * '),
-  (line: string) => line.replace(' /', ' http://elsewhere/'),
-  (line: string) => line.replace(' /', ' //'),
-  (line: string) => line.replace(' /', ' '),
-  (line: string) => line.replace(' /', ' /../'),
-  (line: string) => line.replace(/ HTTP.*/, ''),
-  (line: string) => line.replace('HTTP/1.1', 'HTTP/1.0'),
-  (line: string) => line.replace('HTTP/1.1', 'HTTP/0.9'),
-  (line: string) => line.replace('HTTP/1.1', 'HTTP/2.0'),
-  (line: string) => line.replace('HTTP/1.1', 'HTTP/1.10'),
-  (line: string) => line.replace('HTTP/1.1', 'http/1.1'),
-  (line: string) => line.replace(' HTTP', '  HTTP'),
-  (line: string) => line.replace(' HTTP', '#fragment HTTP'),
-  (line: string) => line.replace(' HTTP', '%zz HTTP'),
-  (line: string) => line.replace(' HTTP', '?a[__proto__]=1&a=2&a HTTP'),
-  (line: string) => `\r\n\r\n${line}`,
-  (line: string) => ` ${line}`,
+  ...replacing(/^\w+/, 'HEAD', 'CONNECT', 'TRACE', 'OPTIONS', 'PROPFIND', 'get', 'FOO'),
+  ...replacing(/^\w+ \S+/, 'PRI *'),
+  ...replacing(/ \S+ /, ' * '),
+  ...replacing(' /', ' http://elsewhere/', ' //', ' ', ' /../'),
+  ...replacing(/ HTTP.*/, ''),
+  ...replacing('HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', 'HTTP/1.10', 'http/1.1'),
+  ...replacing(' HTTP', '  HTTP', '#fragment HTTP', '%zz HTTP', '?a[__proto__]=1&a=2&a HTTP'),
+  ...replacing(/^/, '\r\n\r\n', ' '),
 ]
 
 const lengths = [

@@ -1,7 +1,8 @@
 // A valid request for each route, and how its answer differs from the answer to any other: by its code and by the
 // fields of its data. Sent unchanged, they show that answers come in the order of their requests.
 import type { Random } from '../../../../harness/random.ts'
-import { type Answer, bodyOf } from '../trial/answers.ts'
+import type { Answer } from '../../../../harness/raw-http.ts'
+import { bodyOf } from '../trial/oracles.ts'
 import { type ListenerName, type Route, routes } from './routes.ts'
 import { standIns } from './stand-ins.ts'
 

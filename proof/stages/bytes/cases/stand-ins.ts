@@ -8,7 +8,7 @@ export const standIns = {
   suspendedApiKey: `cpk_${'S'.repeat(43)}`,
   token: `cst_${'T'.repeat(43)}`,
   suspendedToken: `cst_${'U'.repeat(43)}`,
-  webhookToken: 'W'.repeat(32),
+  webhookToken: 'W'.repeat(36),
   customerId: '00000000-0000-4000-8000-0000000000c1',
   otherCustomerId: '00000000-0000-4000-8000-0000000000c2',
   orderId: `ord_${'0'.repeat(35)}1`,

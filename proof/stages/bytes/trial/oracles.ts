@@ -1,17 +1,39 @@
 // What must be true of every answer, every exchange and every log line, as tables: a name and a function that returns
 // what is wrong. About the bytes sent they use only what framing.ts is certain of.
-
 import { cardNumbersIn } from '../../../../harness/card-numbers.ts'
+import { type Answer, closes, type Exchange, type Reading } from '../../../../harness/raw-http.ts'
 import { catalogue, type ErrorCode } from '../../../../src/core/errors.ts'
 import { securityHeaders } from '../../../../src/http/envelope.ts'
 import type { ListenerName } from '../cases/routes.ts'
-import { type Answer, bodyOf, closes, type Reading } from './answers.ts'
 import type { Framed } from './framing.ts'
 
 export type Breach = { oracle: string; detail: string }
 
 /** By name; none may appear in an answer or a log line. */
 export type Secrets = Record<string, string>
+
+type Document = Record<string, unknown> | undefined
+
+const documents = new WeakMap<Answer, { document: Document }>()
+
+/** Undefined where it is not a JSON object. Cached, because many oracles read it. */
+export function bodyOf(answer: Answer): Document {
+  const known = documents.get(answer)
+  if (known) return known.document
+  const document = parse(answer.body)
+  documents.set(answer, { document })
+  return document
+}
+
+function parse(body: Buffer | null): Document {
+  try {
+    const document: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body ?? undefined))
+    const isObject = typeof document === 'object' && document !== null && !Array.isArray(document)
+    return isObject ? (document as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
 
 export type Judged = { answer: Answer; listener: ListenerName; secrets: Secrets }
 
@@ -105,8 +127,7 @@ export function judgeAnswer(judged: Judged): Breach[] {
 export type Exchanged = {
   framed: Framed
   reading: Reading
-  /** Closed by the server, reset, or still open at the limit. */
-  ended: 'closed' | 'reset' | 'hung'
+  ended: Exchange['ended']
   sentBytes: number
   /** For each valid request at the beginning: whether an answer fits it. */
   fits: ((answer: Answer) => boolean)[]

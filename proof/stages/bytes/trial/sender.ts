@@ -1,11 +1,10 @@
 // One of the parallel senders: case after case, each over a connection of its own; ids of new orders and holds in the
 // answers are used in later cases. Cases that keep their connection open are awaited beside the others.
-
+import { minimizeBytes } from '../../../shrink.ts'
 import { type Case, caseOf } from '../cases/cases.ts'
 import { learn, type Values } from '../cases/stand-ins.ts'
-import { bodyOf } from './answers.ts'
 import type { Findings } from './findings.ts'
-import { shrink } from './shrink.ts'
+import { bodyOf } from './oracles.ts'
 import { codeOf, type Target, type Trial, tryCase } from './trial.ts'
 
 export type Tally = {
@@ -75,7 +74,7 @@ async function tryOne(parts: SenderParts, next: Case): Promise<void> {
       const again = await tryCase(target, { ...next, bytes, fits: [] }, values)
       return again.breaches.some(({ oracle }) => oracle === breach.oracle)
     }
-    const least = findings.isNew(breach) ? await shrink(next.bytes, shows) : null
+    const least = findings.isNew(breach) ? await minimizeBytes(next.bytes, shows) : null
     findings.addOfCase(breach, next, trial.received, least)
   }
 }

@@ -1,13 +1,11 @@
 // Runs a case: fills in the real values, sends the bytes, parses and judges the answers. A finding has the bytes with
 // the stand-ins, so that it has no secret and can be repeated in another run.
-
-import type { Case, Sending } from '../cases/cases.ts'
+import { type Answer, closes, exchange, type Reading, readAnswers, type Sending } from '../../../../harness/raw-http.ts'
+import type { Case } from '../cases/cases.ts'
 import type { ListenerName } from '../cases/routes.ts'
 import { fillIn, type Values } from '../cases/stand-ins.ts'
-import { type Answer, bodyOf, closes, type Reading, readAnswers } from './answers.ts'
-import { exchange } from './exchange.ts'
 import { type Framed, frame } from './framing.ts'
-import { type Breach, judgeAnswer, judgeExchange, type Secrets } from './oracles.ts'
+import { type Breach, bodyOf, judgeAnswer, judgeExchange, type Secrets } from './oracles.ts'
 
 export type Target = { ports: Record<ListenerName, number>; secrets: Secrets }
 

@@ -2,6 +2,7 @@
 // one another in one program; two at once would share the service's modules.
 import './patches.ts'
 import { discardRandomBytes } from '../../../../src/core/ids.ts'
+import { effectPrefix } from '../../../faults.ts'
 import { openDatabase } from './database/database.ts'
 import { createNetwork } from './network/network.ts'
 import { runIn, SimulatedProcess, type World } from './processes.ts'
@@ -36,18 +37,18 @@ export async function createSimulation(options: SimulationOptions) {
   const generators = new Map<string, Draws>()
   let activeUs = 0
   let mayIdle = true
-  const struck = new Map<string, number>()
-  const onStrike = (from: string, to: string, kind: string) => {
+  const effects = new Map<string, number>()
+  const onEffect = (from: string, to: string, kind: string) => {
     // Commands have a number each.
-    const name = `struck: ${from.replace(/ \d+$/, '')}>${to} ${kind}`
-    struck.set(name, (struck.get(name) ?? 0) + 1)
+    const name = `${effectPrefix}${from.replace(/ \d+$/, '')}>${to} ${kind}`
+    effects.set(name, (effects.get(name) ?? 0) + 1)
   }
   const onActivity = () => {
     activeUs = scheduler.now()
   }
-  const network = createNetwork({ scheduler, seed, onActivity, onStrike })
+  const network = createNetwork({ scheduler, seed, onActivity, onEffect })
   const world: World = { scheduler, epochMs, latenessUs, network }
-  const database = await openDatabase({ scheduler, network, template, seed, epochMs, onStrike })
+  const database = await openDatabase({ scheduler, network, template, seed, epochMs, onEffect })
   const kernel = { name: 'simulation', isAlive: true, heldBack: undefined }
 
   function latenessUs({ timerDraws, starvation, isPunctual }: SimulatedProcess, delayMs: number): number {
@@ -116,11 +117,11 @@ export async function createSimulation(options: SimulationOptions) {
     fireLateTimers: () => scheduler.fireLateTimers(),
     note: (line: string) => scheduler.note('note', line),
     digest: () => scheduler.digest(),
-    /** With how often each fault of the network and of the database really struck, by who sent to whom. */
+    /** With how often each fault of the network and of the database took effect, by who sent to whom. */
     figures: (): Record<string, number> => ({
       events: scheduler.count(),
       statements: database.statements(),
-      ...Object.fromEntries([...struck].sort()),
+      ...Object.fromEntries([...effects].sort()),
     }),
     /** Nothing of the run is left: no process, no session, no database. */
     async close(): Promise<void> {

@@ -1,7 +1,7 @@
 // Scenes: a few steps close together, where a fault is aimed at the moment of an action. Rare cases need two or three things
 // within a second, which steps at independent times almost never are.
-
 import type { Random } from '../../../../harness/random.ts'
+import { faultRows, type Place } from '../../../faults.ts'
 import { anyOf } from '../../../world/shop.ts'
 import type { Actor } from './steps.ts'
 
@@ -57,36 +57,10 @@ const platformActions = weightedOf({
   'budget raised': 2,
   'customer suspended': 2,
 })
-const gatewayFaults = weightedOf({
-  'fault on confirm': 6,
-  'fault on cancel': 3,
-  'fault on lookup': 5,
-  'fault on transactions': 1,
-  'fault on webhook': 4,
-  'behaviour changed': 2,
-  'webhooks redirected': 2,
-  frozen: 2,
-  killed: 1,
-})
-const networkFaults = weightedOf({ slow: 3, cut: 3, doubled: 3, reordered: 3, 'held back': 2 })
-const databaseFaults = weightedOf({
-  'answers lost': 4,
-  'statements lost': 3,
-  'sessions ended': 3,
-  'accounts locked': 3,
-  away: 3,
-  slow: 2,
-  'clock jumps': 2,
-})
-const processFaults = weightedOf({
-  killed: 5,
-  'both killed': 1,
-  paused: 4,
-  'paused past its lease': 4,
-  stopped: 2,
-  'clock jumps': 2,
-  starved: 2,
-})
+/** As often as the table of faults says. */
+const faultsAt = (at: Place) =>
+  faultRows.flatMap(({ place, kind, simulated = 0 }) => (place === at ? Array<string>(simulated).fill(kind) : []))
+const processFaults = faultsAt('process')
 
 function some(random: Random, count: number, withinMs: number, actor: Actor, names: string[]): Planned[] {
   return Array.from({ length: count }, () => ({
@@ -115,22 +89,10 @@ const spending: Scene = (random) => [
   ...some(random, random.integer(0, 2), 1_000, 'platform', accountActions),
 ]
 
-const faultActors: Record<string, { actor: Actor; names: string[] }> = {
-  gateway: { actor: 'gateway', names: gatewayFaults },
-  network: { actor: 'network', names: networkFaults },
-  database: { actor: 'database', names: databaseFaults },
-  process: { actor: 'process', names: processFaults },
-}
-
 /** A fault of any kind during some actions. */
 const disturbed: Scene = (random) => {
-  const { actor, names } = faultActors[
-    random.pick(['gateway', 'network', 'network', 'database', 'database', 'process'])
-  ] ?? {
-    actor: 'gateway',
-    names: gatewayFaults,
-  }
-  return [...some(random, random.integer(1, 2), 200, actor, names), ...trade(random)]
+  const actor = random.pick(['gateway', 'network', 'network', 'database', 'database', 'process'])
+  return [...some(random, random.integer(1, 2), 200, actor, faultsAt(actor)), ...trade(random)]
 }
 
 /** The answer of the gateway is lost, and the lookup afterwards is disturbed too. */
@@ -223,7 +185,7 @@ const staff: Scene = (random) => {
   ]
 }
 
-const consumerFaults = weightedOf({ unavailable: 5, 'deliveries fail': 4, 'secret rotated': 1 })
+const consumerFaults = [...faultsAt('consumer'), 'secret rotated']
 
 const consumerAway: Scene = (random) => [...some(random, 1, 0, 'consumer', consumerFaults), ...trade(random)]
 

@@ -44,7 +44,7 @@ export function createChecks(stage: Stage, startedAt: Date) {
     const broken = history.calls.slice(judged).find(({ breach }) => breach !== null)
     judged = history.calls.length
     if (!broken) return undefined
-    const check = checkName(isUnexpectedError(broken) ? unexpectedErrorCheck : envelopeCheck)
+    const check = isUnexpectedError(broken) ? unexpectedErrorCheck : envelopeCheck
     return { check, violations: [`call ${broken.number}: ${broken.breach}`] }
   }
 
@@ -56,7 +56,7 @@ export function createChecks(stage: Stage, startedAt: Date) {
     const digests = read as EntryDigest[]
     entries = digests.length
     const changed = watch.findChanged(digests)
-    if (changed.length > 0) return { check: checkName(appendOnlyCheck), violations: changed }
+    if (changed.length > 0) return { check: appendOnlyCheck, violations: changed }
     watch.noteEntries(digests)
     const place = broken.findIndex((rows) => rows.length > 0)
     if (place < 0) return undefined

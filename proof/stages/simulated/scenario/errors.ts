@@ -7,8 +7,6 @@ const products = ['a', 'b', gatewayName]
 /** Lines of the history that are no events: what the load has noted. */
 const noted = 'note'
 
-export type ErrorWatch = ReturnType<typeof watchErrors>
-
 export function watchErrors(onLine: (line: string) => void = () => undefined) {
   const processes = new Map<unknown, string | undefined>()
   let owner = ''

@@ -2,8 +2,7 @@
 // network, of the database and of clocks by the scheduler. Each ends by itself.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../../../harness/random.ts'
-import { webhookFaultKinds } from '../../../../sandbox/faults/faults.ts'
-import { struckPrefix } from '../../../report/struck.ts'
+import { effectPrefix, faults, type KindsWith, type Place } from '../../../faults.ts'
 import type { GatewayFault } from '../../../world/gateway.ts'
 import { limits } from '../../../world/settings.ts'
 import { anyOf } from '../../../world/shop.ts'
@@ -12,15 +11,15 @@ import {
   changeBehaviour,
   clockShifted,
   disableConsumer,
+  type FaultContext,
   freezeGateway,
   killGateway,
   killServices,
   pauseService,
   redirectWebhooks,
-  type StrikeContext,
   stopService,
 } from '../../processes/faults.ts'
-import { delayOf, kindsOn } from '../../processes/gateway-faults.ts'
+import { delayOf, kindsIn } from '../../processes/gateway-faults.ts'
 import { databaseName } from '../core/network/connections.ts'
 import type { Fault as NetworkFault } from '../core/network/faults.ts'
 import type { Actor } from '../plan/steps.ts'
@@ -28,21 +27,20 @@ import { gatewayName } from '../world/gateway.ts'
 import { clockSpreadMs, consumerName } from '../world/world.ts'
 import type { Stage } from './stage.ts'
 
-/** `struck`: called when it has an effect; those of messages and statements are counted where they strike. */
-type FaultAction = (stage: Stage, random: Random, struck: () => void) => Promise<void>
+/** `tookEffect`: called when it has; those of messages and statements are counted where they do. */
+type FaultAction = (stage: Stage, random: Random, tookEffect: () => void) => Promise<void>
+
+type Simulated<At extends Place> = Record<KindsWith<At, 'simulated'>, FaultAction>
 
 export const loadName = 'load'
 const services = ['a', 'b'] as const
 
 /** Whatever the campaign counts is the fault itself, or the wrong clock of a start after it. */
 const asInCampaign =
-  (strike: (context: StrikeContext<World>) => Promise<void>): FaultAction =>
-  (stage, random, struck) => {
-    const count: Stage['count'] = (name, times) => {
-      stage.count(name, times)
-      if (name !== clockShifted) struck()
-    }
-    return strike({ ...stage, random, wrong: stage.endedWrongly, count })
+  (apply: (context: FaultContext<World>) => Promise<void>): FaultAction =>
+  (stage, random, tookEffect) => {
+    const count = (name: string) => (name === clockShifted ? stage.count(name) : tookEffect())
+    return apply({ ...stage, random, wrong: stage.endedWrongly, count })
   }
 
 /** Added to those that wait at the sandbox. */
@@ -53,8 +51,13 @@ async function addGatewayFaults({ world, count }: Stage, added: GatewayFault[]):
   for (const { on, kind } of added) count(`${on} ${kind}`)
 }
 
+const kindsOf = (fault: keyof typeof faults.gateway) => {
+  const row = faults.gateway[fault]
+  return 'effects' in row ? kindsIn(row.effects) : []
+}
+
 function faultOn(on: 'confirm' | 'cancel' | 'lookup' | 'transactions' | 'webhook'): FaultAction {
-  const kinds = on === 'webhook' ? [...webhookFaultKinds] : kindsOn(on)
+  const kinds = kindsOf(`fault on ${on}`)
   return async (stage, random) => {
     const kind = anyOf(random, kinds) ?? ''
     const delay = kind.startsWith('delay') ? { delayMs: delayOf(random, on) } : {}
@@ -62,9 +65,9 @@ function faultOn(on: 'confirm' | 'cancel' | 'lookup' | 'transactions' | 'webhook
   }
 }
 
-const lostAnswers = ['reset-after', 'hang-after', 'error-after', 'html-after', 'truncated-after', 'empty-after']
+const lostAnswers = kindsOf('answer to a confirm lost')
 
-const ofGateway: Record<string, FaultAction> = {
+const ofGateway: Simulated<'gateway'> = {
   'fault on confirm': faultOn('confirm'),
   'fault on cancel': faultOn('cancel'),
   'fault on lookup': faultOn('lookup'),
@@ -125,7 +128,7 @@ function onNetwork(
   }
 }
 
-const ofNetwork: Record<string, FaultAction> = {
+const ofNetwork: Simulated<'network'> = {
   slow: onNetwork(pairs, (random) => [
     { kind: 'delay', ms: random.integer(50, 2_500), chance: 0.5 },
     { kind: 'delay-answer', ms: random.integer(50, 2_500), chance: 0.5 },
@@ -154,7 +157,7 @@ function atDatabase(faultOfRandom: (random: Random) => Omit<NetworkFault, 'from'
 
 const slowPlatformMs = 5_000
 
-const ofDatabase: Record<string, FaultAction> = {
+const ofDatabase: Simulated<'database'> = {
   'answers lost': atDatabase((random) => ({ kind: 'reset-after', times: random.integer(1, 5) })),
   'statements lost': atDatabase((random) => ({ kind: 'reset-before', times: random.integer(1, 5) })),
   slow: atDatabase((random) => ({ kind: 'delay-answer', ms: random.integer(100, 2_500), chance: 0.5 })),
@@ -187,9 +190,9 @@ const ofDatabase: Record<string, FaultAction> = {
     await sleep(forMs)
   },
   /** Stays where it is until the next jump. */
-  async 'clock jumps'({ simulation }, random, struck) {
+  async 'clock jumps'({ simulation }, random, tookEffect) {
     simulation.database.clock.skewMs = random.integer(-clockSpreadMs / 2, clockSpreadMs / 2)
-    struck()
+    tookEffect()
   },
 }
 
@@ -197,12 +200,12 @@ const ofDatabase: Record<string, FaultAction> = {
 async function pauseFor(
   victim: World['services'][number] | World['gateway'],
   forMs: number,
-  struck: () => void,
+  tookEffect: () => void,
 ): Promise<void> {
   if (victim.busy) return
   victim.busy = true
   victim.signal('SIGSTOP')
-  struck()
+  tookEffect()
   await sleep(forMs)
   victim.signal('SIGCONT')
   victim.busy = false
@@ -210,42 +213,42 @@ async function pauseFor(
 
 const killed = asInCampaign(killServices)
 
-const ofProcess: Record<string, FaultAction> = {
+const ofProcess: Simulated<'process'> = {
   killed,
-  async 'both killed'(stage, random, struck) {
+  async 'both killed'(stage, random, tookEffect) {
     let kills = 0
     const count = () => {
       kills += 1
-      if (kills === services.length) struck()
+      if (kills === services.length) tookEffect()
     }
     await Promise.all(services.map(() => killed(stage, random, count)))
   },
   stopped: asInCampaign(stopService),
   'paused past its lease': asInCampaign(pauseService),
   /** The one that was last asked for a confirm or cancel, for so long that another finishes what it has begun. */
-  async 'paused in its call'({ world }, random, struck) {
+  async 'paused in its call'({ world }, random, tookEffect) {
     const line = world.lines.findLast(({ type, op }) => type === 'invoke' && (op === 'confirm' || op === 'cancel'))
     const service = world.services.find(({ name }) => name === line?.service)
-    if (service) await pauseFor(service, limits.operationLeaseMs + random.integer(1_500, 4_000), struck)
+    if (service) await pauseFor(service, limits.operationLeaseMs + random.integer(1_500, 4_000), tookEffect)
   },
-  async paused({ world }, random, struck) {
+  async paused({ world }, random, tookEffect) {
     await pauseFor(
       random.pick([...world.services, world.gateway]),
       random.integer(1, random.pick([200, 3_000, 30_000])),
-      struck,
+      tookEffect,
     )
   },
   /** A start sets the clock again. */
-  async 'clock jumps'({ simulation }, random, struck) {
+  async 'clock jumps'({ simulation }, random, tookEffect) {
     const longestMs = random.pick([2_000, 1_800_000, 90_000_000])
     const process = simulation.process(random.pick(services))
     process.skewMs = random.integer(-longestMs, longestMs)
-    if (process.isRunning) struck()
+    if (process.isRunning) tookEffect()
   },
-  async starved({ simulation }, random, struck) {
+  async starved({ simulation }, random, tookEffect) {
     const process = simulation.process(random.pick(services))
     process.starve(random.pick([3, 10, 20]))
-    if (process.isRunning && !process.isPaused) struck()
+    if (process.isRunning && !process.isPaused) tookEffect()
     await sleep(random.integer(2_000, 20_000))
     process.starve(0)
     simulation.fireLateTimers()
@@ -254,14 +257,14 @@ const ofProcess: Record<string, FaultAction> = {
 
 const failShare = 0.5
 
-const ofConsumer: Record<string, FaultAction> = {
+const ofConsumer: Simulated<'consumer'> = {
   unavailable: asInCampaign(disableConsumer),
   /** Some of them, among others that it accepts. */
-  async 'deliveries fail'({ world: { consumer } }, random, struck) {
+  async 'deliveries fail'({ world: { consumer } }, random, tookEffect) {
     if (consumer.busy) return
     consumer.busy = true
     consumer.failShare = failShare
-    struck()
+    tookEffect()
     await sleep(random.integer(1_500, 8_000))
     consumer.failShare = 0
     consumer.busy = false
@@ -278,5 +281,5 @@ const tables: Partial<Record<Actor, Record<string, FaultAction>>> = {
 
 export function faultOf(actor: Actor, what: string): ((stage: Stage, random: Random) => Promise<void>) | undefined {
   const fault = tables[actor]?.[what]
-  return fault && ((stage, random) => fault(stage, random, () => stage.count(`${struckPrefix}${actor}: ${what}`)))
+  return fault && ((stage, random) => fault(stage, random, () => stage.count(`${effectPrefix}${actor}: ${what}`)))
 }

@@ -1,8 +1,7 @@
 // Plays the steps of a run on a world of its own, checks it on the way, and stops at the first state that is wrong.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { effectPrefix } from '../../../faults.ts'
 import { processEndCheck } from '../../../model/checks/all.ts'
-import { checkName } from '../../../model/checks/evidence.ts'
-import { struckPrefix } from '../../../report/struck.ts'
 import { real } from '../core/real.ts'
 import { createSimulation } from '../core/simulation.ts'
 import type { Template } from '../core/template.ts'
@@ -74,7 +73,7 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
         ...simulation.figures(),
         calls: stage?.history.calls.length ?? 0,
         ...Object.fromEntries(stage?.counts ?? []),
-        ...(stage && struckAtGateway(stage)),
+        ...(stage && effectsAtGateway(stage)),
       },
       lines: stage?.world.lines ?? [],
     }
@@ -86,13 +85,13 @@ export async function runSteps({ seed, steps, template, onLine }: RunOptions): P
 }
 
 /** By kind, on whatever call. */
-function struckAtGateway({ gatewayFaults }: Stage): Record<string, number> {
-  const struck: Record<string, number> = {}
+function effectsAtGateway({ gatewayFaults }: Stage): Record<string, number> {
+  const effects: Record<string, number> = {}
   for (const { on, kind, times } of gatewayFaults.fired()) {
-    const name = `${struckPrefix}${on === 'webhook' ? 'webhook' : 'gateway'} ${kind}`
-    struck[name] = (struck[name] ?? 0) + times
+    const name = `${effectPrefix}${on === 'webhook' ? 'webhook' : 'gateway'} ${kind}`
+    effects[name] = (effects[name] ?? 0) + times
   }
-  return struck
+  return effects
 }
 
 function limitOf(steps: Step[]): number {
@@ -117,7 +116,7 @@ function failureOf(
   { name, isOfProduct }: { name: string; isOfProduct: boolean },
   atMs: number,
 ): Failure {
-  const check = isOfProduct ? checkName(processEndCheck) : harnessCheck
+  const check = isOfProduct ? processEndCheck : harnessCheck
   return {
     check,
     kind: kindOfError(check, error),

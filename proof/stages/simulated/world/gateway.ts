@@ -5,33 +5,16 @@ import { join } from 'node:path'
 import { journalName } from '../../../../sandbox/journal.ts'
 import { lockName } from '../../../../sandbox/lock.ts'
 import { startSandbox } from '../../../../sandbox/server.ts'
-import { createControls, type Gateway } from '../../../world/gateway.ts'
+import { createControls, type Gateway, type GatewaySettings } from '../../../world/gateway.ts'
 import type { Simulation } from '../core/simulation.ts'
-
-export type SimulatedGatewaySettings = {
-  port: number
-  directory: string
-  clientKey: string
-  secretKey: string
-  webhookUrl: string
-}
 
 export const gatewayName = 'gateway'
 
-export function createSimulatedGateway(simulation: Simulation, settings: SimulatedGatewaySettings): Gateway {
-  const { port, directory, clientKey, secretKey, webhookUrl } = settings
+export function createSimulatedGateway(simulation: Simulation, settings: GatewaySettings): Gateway {
+  const { port, directory, secretKey, ...others } = settings
   const process = simulation.process(gatewayName)
   const url = `http://127.0.0.1:${port}`
-  const options = {
-    host: '127.0.0.1',
-    port,
-    hostnames: [],
-    clientKey,
-    secretKey,
-    dataDir: directory,
-    strict: true,
-    webhookUrl,
-  }
+  const options = { ...others, host: '127.0.0.1', port, hostnames: [], secretKey, dataDir: directory }
   return {
     url,
     busy: false,

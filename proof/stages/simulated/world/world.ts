@@ -1,15 +1,11 @@
 // The world of a simulated run: two services, the gateway, the consumer of events and the books, each in a simulated process
 // of one program. Secrets and ports are the same in every run, and no path or id of the machine reaches a message.
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { silentLog } from '../../../../harness/silent-log.ts'
 import { createDatabase, type Database } from '../../../../src/db/database.ts'
-import { silentLog } from '../../../../test/support/database/database.ts'
 import type { Line } from '../../../report/edn.ts'
-import { startConsumer } from '../../../world/consumer.ts'
 import type { Books } from '../../../world/postgres.ts'
-import type { Service } from '../../../world/service.ts'
-import { serviceEnvironment } from '../../../world/settings.ts'
-import type { World } from '../../../world/world.ts'
+import { busySettings } from '../../../world/settings.ts'
+import { startPrograms, type World } from '../../../world/world.ts'
 import type { Simulation } from '../core/simulation.ts'
 import { createSimulatedCommands } from './commands.ts'
 import { createSimulatedGateway } from './gateway.ts'
@@ -20,10 +16,13 @@ export const consumerName = 'consumer'
 /** The database's clock jumps by half of it at most, to either side. */
 export const clockSpreadMs = 1_400
 
-const ports = { gateway: 8_082, consumer: 8_090, a: 8_100, b: 8_110 }
-const pepper = 'the pepper of the simulation'
-const keys = { clientKey: 'test_ck_simulation', secretKey: 'test_sk_simulation' }
-const webhookToken = 'the-webhook-token-of-the-simulation'
+const ports = { gateway: 8_082, consumer: 8_090, services: [8_100, 8_101, 8_102, 8_110, 8_111, 8_112] }
+const keys = {
+  clientKey: 'test_ck_simulation',
+  secretKey: 'test_sk_simulation',
+  pepper: 'the pepper of the simulation',
+  webhookToken: 'the-webhook-token-of-the-simulation',
+}
 
 export type SimulatedWorld = World & {
   /** Reads the books between two events, for the rules of the audit. */
@@ -46,57 +45,43 @@ export async function startSimulatedWorld(
     standbys: 'optional' as const,
   }
   const lines: Line[] = []
-  const environment = {
-    ...serviceEnvironment(postgres, ports.gateway, keys, pepper),
-    WEBHOOK_TOKEN: webhookToken,
-    LOG_LEVEL: 'warn',
-  }
-  const services = (['a', 'b'] as const).map((name) => {
-    const dataDir = join(directory, name)
-    mkdirSync(dataDir, { recursive: true })
-    const [port, internalPort, webhookPort] = [ports[name], ports[name] + 1, ports[name] + 2]
-    const own = { ...environment, DATA_DIR: dataDir }
-    return createSimulatedService(simulation, { name, port, internalPort, webhookPort, webhookToken, environment: own })
-  }) as [Service, Service]
-  const gateway = createSimulatedGateway(simulation, {
-    ...keys,
-    port: ports.gateway,
-    directory: join(directory, 'gateway'),
-    webhookUrl: services[0].webhookUrl,
-  })
-  const consumerProcess = simulation.process(consumerName)
-  consumerProcess.isPunctual = true
-  const consumer = await consumerProcess.run(() => startConsumer(ports.consumer, seed * 53 + 11), 'starts')
-  const { beUnavailable } = consumer
-  // It closes and opens its own listener.
-  consumer.beUnavailable = (how, forMs) => consumerProcess.run(() => beUnavailable(how, forMs), how)
-  await gateway.start()
-  await Promise.all(services.map((service) => service.start()))
+  const settings = { ...busySettings, LOG_LEVEL: 'warn' }
+  const names = ['a', 'b'] as const
+  // Whatever it has open ends with the simulation.
+  const parts = new AsyncDisposableStack()
+  const programs = await startPrograms(
+    { names, directory, postgres, ports, keys, settings, strict: true, seed, parts },
+    {
+      service: (own) => createSimulatedService(simulation, own),
+      gateway: (own) => createSimulatedGateway(simulation, own),
+      async consumer(start) {
+        const process = simulation.process(consumerName)
+        process.isPunctual = true
+        const consumer = await process.run(start, 'starts')
+        const { beUnavailable } = consumer
+        // It closes and opens its own listener.
+        consumer.beUnavailable = (how, forMs) => process.run(() => beUnavailable(how, forMs), how)
+        return consumer
+      },
+    },
+  )
   const books = readBetweenEvents(simulation)
-  const platform = { ...environment, DATA_DIR: join(directory, 'platform') }
   return {
+    ...programs,
     postgres,
     cluster: undefined,
-    spread: undefined,
+    isSpread: false,
     clockSpreadMs,
     books,
     outside: createDatabase(
       { query: async ({ text, values }) => ({ rows: await books.query(text, values) }) },
       silentLog,
     ),
-    gateway,
-    services,
-    consumer,
-    peppers: [{ version: 1, secret: pepper }],
-    environment: platform,
-    secrets: {
-      'the secret key of the gateway': keys.secretKey,
-      'the secret key of the gateway in base64': Buffer.from(`${keys.secretKey}:`).toString('base64'),
-      'the pepper': pepper,
-      'the webhook token': webhookToken,
-    },
     readHistory: () => lines.map((line) => JSON.stringify(line)).join('\n'),
-    runCommand: createSimulatedCommands(simulation, { environment: platform, databaseUrl: database.url }),
+    runCommand: createSimulatedCommands(simulation, {
+      environment: programs.environment,
+      databaseUrl: database.url,
+    }),
     runOutside: (work) => betweenEvents(simulation, work, 'verifies'),
     lines,
     readAll: (texts) => betweenEvents(simulation, () => database.queryAll(texts)),

@@ -3,7 +3,7 @@
 // has a real session; before each statement the session's clock is set to the run's.
 import pg from 'pg'
 import { databaseName } from '../network/connections.ts'
-import type { OnStrike } from '../network/faults.ts'
+import type { OnEffect } from '../network/faults.ts'
 import type { EndpointLink } from '../network/listening.ts'
 import type { Network } from '../network/network.ts'
 import { runIn } from '../processes.ts'
@@ -21,8 +21,6 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as never,
 }
 
-export type SimulatedDatabase = Awaited<ReturnType<typeof openDatabase>>
-
 /** What happens to the next statements of a process: `times` of them, those whose text is `about` something. */
 export type StatementFault = { kind: StatementFaultKind; from: string; times: number; about?: RegExp }
 
@@ -32,10 +30,10 @@ type Parts = {
   template: Template
   seed: number
   epochMs: number
-  onStrike: OnStrike
+  onEffect: OnEffect
 }
 
-export async function openDatabase({ scheduler, network, template, seed, epochMs, onStrike }: Parts) {
+export async function openDatabase({ scheduler, network, template, seed, epochMs, onEffect }: Parts) {
   await template.clone()
   const sessions = new Set<Session>()
   const pool = new pg.Pool({ ...template.owner, database: runName, max: 2, application_name: 'checks', types })
@@ -66,7 +64,7 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
       })
       sessions.add(session)
       if (scheduler.now() < awayUntil) {
-        onStrike(link.from, databaseName, 'away')
+        onEffect(link.from, databaseName, 'away')
         link.reset()
       }
       return {
@@ -83,7 +81,7 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
     if (!fault) return undefined
     fault.times -= 1
     if (fault.times === 0) faults.splice(faults.indexOf(fault), 1)
-    onStrike(from, databaseName, fault.kind)
+    onEffect(from, databaseName, fault.kind)
     return fault.kind
   }
   function onStatement(link: EndpointLink, what: string, answer: Buffer | string): void {
@@ -137,13 +135,13 @@ export async function openDatabase({ scheduler, network, template, seed, epochMs
       const session = own[place % own.length]
       if (!session) return
       sessions.delete(session)
-      onStrike(from, databaseName, 'ended')
+      onEffect(from, databaseName, 'ended')
       // The next event waits for the real server.
       scheduler.schedule(administrator, scheduler.now(), 'ends a session', () => runIn(undefined, () => session.end()))
     },
     /** All connections are lost, and new ones refused for a time. */
     away(forMs: number): void {
-      for (const { from } of sessions) onStrike(from, databaseName, 'away')
+      for (const { from } of sessions) onEffect(from, databaseName, 'away')
       network.resetConnections(databaseName)
       awayUntil = Math.max(awayUntil, scheduler.now() + forMs * 1_000)
     },

@@ -100,7 +100,7 @@ export function createConnections({ scheduler, faults, onActivity, onDouble }: P
 
   /** Everything that is sent goes through here. What follows something that is held back waits behind it. */
   function send(connection: Connection, direction: Direction, message: Message): void {
-    const fault = faults.strike([direction === connection.toServer ? 'hold' : 'hold-answer'], connection)
+    const fault = faults.takeEffect([direction === connection.toServer ? 'hold' : 'hold-answer'], connection)
     if (fault && !direction.held) {
       direction.held = []
       faults.whenRemoved(fault, () => {
@@ -125,7 +125,7 @@ export function createConnections({ scheduler, faults, onActivity, onDouble }: P
   function sendRequest(connection: Connection, bytes: Buffer): void {
     const kinds: FaultKind[] = ['reset-before', 'reset-after', 'delay', 'delay-answer']
     if (connection.to !== databaseName) kinds.push('double')
-    const fault = faults.strike(kinds, connection)
+    const fault = faults.takeEffect(kinds, connection)
     if (fault?.kind === 'reset-before') {
       reset(connection)
       return

@@ -1,4 +1,4 @@
-// The faults of the simulated network: which of them strikes a connection or what is sent over it, and what waits for the end
+// The faults of the simulated network: which of them takes effect on a connection or on what is sent over it, and what waits for the end
 // of one.
 import type { Draws } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'
@@ -34,15 +34,15 @@ export type Fault = {
 
 export type ActiveFault = Fault & { fired: number; remove(): void }
 
-/** A fault has really struck what one process sends to another. */
-export type OnStrike = (from: string, to: string, kind: string) => void
+/** A fault has taken effect on what one process sends to another. */
+export type OnEffect = (from: string, to: string, kind: string) => void
 
-/** What a fault may strike, with the generator for its chance. */
+/** What a fault may take effect on, with the generator for its chance. */
 export type Target = { from: string; to: string; draws: Draws }
 
 export type Faults = ReturnType<typeof createFaults>
 
-export function createFaults(scheduler: Scheduler, onStrike: OnStrike) {
+export function createFaults(scheduler: Scheduler, onEffect: OnEffect) {
   const active: ActiveFault[] = []
   const waiting: { fault: ActiveFault; release(): void }[] = []
 
@@ -61,13 +61,13 @@ export function createFaults(scheduler: Scheduler, onStrike: OnStrike) {
       return added
     },
     /** The first that applies; its chance is drawn only then, so that a fault for others changes nothing here. */
-    strike(kinds: FaultKind[], { from, to, draws }: Target): ActiveFault | undefined {
+    takeEffect(kinds: FaultKind[], { from, to, draws }: Target): ActiveFault | undefined {
       for (const fault of active) {
         if (!kinds.includes(fault.kind)) continue
         if ((fault.from ?? from) !== from || (fault.to ?? to) !== to) continue
         if (fault.chance !== undefined && !draws.chance(fault.chance)) continue
         fault.fired += 1
-        onStrike(from, to, fault.kind)
+        onEffect(from, to, fault.kind)
         scheduler.note('network', `fault ${fault.kind} ${from}>${to}`)
         // What is held back waits for the fault to be removed.
         if (fault.fired === fault.times && !fault.kind.startsWith('hold')) remove(fault)

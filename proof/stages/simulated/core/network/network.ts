@@ -6,7 +6,7 @@ import { createDraws } from '../random.ts'
 import type { Owner, Scheduler } from '../scheduler.ts'
 import { SimulatedSocket } from '../socket.ts'
 import { type Connection, createConnections, newDirection, type Receiver } from './connections.ts'
-import { createFaults, type OnStrike, type Target } from './faults.ts'
+import { createFaults, type OnEffect, type Target } from './faults.ts'
 import { createListening, type Endpoint, type Listener, networkError } from './listening.ts'
 
 const connectUs = [20, 400] as const
@@ -14,11 +14,11 @@ const refusedUs = 20
 
 export type Network = ReturnType<typeof createNetwork>
 
-type Parts = { scheduler: Scheduler; seed: number; onActivity: () => void; onStrike: OnStrike }
+type Parts = { scheduler: Scheduler; seed: number; onActivity: () => void; onEffect: OnEffect }
 
-export function createNetwork({ scheduler, seed, onActivity, onStrike }: Parts) {
+export function createNetwork({ scheduler, seed, onActivity, onEffect }: Parts) {
   const listening = createListening()
-  const faults = createFaults(scheduler, onStrike)
+  const faults = createFaults(scheduler, onEffect)
   const connections = createConnections({ scheduler, faults, onActivity, onDouble: repeat })
   const attempts = new Map<string, number>()
   const kernel: Owner = { name: 'network', isAlive: true, heldBack: undefined }
@@ -89,14 +89,14 @@ export function createNetwork({ scheduler, seed, onActivity, onStrike }: Parts) 
     const what = `connects ${target.from}>${target.to}`
     const attempt = (): void => {
       if (!life.isAlive || socket.destroyed) return
-      const held = faults.strike(['hold'], target)
+      const held = faults.takeEffect(['hold'], target)
       if (held) {
         faults.whenRemoved(held, () => void scheduler.schedule(kernel, scheduler.now(), what, attempt))
         return
       }
       const listener = listening.listenerAt(port)
       const endpoint = listening.endpointAt(port)
-      const isRefused = faults.strike(['refuse'], target) !== undefined
+      const isRefused = faults.takeEffect(['refuse'], target) !== undefined
       const client = receiverOf(socket)
       const connection = isRefused
         ? undefined

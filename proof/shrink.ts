@@ -1,5 +1,5 @@
-// Makes a failing list of steps smaller: delta debugging over the steps, then simpler times, and the steps again at those
-// times. What is left fails in the same way, and does not without any one of its steps.
+// Makes what fails smaller, steps of a simulation or bytes: delta debugging, for steps also simpler times. What is left fails in
+// the same way, and does not without any one of its items.
 
 /** `fails`: whether these steps, in this order, still fail in the same way. */
 export type Trial<Item> = (items: Item[]) => Promise<boolean>
@@ -37,15 +37,26 @@ export async function withoutGroups<Item>(
 }
 
 /** The list without each of its parts. The last ones first: what came last is most often not needed. */
-function complementsOf<Item>(items: Item[], size: number): Item[][] {
-  const count = Math.ceil(items.length / size)
-  return Array.from({ length: count }, (_, place) => {
-    const part = count - 1 - place
-    return items.filter((_, index) => Math.floor(index / size) !== part)
-  })
+function* complementsOf<Item>(items: Item[], size: number): Generator<Item[]> {
+  for (let part = Math.ceil(items.length / size) - 1; part >= 0; part -= 1) yield items.toSpliced(part * size, size)
 }
 
-async function firstFailing<Item>(candidates: Item[][], fails: Trial<Item>): Promise<Item[] | undefined> {
+/** A finding that takes long to show would take hours to shrink. */
+const mostTriesOfBytes = 250
+const limitOfBytesMs = 10_000
+
+/** Null when even all of them do not fail again. */
+export async function minimizeBytes(bytes: Buffer, fails: (bytes: Buffer) => Promise<boolean>): Promise<Buffer | null> {
+  const endMs = performance.now() + limitOfBytesMs
+  let tries = 0
+  const tried: Trial<number> = async (candidate) => {
+    tries += 1
+    return tries <= mostTriesOfBytes && performance.now() < endMs && (await fails(Buffer.from(candidate)))
+  }
+  return (await fails(bytes)) ? Buffer.from(await minimize([...bytes], tried)) : null
+}
+
+async function firstFailing<Item>(candidates: Iterable<Item[]>, fails: Trial<Item>): Promise<Item[] | undefined> {
   for (const candidate of candidates) if (await fails(candidate)) return candidate
   return undefined
 }

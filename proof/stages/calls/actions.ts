@@ -1,5 +1,5 @@
-// The calls of the fault table. Each runs in its own simulated process over the two seams.
-
+// The actions to which faults are applied. Each runs in a process of its own, simulated by what it has: the two seams.
+import { silentLog } from '../../../harness/silent-log.ts'
 import { Refusal } from '../../../src/core/errors.ts'
 import { createTallies } from '../../../src/core/tallies.ts'
 import { createCredits } from '../../../src/credits/credits.ts'
@@ -17,18 +17,17 @@ import { insertNotification } from '../../../src/payments/recovery/notifications
 import { processNotifications } from '../../../src/payments/recovery/notifications.ts'
 import { recover } from '../../../src/payments/recovery/recover.ts'
 import { refund } from '../../../src/payments/refunds/refund.ts'
-import { silentLog } from '../../../test/support/database/database.ts'
 import { testSettings } from '../../../test/support/service/service.ts'
-import { type Crossings, createCrossings, type Strike } from './crossings.ts'
+import { createFaultyCalls, type FaultAt, type FaultyCalls } from './faulty-calls.ts'
 import { amount, held, reason, serviceId } from './givens.ts'
-import type { CallName, Scenario, Subject } from './scenario.ts'
+import type { ActionName, Scenario, Subject } from './scenario.ts'
 import type { World } from './world.ts'
 
 const minuteMs = 60_000
 
 const caller = { serviceId, mayManageHolds: false }
 
-const calls: Record<CallName, (context: PaymentContext, subject: Subject) => Promise<unknown>> = {
+const actions: Record<ActionName, (context: PaymentContext, subject: Subject) => Promise<unknown>> = {
   purchase: (context, { customerId, reference }) =>
     purchase(context, customerId, { packageType: 'STANDARD', paymentMethod: 'CARD', idempotencyKey: reference }),
   confirm: (context, { customerId, orderId, paymentKey }) =>
@@ -80,34 +79,34 @@ export type Clock = keyof typeof clocks
 
 export type Answer = { code: string; message: string | null; data: unknown }
 export type Attempt = {
-  call: CallName
-  crossings: Crossings
-  /** Null when there was none: the process had died or stalled. */
+  action: ActionName
+  calls: FaultyCalls
+  /** Null when there was none: the process had died or was paused. */
   answer: Answer | null
   finished: Promise<Answer>
 }
 
-/** Starts a simulated process over the seams, and makes one call to it. */
+/** Starts a simulated process over the seams, and lets it do one action. */
 export async function attempt(
   { connections, sandbox, openedAt }: World,
   subject: Subject,
   { alone = false, gateway: wrap = (gateway) => gateway }: Scenario,
-  call: CallName,
-  strike: Strike | null,
+  action: ActionName,
+  fault: FaultAt | null,
   clock: Clock = 'moved',
 ): Promise<Attempt> {
-  const crossings = createCrossings(strike, openedAt)
-  const database = createDatabase(crossings.connections(connections), silentLog)
-  const gateway = crossings.gateway(wrap(alone ? listingOnly(subject, sandbox.gateway) : sandbox.gateway))
+  const calls = createFaultyCalls(fault, openedAt)
+  const database = createDatabase(calls.connections(connections), silentLog)
+  const gateway = calls.gateway(wrap(alone ? listingOnly(subject, sandbox.gateway) : sandbox.gateway))
   const tallies = createTallies()
   const credits = createCredits(database, tallies)
   const parts = { database, gateway, credits, settings: clocks[clock], log: silentLog, tallies }
-  const finished = answerOf(() => calls[call](createPaymentContext(parts), subject))
-  const answer = await Promise.race([finished, crossings.cutOff.then(() => null)])
-  return { call, crossings, answer, finished }
+  const finished = answerOf(() => actions[action](createPaymentContext(parts), subject))
+  const answer = await Promise.race([finished, calls.cutOff.then(() => null)])
+  return { action, calls, answer, finished }
 }
 
-/** Hides the movements of earlier cells at the gateway. */
+/** Hides the movements of earlier cases at the gateway. */
 function listingOnly({ orderId }: Subject, gateway: Gateway): Gateway {
   return {
     ...gateway,
@@ -128,6 +127,6 @@ async function answerOf(request: () => Promise<unknown>): Promise<Answer> {
   }
 }
 
-export function isStalled({ crossings }: Attempt): boolean {
-  return crossings.fired() && (crossings.strike?.mode.startsWith('stall') ?? false)
+export function isPaused({ calls }: Attempt): boolean {
+  return calls.tookEffect() && (calls.fault?.kind.startsWith('paused') ?? false)
 }

@@ -1,38 +1,29 @@
 // The fault table of the gateway's notifications: a notification is stored once, and processing it, however often and by
 // however many processes, repairs the order once.
-import {
-  claimed,
-  closed,
-  compared,
-  confirmed,
-  lookedUp,
-  pending,
-  readForReview,
-  refunded,
-} from '../../proof/stages/calls/ends.ts'
-import type { Background, Books, Scenario } from '../../proof/stages/calls/scenario.ts'
-import { crossingTable } from '../../proof/stages/calls/table.ts'
+import { claimed, closed, compared, confirmed, lookedUp, pending, readForReview, refunded } from '../ends.ts'
+import type { Background, Books, Scenario } from '../scenario.ts'
 
 /** The worker claims open operations and notifications; both lead to the same result. */
 const worker = (unbegun: Books) => ({ jobs: ['recover', 'process'], unbegun }) satisfies Background
 
-const scenarios = {
+export const scenarios = {
   cancelledInDashboard: {
     title: '3: a notification of a cancellation made in the dashboard refunds the order',
     given: 'a confirmed order cancelled in the dashboard',
     notified: 'CANCELED',
-    call: 'process',
-    crossings: [...claimed, ...compared, 'payments.claimCancels', 'payments.finishOperations', ...compared, ...closed],
+    action: 'process',
+    calls: [...claimed, ...compared, 'payments.claimCancels', 'payments.finishOperations', ...compared, ...closed],
     ends: { ...refunded, notification: 'processed' },
     background: worker({ ...refunded, notification: 'processed' }),
     sends: ['confirm'],
+    followedBy: ['recover'],
   },
   lostCapture: {
     title: '4.2: a notification of a capture whose answer was lost confirms the order',
     given: 'a captured payment whose answer was lost',
     notified: 'DONE',
-    call: 'process',
-    crossings: [...claimed, ...readForReview, 'payments.claimLease', ...lookedUp, ...compared, ...closed],
+    action: 'process',
+    calls: [...claimed, ...readForReview, 'payments.claimLease', ...lookedUp, ...compared, ...closed],
     ends: { ...confirmed, notification: 'processed' },
     background: worker({ ...confirmed, notification: 'processed' }),
   },
@@ -40,8 +31,8 @@ const scenarios = {
     title: '4.2: a notification of a capture without a confirm of ours confirms the order',
     given: 'a capture outside this service',
     notified: 'DONE',
-    call: 'process',
-    crossings: [...claimed, ...compared, 'payments.claimConfirms', 'payments.finishOperations', ...compared, ...closed],
+    action: 'process',
+    calls: [...claimed, ...compared, 'payments.claimConfirms', 'payments.finishOperations', ...compared, ...closed],
     ends: { ...confirmed, notification: 'processed' },
     background: worker({ ...confirmed, notification: 'processed' }),
     sends: [],
@@ -50,8 +41,8 @@ const scenarios = {
     title: 'a notification of a state that the books already have changes nothing and calls no gateway',
     given: 'a confirmed order',
     notified: 'DONE',
-    call: 'process',
-    crossings: [...claimed, ...closed],
+    action: 'process',
+    calls: [...claimed, ...closed],
     ends: { ...confirmed, notification: 'nothing new' },
     background: worker({ ...confirmed, notification: 'nothing new' }),
   },
@@ -59,16 +50,16 @@ const scenarios = {
     title: 'a notification that the gateway does not confirm changes nothing',
     given: 'a confirmed order',
     notified: 'CANCELED',
-    call: 'process',
-    crossings: [...claimed, ...compared, ...closed],
+    action: 'process',
+    calls: [...claimed, ...compared, ...closed],
     ends: { ...confirmed, notification: 'agrees' },
     background: worker({ ...confirmed, notification: 'agrees' }),
   },
   stored: {
     title: 'a notification is stored once, and processed',
     given: 'a capture outside this service',
-    call: 'notify',
-    crossings: ['payments.insertNotification'],
+    action: 'notify',
+    calls: ['payments.insertNotification'],
     ends: { ...pending, answer: 'SUCCESS', payment: 'DONE', notification: null },
     background: {
       ...worker({ ...pending, payment: 'DONE' }),
@@ -78,8 +69,3 @@ const scenarios = {
     sends: [],
   },
 } satisfies Record<string, Scenario>
-
-const table = crossingTable()
-for (const scenario of Object.values<Scenario>(scenarios)) table.each(scenario)
-table.pairs(scenarios.cancelledInDashboard, 'recover')
-table.sum()

@@ -1,11 +1,9 @@
 // The fault table of reconciliation: with any fault in a run, another run by another process finds the movement of money
 // that is not in our books, and finds it once.
-
-import { compared, confirmed, failed, pending, refusingCancels, returning } from '../../proof/stages/calls/ends.ts'
-import type { Books, Scenario } from '../../proof/stages/calls/scenario.ts'
-import { crossingTable } from '../../proof/stages/calls/table.ts'
-import { noonOfLastDay } from '../../proof/stages/calls/world.ts'
-import type { Gateway } from '../../src/gateway/gateway.ts'
+import type { Gateway } from '../../../../src/gateway/gateway.ts'
+import { compared, confirmed, failed, pending, refusingCancels, returning } from '../ends.ts'
+import type { Books, Scenario } from '../scenario.ts'
+import { noonOfLastDay } from '../world.ts'
 
 /** The gateway's list shows movements with times that are earlier by this. */
 const listedEarlier =
@@ -26,7 +24,7 @@ const minutesAgo = listedEarlier(5 * 60_000)
 const adopted = [...compared, 'payments.claimConfirms', 'payments.finishOperations', ...compared]
 const returnRefused = [...compared, ...returning]
 
-const crossings = (begin: string[], reviewed: string[], slices: string) => [
+const callsOf = (begin: string[], reviewed: string[], slices: string) => [
   ...begin,
   'payments.listDoubtedOrders',
   'payments.renewReconciliation',
@@ -49,14 +47,14 @@ const anHour = 'payments.listApprovedOperations'
 
 const notInBooks: Books = { ...pending, payment: 'DONE' }
 
-const scenarios = {
+export const scenarios = {
   capture: {
     title: 'reconciliation finds a capture without a confirm of ours and confirms the order',
     given: 'a capture outside this service',
     alone: true,
-    call: 'reconcile',
+    action: 'reconcile',
     gateway: minutesAgo,
-    crossings: crossings(onRequest, adopted, anHour),
+    calls: callsOf(onRequest, adopted, anHour),
     ends: confirmed,
     background: { unbegun: notInBooks },
   },
@@ -64,11 +62,11 @@ const scenarios = {
     title: 'the reconciliation of a day finds a capture without a confirm of ours and confirms the order',
     given: 'a capture outside this service',
     alone: true,
-    call: 'reconcileDay',
+    action: 'reconcileDay',
     // The worker completes what a run has left open, not the next run.
     ending: 'left to the background',
     gateway: listedEarlier(Date.now() - noonOfLastDay().getTime()),
-    crossings: crossings(['payments.claimDailyReconciliation'], adopted, `${anHour} × 24`),
+    calls: callsOf(['payments.claimDailyReconciliation'], adopted, `${anHour} × 24`),
     ends: confirmed,
     background: { unbegun: notInBooks },
   },
@@ -77,13 +75,9 @@ const scenarios = {
       'reconciliation opens a discrepancy for money captured for a FAILED order when the gateway refuses to return it',
     given: 'a capture for an order that has expired',
     alone: true,
-    call: 'reconcile',
+    action: 'reconcile',
     gateway: (gateway) => refusingCancels(minutesAgo(gateway)),
-    crossings: crossings(onRequest, returnRefused, anHour),
+    calls: callsOf(onRequest, returnRefused, anHour),
     ends: { ...failed, answer: 'SUCCESS', payment: 'DONE', discrepancies: ['CAPTURED_FOR_FAILED_ORDER'] },
   },
 } satisfies Record<string, Scenario>
-
-const table = crossingTable()
-for (const scenario of Object.values<Scenario>(scenarios)) table.each(scenario)
-table.sum()
