@@ -851,7 +851,7 @@ with recursive target as (
   charge as (
     insert into adjustment_days as d (actor, day, credits, charges)
     select $7, (now() at time zone 'Asia/Seoul')::date, abs($8::bigint), array[$9::text] from covered
-    where abs($8::bigint) <= $10::bigint
+    where abs($8::bigint) between 1 and $10::bigint
     on conflict (actor, day) do update
     set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
     where $9::text <> all (d.charges) and d.credits + excluded.credits <= $10::bigint
@@ -862,6 +862,8 @@ with recursive target as (
     union all
     select d.actor from covered cross join adjustment_days d
     where d.actor = $7 and d.day = (now() at time zone 'Asia/Seoul')::date and $9::text = any (d.charges)
+    union all
+    select $7 from covered where $8::bigint = 0
   ),
   cause as (
     select $1::uuid as customer_id, 1::bigint as turn, $2::uuid as adjustment_id, $3::text as kind, $4::bigint as credits,
@@ -1020,7 +1022,7 @@ with recursive target as (
   charge as (
     insert into adjustment_days as d (actor, day, credits, charges)
     select $4, (now() at time zone 'Asia/Seoul')::date, abs($5::bigint), array[$6::text] from request
-    where abs($5::bigint) <= $7::bigint
+    where abs($5::bigint) between 1 and $7::bigint
     on conflict (actor, day) do update
     set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
     where $6::text <> all (d.charges) and d.credits + excluded.credits <= $7::bigint
@@ -1031,6 +1033,8 @@ with recursive target as (
     union all
     select d.actor from request cross join adjustment_days d
     where d.actor = $4 and d.day = (now() at time zone 'Asia/Seoul')::date and $6::text = any (d.charges)
+    union all
+    select $4 from request where $5::bigint = 0
   ),
   cause as (
     select customer_id, 1::bigint as turn, adjustment_id, kind, credits, null::bigint as reversed_entry,
@@ -1570,7 +1574,7 @@ with recursive input as (
 with charge as (
     insert into adjustment_days as d (actor, day, credits, charges)
     select $1, (now() at time zone 'Asia/Seoul')::date, abs($2::bigint), array[$3::text] from (values (1)) as given
-    where abs($2::bigint) <= $4::bigint
+    where abs($2::bigint) between 1 and $4::bigint
     on conflict (actor, day) do update
     set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
     where $3::text <> all (d.charges) and d.credits + excluded.credits <= $4::bigint
@@ -1581,6 +1585,8 @@ with charge as (
     union all
     select d.actor from (values (1)) as given cross join adjustment_days d
     where d.actor = $1 and d.day = (now() at time zone 'Asia/Seoul')::date and $3::text = any (d.charges)
+    union all
+    select $1 from (values (1)) as given where $2::bigint = 0
   ) select from charged;
 
 -- credits.endHolds
@@ -2820,7 +2826,7 @@ with covered as (
   charge as (
     insert into adjustment_days as d (actor, day, credits, charges)
     select $7, (now() at time zone 'Asia/Seoul')::date, abs($8::bigint), array[$9::text] from covered
-    where abs($8::bigint) <= $10::bigint
+    where abs($8::bigint) between 1 and $10::bigint
     on conflict (actor, day) do update
     set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
     where $9::text <> all (d.charges) and d.credits + excluded.credits <= $10::bigint
@@ -2831,6 +2837,8 @@ with covered as (
     union all
     select d.actor from covered cross join adjustment_days d
     where d.actor = $7 and d.day = (now() at time zone 'Asia/Seoul')::date and $9::text = any (d.charges)
+    union all
+    select $7 from covered where $8::bigint = 0
   )
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
   select $1, $2, $3, $4, $5, $6 from charged
@@ -2843,7 +2851,7 @@ with account as (
   charge as (
     insert into adjustment_days as d (actor, day, credits, charges)
     select $9, (now() at time zone 'Asia/Seoul')::date, abs($10::bigint), array[$11::text] from account
-    where abs($10::bigint) <= $12::bigint
+    where abs($10::bigint) between 1 and $12::bigint
     on conflict (actor, day) do update
     set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
     where $11::text <> all (d.charges) and d.credits + excluded.credits <= $12::bigint
@@ -2854,6 +2862,8 @@ with account as (
     union all
     select d.actor from account cross join adjustment_days d
     where d.actor = $9 and d.day = (now() at time zone 'Asia/Seoul')::date and $11::text = any (d.charges)
+    union all
+    select $9 from account where $10::bigint = 0
   )
   insert into adjustment_requests
     (customer_id, adjustment_id, kind, credits, reason, requested_by, discrepancy_id, order_id, amount)
@@ -4283,7 +4293,7 @@ with updated as (
   )
   select operator_id as "operatorId" from updated;
 
--- payments.acceptChargedPart
+-- payments.acceptPart
 with recursive target as (
     select customer_id, order_id, confirmed_at as not_before
     from orders
@@ -4318,7 +4328,7 @@ with recursive target as (
   charge as (
     insert into adjustment_days as d (actor, day, credits, charges)
     select $14, (now() at time zone 'Asia/Seoul')::date, abs($15::bigint), array[$16::text] from acceptable
-    where abs($15::bigint) <= $17::bigint
+    where abs($15::bigint) between 1 and $17::bigint
     on conflict (actor, day) do update
     set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
     where $16::text <> all (d.charges) and d.credits + excluded.credits <= $17::bigint
@@ -4329,6 +4339,8 @@ with recursive target as (
     union all
     select d.actor from acceptable cross join adjustment_days d
     where d.actor = $14 and d.day = (now() at time zone 'Asia/Seoul')::date and $16::text = any (d.charges)
+    union all
+    select $14 from acceptable where $15::bigint = 0
   ),
   accepted as (
     insert into payment_operations
@@ -4337,180 +4349,6 @@ with recursive target as (
     select customer_id, $3, $2, 'PART', 'APPROVED', $4, $5, $7, $6, moved_at, moved_at, $3, $3, moved_at,
            $13, $8, available - $6::bigint, true
     from acceptable cross join charged
-    on conflict do nothing
-    returning customer_id, operation_id, order_id, credits_held, opened_at, closed_at
-  ),
-  timed as (
-    update accounts a set moved_at = c.opened_at
-    from accepted c
-    where a.customer_id = c.customer_id
-      and not exists (select from accepted other where other.customer_id = c.customer_id and other.credits_held > 0)
-  ),
-  movement as (
-    select customer_id, m.turn, m.kind, m.delta * credits_held as delta, m.held_delta * credits_held as held_delta, order_id,
-           null::text as reference, operation_id as hold_id, null::text as service_id, m.events,
-           null::timestamptz as not_before
-    from accepted
-    cross join (values (1, 'HOLD', 0, 1, 0), (2, 'REFUND', -1, -1, 1)) as m (turn, kind, delta, held_delta, events)
-    where credits_held > 0
-  ),
-  step as (
-    select customer_id, 0::bigint as turn, false as is_moved, false as has_moved,
-           null::text as kind, 0::bigint as delta, 0::bigint as held_delta, null::text as order_id,
-           null::text as reference, null::uuid as hold_id, null::text as service_id,
-           balance, held, adjusted, null::bigint as adjusted_after, last_entry, last_hash, moved_at, low_credits,
-           low_steps, is_restricted, 0::bigint as first_event, last_event, null::bigint as low_step, false as is_empty
-    from account
-    union all
-    select s.customer_id, m.turn, would.fits, s.has_moved or would.fits,
-           m.kind, m.delta, w.held_delta, m.order_id, m.reference, m.hold_id, m.service_id,
-           n.balance, n.held, coalesce(j.adjusted_after, s.adjusted), j.adjusted_after, n.entry_number,
-           case when n.entry_number = s.last_entry then s.last_hash
-                when j.adjusted_after is null then ledger_entry_hash(
-                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id)
-                else ledger_entry_hash_adjusted(
-                  s.last_hash, s.customer_id, n.entry_number, m.kind, m.delta, n.balance, m.order_id, m.reference,
-                  s.moved_at, w.held_delta, n.held, m.hold_id, m.service_id, j.adjusted_after) end,
-           s.moved_at, s.low_credits, s.low_steps, s.is_restricted, s.last_event + 1,
-           s.last_event + case when would.fits
-             then m.events + (n.low_step is not null)::int + n.is_empty::int else 0 end,
-           n.low_step, n.is_empty
-    from step s
-    join movement m on m.customer_id = s.customer_id and m.turn = s.turn + 1
-    cross join lateral (select m.held_delta as held_delta) w
-    cross join lateral (
-      select l.available, s.balance - s.held as available_before,
-             l.available >= 0
-               and not (s.is_restricted and m.kind in ('SPEND', 'HOLD') and m.order_id is null) as fits
-      from (select s.balance - s.held + m.delta - w.held_delta as available) l
-      offset 0) would
-    cross join lateral (
-      select case when would.fits then s.balance + m.delta else s.balance end as balance,
-             case when would.fits then s.held + w.held_delta else s.held end as held,
-             case when would.fits and (m.delta <> 0 or w.held_delta <> 0)
-                  then s.last_entry + 1 else s.last_entry end as entry_number,
-             case when would.fits and would.available < would.available_before then least(
-               case when would.available < s.low_credits and would.available_before >= s.low_credits
-                    then s.low_credits end,
-               case when s.low_steps is not null then (
-                 select min(t.step) from unnest(s.low_steps) as t (step)
-                 where t.step < s.low_credits and would.available < t.step and would.available_before >= t.step) end)
-             end as low_step,
-             would.fits and would.available = 0 and would.available_before > 0 as is_empty
-      offset 0) n
-    cross join lateral (
-      select case when n.entry_number = s.last_entry then null
-                  when m.kind in ('GOODWILL', 'CORRECTION', 'REVERSAL') then greatest(0, least(s.adjusted + m.delta, n.balance))
-                  when s.adjusted > 0 then least(s.adjusted, n.balance) end as adjusted_after) j
-  ),
-  moved as (
-    select *, balance - held as available from step where is_moved
-  ),
-  changed as (
-    update accounts a
-    set balance = s.balance,
-        held = s.held,
-        adjusted = s.adjusted,
-        last_entry = s.last_entry,
-        last_hash = s.last_hash,
-        moved_at = s.moved_at,
-        last_event = s.last_event
-    from (select distinct on (customer_id) * from step order by customer_id, turn desc) s
-    where a.customer_id = s.customer_id and s.has_moved
-  ),
-  entry as (
-    insert into ledger_entries
-      (customer_id, entry_number, kind, delta, balance_after, order_id, reference, created_at, held_delta, held_after,
-       hold_id, service_id, entry_hash, adjusted_after)
-    select customer_id, last_entry, kind, delta, balance, order_id, reference, moved_at, held_delta, held, hold_id,
-           service_id, last_hash, adjusted_after
-    from moved
-    where delta <> 0 or held_delta <> 0
-    returning customer_id, entry_number, kind, order_id, hold_id, created_at
-  ),
-  decided as (
-    update adjustment_requests r
-    set state = 'APPROVED', decided_by = $11, decided_at = a.closed_at
-    from accepted a
-    where r.customer_id = a.customer_id and r.adjustment_id = $10
-  ),
-  event as (
-    select customer_id, first_event as event_number, 'credits.adjusted' as type,
-           json_build_object('customerId', customer_id, 'kind', 'PART', 'credits', delta, 'balance', available) as data,
-           moved_at
-    from moved
-    where kind = 'REFUND'
-    union all
-    select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
-           json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
-           moved_at
-    from moved
-    where low_step is not null
-    union all
-    select customer_id, last_event, 'credits.empty', json_build_object('customerId', customer_id, 'credits', available),
-           moved_at
-    from moved
-    where is_empty
-  ),
-  emitted as (
-    insert into events (customer_id, event_number, type, data, created_at)
-    select customer_id, event_number, type, data, moved_at from event
-    returning customer_id, event_number, type
-  ),
-  queued as (
-    insert into event_queues as q (customer_id, endpoint_id, next_event, last_event)
-    select customer_id, endpoint_id, min(event_number), max(event_number)
-    from emitted
-    join event_endpoints e on e.status <> 'REMOVED' and (e.types = '{}' or emitted.type = any (e.types))
-    group by customer_id, endpoint_id
-    order by customer_id, endpoint_id
-    on conflict (customer_id, endpoint_id) do update
-    set next_event = case when q.next_event > q.last_event then excluded.next_event else q.next_event end,
-        due_at = case when q.next_event > q.last_event then now() else q.due_at end,
-        last_event = excluded.last_event
-  )
-  select operation_id from accepted;
-
--- payments.acceptPart
-with recursive target as (
-    select customer_id, order_id, confirmed_at as not_before
-    from orders
-    where customer_id = $1 and order_id = $2 and status = 'CONFIRMED'
-    for no key update
-  ),
-  account as (
-    select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
-           a.restricted_at, a.restricted_at is not null as is_restricted,
-           a.balance - a.held as available, greatest(a.moved_at + interval '1 microsecond', named.not_before, clock_timestamp()) as moved_at
-    from (select customer_id, max(not_before) as not_before from target group by customer_id order by customer_id) named
-    cross join lateral (
-      select * from accounts a where a.customer_id = named.customer_id limit 1 for no key update
-    ) a
-  ),
-  request as (
-    select r.customer_id, r.adjustment_id
-    from account a
-    cross join lateral (
-      select * from adjustment_requests r
-      where r.customer_id = a.customer_id and r.adjustment_id = $10 limit 1 for no key update
-    ) r
-    where r.state = 'PENDING' and r.requested_by <> $11
-  ),
-  acceptable as (
-    select account.*
-    from account
-    cross join lateral (select amount from accepted_parts(customer_id, $2)) parts
-    where last_entry = $9 and available >= $6::bigint and parts.amount = $12
-      and ($10::uuid is null or exists (select from request))
-  ),
-  accepted as (
-    insert into payment_operations
-      (customer_id, operation_id, order_id, kind, state, payment_key, amount, reason, credits_held, opened_at, closed_at,
-       closed_by, holder_id, lease_until, gateway_code, transaction_key, total_credits, accepted)
-    select customer_id, $3, $2, 'PART', 'APPROVED', $4, $5, $7, $6, moved_at, moved_at, $3, $3, moved_at,
-           $13, $8, available - $6::bigint, true
-    from acceptable
     on conflict do nothing
     returning customer_id, operation_id, order_id, credits_held, opened_at, closed_at
   ),

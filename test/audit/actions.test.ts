@@ -514,7 +514,8 @@ async function forgePart(order: PartlyCancelled, credits: number): Promise<void>
   const lot = await findLot(database, customerId, orderId)
   const place = { transactionKey: null, atEntry: lot?.lastEntry ?? 0, acceptedBefore: 0, approval: null }
   const part = { customerId, orderId, paymentKey, discrepancyId, amount: 5_000, credits, reason: 'agreed', ...place }
-  assert.ok(await insertPart(database, part, undefined))
+  const uncharged = { customerId, adjustmentId: discrepancyId, kind: 'PART', credits: 0, actor: 'kim' } as const
+  assert.ok(await insertPart(database, part, uncharged, limits.perDay))
   await resolveDiscrepancies(database, [discrepancyId], 'agreed')
 }
 

@@ -531,7 +531,7 @@ test('won that another acceptance has booked meanwhile are not booked again, als
   const order = await buy()
   await service.sandbox.cancel(order.paymentKey, 5_000)
   const discrepancyId = await discrepancyIdOf(order)
-  const context = contextBefore('payments.acceptChargedPart', async () => {
+  const context = contextBefore('payments.acceptPart', async () => {
     // It is found again, as another one.
     await resolveDiscrepancies(service.payments.database, [discrepancyId], 'looked at')
     await accept(order, { credits: 0 })

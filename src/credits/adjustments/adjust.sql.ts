@@ -24,14 +24,14 @@ export type Adjustment = {
   actor: string
 }
 
-/** A day that is charged for it already allows it again. */
+/** A day that is charged for it already allows it again; no credits are not charged. */
 export const chargeDay = defineStep(
   sql`charged`,
   'credits.chargeDay',
   (rows) => sql`charge as (
     insert into adjustment_days as d (actor, day, credits, charges)
     select $1, (now() at time zone 'Asia/Seoul')::date, abs($2::bigint), array[$3::text] from ${rows}
-    where abs($2::bigint) <= $4::bigint
+    where abs($2::bigint) between 1 and $4::bigint
     on conflict (actor, day) do update
     set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
     where $3::text <> all (d.charges) and d.credits + excluded.credits <= $4::bigint
@@ -42,6 +42,8 @@ export const chargeDay = defineStep(
     union all
     select d.actor from ${rows} cross join adjustment_days d
     where d.actor = $1 and d.day = (now() at time zone 'Asia/Seoul')::date and $3::text = any (d.charges)
+    union all
+    select $1 from ${rows} where $2::bigint = 0
   )`,
 )
 

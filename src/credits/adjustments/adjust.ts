@@ -138,6 +138,7 @@ export async function approve(
 
 /** Throws when the day of the actor does not allow the charge, which was not made. */
 export async function refuseOverDailyLimit(database: Database, charge: Charge, perDay: number): Promise<void> {
+  if (charge.credits === 0) return
   const used = await findUsedToday(database, charge.actor)
   if (used + Math.abs(charge.credits) <= perDay || (await isCharged(database, charge))) return
   throw adjustmentRefusals.overDailyLimit(perDay, used)

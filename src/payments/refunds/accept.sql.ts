@@ -4,7 +4,7 @@
 import { type Charge, chargeDay, chargeValues } from '../../credits/adjustments/adjust.sql.ts'
 import { applyMovements, keepTimeOf, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
 import { type Database, isRestrictViolation, statement } from '../../db/database.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { cancelledAtGateway } from '../../gateway/gateway.ts'
 import type { OrderKey } from '../orders.sql.ts'
@@ -25,11 +25,10 @@ export type PartToAccept = OrderKey & {
   approval: { requestId: string; approver: string } | null
 }
 
-function acceptPart(charged?: (rows: Sql) => Sql): Sql {
-  const [chargeOfPart, fromCharged] = charged
-    ? [sql`\n  ${charged(sql`acceptable`)},`, sql` cross join charged`]
-    : [sql``, sql``]
-  return sql`with recursive target as (
+const acceptPartStatement = statement.ofCustomerAndStep(
+  'payments.acceptPart',
+  chargeDay,
+  (charged) => sql`with recursive target as (
     select customer_id, order_id, confirmed_at as not_before
     from orders
     where customer_id = $1 and order_id = $2 and status = 'CONFIRMED'
@@ -50,14 +49,15 @@ function acceptPart(charged?: (rows: Sql) => Sql): Sql {
     cross join lateral (select amount from accepted_parts(customer_id, $2)) parts
     where last_entry = $9 and available >= $6::bigint and parts.amount = $12
       and ($10::uuid is null or exists (select from request))
-  ),${chargeOfPart}
+  ),
+  ${charged(sql`acceptable`)},
   accepted as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, state, payment_key, amount, reason, credits_held, opened_at, closed_at,
        closed_by, holder_id, lease_until, gateway_code, transaction_key, total_credits, accepted)
     select customer_id, $3, $2, 'PART', 'APPROVED', $4, $5, $7, $6, moved_at, moved_at, $3, $3, moved_at,
            $13, $8, available - $6::bigint, true
-    from acceptable${fromCharged}
+    from acceptable cross join charged
     on conflict do nothing
     returning customer_id, operation_id, order_id, credits_held, opened_at, closed_at
   ),
@@ -85,13 +85,8 @@ function acceptPart(charged?: (rows: Sql) => Sql): Sql {
     where kind = 'REFUND'
     union all${lowCreditsEvents}
   ),${emitEvents}
-  select operation_id from accepted`
-}
-
-const acceptPartStatement = statement.ofCustomer('payments.acceptPart', acceptPart())
-const acceptChargedPartStatement = statement.ofCustomerAndStep('payments.acceptChargedPart', chargeDay, acceptPart)
-
-export type ChargeOfPart = { charge: Charge; perDay: number }
+  select operation_id from accepted`,
+)
 
 /**
  * False when the order, its credits or the request have changed, where it was accepted before, and where the day of the operator
@@ -100,7 +95,8 @@ export type ChargeOfPart = { charge: Charge; perDay: number }
 export async function insertPart(
   database: Database,
   part: PartToAccept,
-  charged: ChargeOfPart | undefined,
+  charge: Charge,
+  perDay: number,
 ): Promise<boolean> {
   const { customerId, orderId, discrepancyId, paymentKey, amount, credits, reason } = part
   const { transactionKey, atEntry, acceptedBefore } = part
@@ -121,9 +117,7 @@ export async function insertPart(
     cancelledAtGateway,
   ]
   try {
-    const accepted = charged
-      ? await database.run(acceptChargedPartStatement, [...values, ...chargeValues(charged.charge, charged.perDay)])
-      : await database.run(acceptPartStatement, values)
+    const accepted = await database.run(acceptPartStatement, [...values, ...chargeValues(charge, perDay)])
     return accepted.length > 0
   } catch (error) {
     // An operation that was opened in between, for example.

@@ -200,11 +200,10 @@ async function book(
   perDay: number,
 ): Promise<AcceptAnswer> {
   const { database, tallies } = context
-  const charged = charge.credits > 0 ? { charge, perDay } : undefined
-  if (await insertPart(database, part, charged)) tallies.credits.refunded += part.credits
+  if (await insertPart(database, part, charge, perDay)) tallies.credits.refunded += part.credits
   const answer = await findAnswer(context, part)
   if (answer) return answer
-  if (charged) await refuseOverDailyLimit(database, charge, perDay)
+  await refuseOverDailyLimit(database, charge, perDay)
   throw acceptRefusals.changed()
 }
 

@@ -158,7 +158,12 @@ async function acceptAs(
     { command: 'discrepancies accept', subject: discrepancyId, credits: taken.credits },
     async () => {
       assert.ok(
-        await insertPart(database, { customerId, ...payment, discrepancyId, ...taken, reason, ...place }, undefined),
+        await insertPart(
+          database,
+          { customerId, ...payment, discrepancyId, ...taken, reason, ...place },
+          { customerId, adjustmentId: discrepancyId, kind: 'PART', credits: 0, actor: 'kim' },
+          0,
+        ),
       )
       await resolveDiscrepancies(database, [discrepancyId], reason)
       return {}
