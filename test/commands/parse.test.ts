@@ -110,6 +110,12 @@ test('the distance counts letters that are added, left out, replaced and swapped
     assert.equal(distanceBetween(one, other), distance, `${one} ${other}`)
     assert.equal(distanceBetween(other, one), distance, `${other} ${one}`)
   }
+})
+
+test('the nearest word is meant where at most one letter in three is wrong, and at least one may be', () => {
   assert.equal(nearest('list', ['issue', 'last', 'list']), 'list')
-  assert.equal(nearest('xyz', ['issue', 'list']), undefined)
+  assert.deepEqual(
+    ['xyz', 'lift', 'acxizn', 'bcxizn', 'gs'].map((typed) => nearest(typed, ['go', 'lost', 'action'])),
+    [undefined, undefined, 'action', undefined, 'go'],
+  )
 })

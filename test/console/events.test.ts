@@ -40,8 +40,9 @@ async function newEndpoint(path = '/hooks?key=of-the-platform') {
   return { ...added, params: { endpointId: added.endpointId } }
 }
 
-test('an endpoint is added with each type once, fails, and is shown with what waits and each answer; after a retry, but not one of another customer, it is delivered', async () => {
+test('an endpoint is added with each type once, fails, and is shown with what waits for it alone and each answer; after a retry, but not one of another customer, it is delivered', async () => {
   const { params, endpointId, host } = await newEndpoint()
+  await newEndpoint('/other')
   const customer = await service.newCustomer()
   consumer.react = () => 500
   await customer.confirmedOrder()
@@ -136,25 +137,28 @@ test('a test event shows the answer and is in the action log with its outcome', 
   assert.deepEqual((await viewer.get('eventAttempts', { params })).attempts, [])
 })
 
-test('dead events are listed and sent again, all or one, which takes its customer beside its number; disabled, enabled, and removed with them', async () => {
+test('dead events of an endpoint are listed without those of others, and sent again, all or one, which takes its customer beside its number; disabled, enabled, and removed with them', async () => {
   const { params, endpointId } = await newEndpoint()
+  const other = await newEndpoint('/other')
   const customer = await service.newCustomer()
   const { customerId } = customer
   const { orderId } = await customer.confirmedOrder()
   for (let count = 0; count < 2; count += 1) await customer.confirmedOrder()
   await api.deliver()
-  await service.database.query(
-    `insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
-     select customer_id, $2, event_number, 80, 'HTTP 500' from events where customer_id = $1`,
-    [customerId, endpointId],
-  )
+  for (const each of [endpointId, other.endpointId]) {
+    await service.database.query(
+      `insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
+       select customer_id, $2, event_number, 80, $3 from events where customer_id = $1`,
+      [customerId, each, each === endpointId ? 'HTTP 500' : 'of another'],
+    )
+  }
   const page = await viewer.get('deadEvents', { params, query: { limit: '2' } })
   const rest = await viewer.get('deadEvents', { params, query: { limit: '2', cursor: page.nextCursor ?? '' } })
   assert.deepEqual(
-    [...page.dead, ...rest.dead].map(({ eventNumber }) => eventNumber),
-    [1, 2, 3],
+    [...page.dead, ...rest.dead].map(({ eventNumber, error }) => [eventNumber, error]),
+    [1, 2, 3].map((eventNumber) => [eventNumber, 'HTTP 500']),
   )
-  assert.deepEqual([page.dead[0]?.orderId, page.dead[0]?.error, rest.nextCursor], [orderId, 'HTTP 500', null])
+  assert.deepEqual([page.dead[0]?.orderId, rest.nextCursor], [orderId, null])
 
   assert.deepEqual(await admin.get('disableEndpoint', { params, body }), { endpointId, status: 'DISABLED' })
   const disabled = await support.get('resendDead', { params, body })
@@ -179,7 +183,7 @@ test('dead events are listed and sent again, all or one, which takes its custome
   }
 })
 
-test('a service token is issued with its scopes, listed without the token, suspended and activated', async () => {
+test('a service token is issued with its scopes and its name without the blanks around it, listed without the token, suspended and activated', async () => {
   const wanted = { ...body, name: ' captions ' }
   const { serviceId, scopes, token } = await admin.get('issueToken', { body: { ...wanted, scopes: ['read', 'spend'] } })
   assert.match(token, /^cst_/)
@@ -200,8 +204,8 @@ test('a service token is issued with its scopes, listed without the token, suspe
   assert.ok(!(await admin.request('actionLog')).text.includes(token))
 })
 
-test('a service has a budget over all customers, beside those of customers, none of which is removed as one of a service; on a cluster it is refused', async () => {
-  const budget = { ...body, value: 'captions', period: 'DAY', credits: 100 } as const
+test('a service has a budget over all customers, named without the blanks around it, beside those of customers, none of which is removed as one of a service; on a cluster it is refused', async () => {
+  const budget = { ...body, value: ' captions ', period: 'DAY', credits: 100 } as const
   const { budgetId, warnAt } = await admin.get('setServiceBudget', { body: budget })
   assert.equal(warnAt, 80)
   const budgets = async () => (await viewer.get('serviceBudgets')).budgets.map(({ scope, value }) => [scope, value])

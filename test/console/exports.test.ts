@@ -38,7 +38,7 @@ async function linesOf(response: Response): Promise<{ [name: string]: string }[]
   return lines.map((line) => Object.fromEntries(line.split(',').map((value, place) => [names[place] ?? '', value])))
 }
 
-test('the payments file has the operations approved in a range of Korean days, and their sum is the revenue', async () => {
+test('the payments file has the operations approved in a range of Korean days, each with its VAT to the nearest won, and their sum is the revenue', async () => {
   await customer.confirmedOrder('PRO')
   const cancelled = await customer.confirmedOrder('STANDARD')
   await customer.cancel(cancelled.paymentKey)
@@ -62,6 +62,7 @@ test('the payments file has the operations approved in a range of Korean days, a
   )
   assert.deepEqual([customerName, packageType, credits], [row?.name ?? '', 'STANDARD', '21'])
   assert.deepEqual([supply, vat, status, reason], ['-18182', '-1818', 'CANCELLED', 'changed my mind'])
+  assert.deepEqual([lines[0]?.supply, lines[0]?.vat], ['90909', '9091'])
   assert.equal(
     new Date(`${timeKst?.replace(' ', 'T')}+09:00`).getTime(),
     Math.floor(Date.parse(`${time}`) / 1_000) * 1_000,

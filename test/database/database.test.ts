@@ -11,6 +11,7 @@ import {
   createPool,
   type FailureKind,
   failureKind,
+  isTooSlow,
   retryScopeOf,
   statement,
 } from '../../src/db/database.ts'
@@ -83,6 +84,18 @@ const withoutState: [error: Error, kind: FailureKind][] = [
 for (const [error, kind] of withoutState) {
   test(`${error.name} "${error.message}" without a SQLSTATE is ${kind}`, () => assert.equal(failureKind(error), kind))
 }
+
+test('a batch is repeated row by row where one was locked for too long, input by input where one was refused; a slow statement is no lock', () => {
+  const causedBy = (state: string) => Object.assign(new Error('refused'), { cause: withState(state) })
+  assert.deepEqual(
+    [causedBy('55P03'), withState('23514'), causedBy('57014')].map((error) => [retryScopeOf(error), isTooSlow(error)]),
+    [
+      ['each-row', false],
+      ['each-input', false],
+      [undefined, true],
+    ],
+  )
+})
 
 /** Fails as scripted, then answers; an unused error would make the next test's count wrong. */
 function scriptedConnections(...errors: unknown[]) {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, test } from 'node:test'
 import pg from 'pg'
 import { silentLog } from '../../harness/silent-log.ts'
 import { createDatabase } from '../../src/db/database.ts'
-import { listMigrations, type Migration, migrate, missingMigrations } from '../../src/db/migrate.ts'
+import { changeSchema, listMigrations, type Migration, migrate, missingMigrations } from '../../src/db/migrate.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 let database: TestDatabase
@@ -140,6 +140,16 @@ test('a migration that waits for a lock lets other statements pass meanwhile, an
   for (let each = 0; each < 3; each += 1) await writer.query('insert into first default values')
   await reader.query('commit')
   assert.deepEqual(await waiting, ['0002_second.sql'])
+})
+
+test('a change of the schema that never gets its lock fails after sixty tries', async () => {
+  let tries = 58
+  const change = async () => {
+    tries += 1
+    throw Object.assign(new Error('locked'), { code: tries > 60 ? 'XX000' : '55P03' })
+  }
+  await assert.rejects(changeSchema(await open(), change, 59), { code: '55P03' })
+  assert.equal(tries, 60)
 })
 
 test('a database that is ahead of this code is left alone', async () => {

@@ -9,6 +9,7 @@ import { pino } from 'pino'
 import { head, parseAnswer } from '../../harness/raw-http.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
+import { onThisMachine } from '../../src/listeners/listen.ts'
 
 /** `/slow` answers when the test releases it, `/work` at once; both are counted. */
 async function start(t: TestContext, requestsPerConnection = 100_000) {
@@ -106,14 +107,16 @@ test('with thousands of pipelined requests on one connection some are served, an
   assert.equal(codes().length, handled.work + 1)
 })
 
-test('a connection closes after its last allowed request, and no sooner', async (t) => {
-  const { open, handled, release } = await start(t, 3)
+test('a connection closes after its last allowed request, also one that is refused, and no sooner', async (t) => {
+  const { open, handled, release } = await start(t, 4)
   const { socket, closed, codes } = await open()
-  socket.write(head('GET /slow') + head('GET /nowhere') + work)
+  socket.write(head('GET /slow') + head('GET /nowhere') + work + head('GET /nowhere'))
   while (handled.slow === 0) await sleep(5)
   release()
+  while (codes().length < 4) await sleep(5)
+  socket.end(work)
   await closed
-  assert.deepEqual(codes(), ['SUCCESS', 'NOT000', 'SUCCESS'])
+  assert.deepEqual(codes(), ['SUCCESS', 'NOT000', 'SUCCESS', 'NOT000'])
 })
 
 for (const [name, sent] of [
@@ -164,4 +167,9 @@ test('a connection that was opened before a shutdown and not yet accepted is ans
   socket.write(work)
   await Promise.all([stopped, closed])
   assert.deepEqual(codes(), ['SUCCESS'])
+})
+
+test('a listener on all addresses is reached at the local one of the same family', () => {
+  const reached = ['http://0.0.0.0:80', 'http://[::]:80', 'http://10.0.0.1:80'].map(onThisMachine)
+  assert.deepEqual(reached, ['http://127.0.0.1:80', 'http://[::1]:80', 'http://10.0.0.1:80'])
 })

@@ -30,7 +30,7 @@ import { copiedTables, loadInto } from '../../src/db/copy/load.ts'
 import { withSnapshot } from '../../src/db/copy/source.ts'
 import { connectTo, openDatabase, reach } from '../../src/db/open.ts'
 import { bookkeeper, writeBooks } from '../support/database/books.ts'
-import { bareCall, emptyDatabase } from '../support/database/copying.ts'
+import { bareCall, emptyDatabase, rewritten } from '../support/database/copying.ts'
 import { createTestDatabase, type OwnTestDatabase, type TestDatabase } from '../support/database/database.ts'
 
 const wholeFile = { after }
@@ -125,7 +125,7 @@ test('after a move that fails before its last step neither database is served', 
   await assert.rejects(openDatabase({ ...from, use: 'service' }), /has moved to/)
 })
 
-test('a restored database that fails its audit is not served', async (t) => {
+test('a restored database that fails its audit is not served, and its restore has failed by its action log', async (t) => {
   const [broken, target] = [await createTestDatabase(), await emptyDatabase(t)]
   defer(t, () => broken.drop())
   await writeBooks(bookkeeper(broken.pool))
@@ -189,7 +189,7 @@ test('a file created under the name of the backup at the last moment is not over
   )
 })
 
-test('a backup made without the key secret reports the secret as not known, and so does its restore', async (t) => {
+test('a backup made without the key secret reports the secret as not known, and so does its restore, also of one by an earlier version', async (t) => {
   const unchecked = join(directory, 'unchecked.backup')
   const made = await backup(
     bareCall({ to: books.connection, dataDir: directory, values: { to: unchecked }, peppers: undefined }),
@@ -199,7 +199,10 @@ test('a backup made without the key secret reports the secret as not known, and 
   const { header, close } = await openBackup(unchecked)
   close()
   assert.equal(header.secretChecks, 'not known')
-  for (const result of [made, (await confirmRestore(call))?.preview, await restore(call)]) {
+  const from = rewritten(t, unchecked, (text) => text.replace('"secretChecks":"not known"', '"secretChecks":[]'))
+  const earlier = bareCall({ to: connection, dataDir: directory, values: { from } })
+  const previews = await Promise.all([call, earlier].map(async (each) => (await confirmRestore(each))?.preview))
+  for (const result of [made, ...previews, await restore(call)]) {
     assert.match((result as { secrets: string }).secrets, /^not known: where the backup was taken there was neither/)
   }
 })

@@ -142,6 +142,8 @@ test('an incomplete file, a file that is no backup and one of a newer version ar
   flipped.writeUInt8(flipped.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1)
   const changed = rewritten(t, file, (text) => text.replace('\tACTIVE\t', '\tACTIVF\t'))
   const shortened = rewritten(t, file, (text) => text.slice(0, text.lastIndexOf('{"sums"')))
+  const unsummed = rewritten(t, file, (text) => text.replace(/,\{"table":[^{]*\]\}\n$/, ']}\n'))
+  const followed = rewritten(t, file, (text) => `${text}{"sums":[]}\n`)
   for (const [from, message] of [
     [
       writeFile('half', bytes.subarray(0, bytes.length >> 1)),
@@ -150,6 +152,8 @@ test('an incomplete file, a file that is no backup and one of a newer version ar
     [writeFile('flipped', flipped), /flipped is not a complete backup \(.*\): nothing was changed/],
     [changed, /is not a complete backup \(the rows of \w+ do not match their sum\)/],
     [shortened, /is not a complete backup \(it ends too early\)/],
+    [unsummed, /is not a complete backup \(tables are missing\)/],
+    [followed, /is not a complete backup \(something follows its end\)/],
     [writeFile('text', 'no backup'), /text is not a complete backup \(incorrect header check\)/],
     [fromNewerVersion, /made by a newer version, with 9999_of_tomorrow\.sql: use that version/],
     [edited, /0001_credits\.sql was edited/],
@@ -157,6 +161,44 @@ test('an incomplete file, a file that is no backup and one of a newer version ar
   ] as const) {
     await assertRefusedUntouched(target, from, message)
   }
+})
+
+test('a database that a newer version has migrated is backed up by that version alone', async (t) => {
+  const newer = await createTestDatabase()
+  defer(t, () => newer.drop())
+  await newer.query(`insert into schema_migrations values (9999, '9999_of_tomorrow.sql', 'unknown')`)
+  const to = join(directory, 'newer.backup')
+  const call = bareCall({ to: newer.connection, dataDir: directory, values: { to } })
+  await assert.rejects(backup(call), /is of a newer version: take the backup with that version/)
+  assert.ok(!fs.existsSync(to))
+})
+
+test('columns in another order are refused, and rows that are not read back as they were sent', async (t) => {
+  const target = await emptyDatabase(t)
+  const swapped = rewritten(t, file, (text) =>
+    text.replace('"columns":["customer_id","name"', '"columns":["name","customer_id"'),
+  )
+  await assert.rejects(restoreInto(target, swapped), /The table customers has other columns/)
+  const { source, close } = await openBackup(file)
+  async function* tables() {
+    for await (const each of source.tables()) {
+      async function* padded() {
+        for await (const chunk of each.rows)
+          yield Buffer.from(chunk.toString('latin1').replaceAll('\tCARD\t', '\tCARD\t0'), 'latin1')
+      }
+      yield { ...each, rows: padded() }
+    }
+  }
+  const client = new pg.Client(target.connection)
+  await client.connect()
+  const loading = { place: 'x', onProgress: () => undefined, signal: new AbortController().signal }
+  await assert.rejects(
+    loadInto(client, { ...loading, source: { ...source, tables } }),
+    /The table orders is not what was sent/,
+  )
+  await client.end()
+  close()
+  assert.deepEqual(await target.query('select from customers'), [])
 })
 
 test('a target with rows is refused and keeps them; one with empty tables is filled', async (t) => {
@@ -231,6 +273,14 @@ test('a restore or a backup that is stopped leaves nothing unfinished', async (t
     fs.readdirSync(directory).filter((name) => name.startsWith('stopped')),
     [],
   )
+})
+
+test('a backup removes what a killed one of its name has left, and not what another process is writing', async () => {
+  const to = join(directory, 'left.backup')
+  for (const pid of [2 ** 22 + 1, process.ppid]) fs.writeFileSync(`${to}.partial-${pid}-0`, '')
+  await backup(bareCall({ to: books.connection, dataDir: directory, values: { to } }))
+  const left = fs.readdirSync(directory).filter((name) => name.startsWith('left'))
+  assert.deepEqual(left, ['left.backup', `left.backup.partial-${process.ppid}-0`])
 })
 
 test('a backup does not overwrite a file, and is readable by its owner alone', async () => {
@@ -326,17 +376,19 @@ test('sessions and failed sign-ins are in no backup, and are not restored from a
   await assert.rejects(restore(call), /is not empty \(sign_in_failures has rows\)/)
 })
 
-/** Several of every credential that can be withdrawn: some of them are, after the backup. */
+/** Several of every credential that can be withdrawn: some of them are, two of them before the backup. */
 const credentials = `
   insert into customers (customer_id) values ('11111111-1111-4111-8111-111111111111');
   insert into api_keys (key_id, customer_id, pepper_version, key_hash, last_four)
-    select 'key_' || n, '11111111-1111-4111-8111-111111111111', 1, sha256(n::text::bytea), 'abcd' from generate_series(1, 2) n;
+    select 'key_' || n, '11111111-1111-4111-8111-111111111111', 1, sha256(n::text::bytea), 'abcd' from generate_series(1, 3) n;
   insert into service_tokens (service_id, name, pepper_version, token_hash, last_four)
     select 'svc_' || n, 'analyses', 1, sha256(n::text::bytea), 'abcd' from generate_series(1, 2) n;
   insert into event_endpoints (endpoint_id, url, types, secrets)
     select 'end_' || n, 'https://example.com/', '{}', '["sealed"]' from generate_series(1, 4) n;
   insert into operators (operator_id, name, role, password_hash)
-    select 'op_' || n, 'kim' || n, 'admin', '$scrypt$1' from generate_series(1, 4) n`
+    select 'op_' || n, 'kim' || n, 'admin', '$scrypt$1' from generate_series(1, 5) n;
+  update api_keys set status = 'SUSPENDED' where key_id = 'key_3';
+  update operators set status = 'SUSPENDED' where operator_id = 'op_5'`
 const withdrawals = `
   update api_keys set status = 'SUSPENDED' where key_id = 'key_1';
   update service_tokens set status = 'SUSPENDED' where service_id = 'svc_1';
@@ -345,11 +397,12 @@ const withdrawals = `
   update operators set status = 'SUSPENDED' where operator_id = 'op_1';
   update event_endpoints set secrets = '["another"]' where endpoint_id = 'end_3';
   update operators set role = 'viewer', password_hash = '$scrypt$2', password_set_at = now() where operator_id = 'op_2';
-  update operators set password_hash = '$scrypt$2', password_set_at = now() where operator_id = 'op_3'`
+  update operators set password_hash = '$scrypt$2', password_set_at = now() where operator_id = 'op_3';
+  update operators set role = 'viewer' where operator_id = 'op_5'`
 
 type Restored = { ok: boolean; revived: string | Record<string, string>[] }
 
-test('a restore lists the credentials suspended or removed since the backup, each with the command that repeats it', async (t) => {
+test('a restore lists the credentials suspended or removed since the backup, none that was before, each with the command that repeats it; the action log has no password of the old database', async (t) => {
   const [old, target] = [await createTestDatabase(), await emptyDatabase(t)]
   defer(t, () => old.drop())
   await old.query(credentials)

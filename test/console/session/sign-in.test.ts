@@ -54,7 +54,7 @@ async function wrongPasswords(name: string, times: number, from?: string): Promi
 
 test('the right password starts a session: a cookie that no script can read and no other site can send, stored as its hash', async () => {
   const name = await newOperator(database, { role: 'finance' })
-  const answer = await api.signIn(` ${name.toUpperCase()} `)
+  const answer = await api.signIn(name)
   assertSuccess(answer, 200)
   const { endsAt, idleEndsAt, permissions: allowed, ...data } = answer.body.data
   assert.deepEqual(data, { name, role: 'finance', mustChangePassword: false })
@@ -78,6 +78,13 @@ test('the right password starts a session: a cookie that no script can read and 
     await other.request('session', { cookie: cookieOf({ headers: new Headers({ 'set-cookie': `${secure}` }) }) }),
     200,
   )
+})
+
+test('an operator signs in with the name in capitals and with blanks around it, and never with the password in another case', async () => {
+  const name = await newOperator(database, {})
+  assertSuccess(await api.signIn(` ${name.toUpperCase()} `), 200)
+  assertRefused(await api.signIn(name, password.toUpperCase()), 'AUTH001')
+  await forget()
 })
 
 const agePassword = (name: string, hours: number) =>
