@@ -140,6 +140,32 @@ test('a captured payment of an order is confirmed, also when its key was refused
   assert.equal(await customer.status(orderId), 'CONFIRMED')
 })
 
+test('the payment of a refused confirm is looked at by every review: money that it has after all is returned', async () => {
+  const customer = await service.newCustomer()
+  const order = await orderInState(service, customer, 'FAILED')
+  const key = { customerId: customer.customerId, orderId: order.orderId }
+  assert.equal(await review(service.payments, key), 'agrees')
+  const { orderId, paymentKey, amount } = order
+  const payment: PaymentSnapshot = {
+    kind: 'payment',
+    paymentKey,
+    orderId,
+    amount,
+    currency: 'KRW',
+    money: 'kept',
+    status: 'DONE',
+    balance: amount,
+    transactionKey: 'transaction_seen',
+  }
+  overrides.fetchPayment = (requested) => (requested === paymentKey ? Promise.resolve(payment) : undefined)
+  overrides.cancel = async () => {
+    clear()
+    return { kind: 'approved', transactionKey: 'transaction_returned' }
+  }
+  assert.equal(await review(service.payments, key), 'repaired')
+  assert.deepEqual(await operationStates(service, orderId), ['CONFIRM REJECTED', 'RETURN APPROVED'])
+})
+
 test('an order that does not exist agrees', async () => {
   const { customerId } = await service.newCustomer()
   assert.equal(await review(service.payments, { customerId, orderId: 'ord_none' }, 'pay_none'), 'agrees')
