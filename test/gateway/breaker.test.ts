@@ -77,9 +77,12 @@ test('while a probe is pending, however long it takes, the other calls do not wa
   await control.setFaults([{ on: 'lookup', kind: 'hang-after', times: 1 }])
   nowMs += settings.probeAfterMs
   // It hangs until the gateway is closed.
-  const probe = opened.gateway.findConfirm(intent)
+  let isPending = true
+  const probe = opened.gateway.findConfirm(intent).finally(() => {
+    isPending = false
+  })
   for (let call = 0; call < 20; call += 1) assert.deepEqual(await opened.gateway.findConfirm(intent), heldBack)
-  assert.equal(opened.sent.count, 6)
+  assert.deepEqual([opened.sent.count, isPending], [6, true])
   await opened.gateway.close()
   assert.equal((await probe).kind, 'unknown')
   await control.clearFaults()
