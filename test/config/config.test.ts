@@ -439,7 +439,9 @@ for (const [environment, fault] of oneFault) {
   test(`the fault is reported as: ${fault}`, () => assert.deepEqual(faultsOf(environment), [fault]))
 }
 
-test('limits of adjustments that name a role twice, an unknown one, or no credits are refused', () => {
+test('limits of adjustments that name a role twice, an unknown one, or no credits are refused; a role that is left out adjusts nothing', () => {
+  const { limits } = readConfig({ ADJUSTMENT_LIMITS: 'finance=9' }).adjustments
+  assert.deepEqual(limits, { viewer: 0, support: 0, finance: 9, admin: 0 })
   for (const text of ['admin=7,admin=9', 'owner=7', 'admin=', 'admin=-1', 'admin=7,']) {
     const expected = 'ADJUSTMENT_LIMITS: expected credits per role and day, such as support=20,finance=500,admin=2000'
     assert.deepEqual(faultsOf({ ADJUSTMENT_LIMITS: text }), [expected], text)

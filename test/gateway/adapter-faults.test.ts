@@ -5,6 +5,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { until } from '../../harness/until.ts'
 import type { Gateway, Unknown } from '../../src/gateway/gateway.ts'
 import { closeAll } from '../support/closing.ts'
 import {
@@ -188,6 +189,47 @@ async function startNonAcceptingServer() {
     },
   }
 }
+
+test('a confirm that was given up while it waited for a connection is not sent afterwards', async () => {
+  const port = openPort(server.url, { maxConnections: 1, callTimeoutMs: 200, lookupTimeoutMs: 20_000 })
+  let release: () => void = assert.fail
+  server.play(
+    (response) => {
+      release = () => void response.end('{}')
+    },
+    answer(200, paymentObject()),
+  )
+  const lookup = port.gateway.findConfirm(intent)
+  await until('the lookup has arrived', () => server.requests.length === 1)
+  assertUnknown(await port.gateway.confirm(intent), 'TimeoutError')
+  release()
+  await lookup
+  await port.gateway.findCancel(intent)
+  assert.deepEqual(
+    server.requests.map(({ method }) => method),
+    ['GET', 'GET'],
+  )
+  await port.gateway.close()
+})
+
+test('a lookup and a list have their own time limits, not that of a call that moves money', async () => {
+  const [shortMs, longMs] = [200, 60_000]
+  const query = { from: new Date(0), to: new Date(1), after: null }
+  for (const limits of [
+    { callTimeoutMs: shortMs, lookupTimeoutMs: longMs, listTimeoutMs: longMs },
+    { callTimeoutMs: longMs, lookupTimeoutMs: shortMs, listTimeoutMs: longMs },
+    { callTimeoutMs: longMs, lookupTimeoutMs: longMs, listTimeoutMs: shortMs },
+  ]) {
+    const port = openPort(server.url, limits)
+    server.play(hang, hang, hang, hang)
+    const calls = [port.gateway.confirm(intent), port.gateway.cancel(intent), port.gateway.findConfirm(intent)]
+    const ends = [...calls, port.gateway.listMovements(query)].map((call, place) => call.then(() => place))
+    const first = await Promise.race(ends)
+    assert.equal(Object.values(limits).indexOf(shortMs), Math.max(0, first - 1))
+    await port.gateway.close()
+    await Promise.all(ends)
+  }
+})
 
 test('a server that answers before the request, and one that closes at once, are unknown', async () => {
   for (const onConnection of [

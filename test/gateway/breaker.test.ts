@@ -1,9 +1,8 @@
 // The circuit breaker in front of the gateway: while the gateway is down callers do not wait, and single calls probe
 // whether it is back. Over real HTTP to the sandbox.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, beforeEach, mock, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
-import { until } from '../../harness/until.ts'
 import { createTossGateway } from '../../src/gateway/toss/adapter.ts'
 import { withBreaker } from '../../src/gateway/toss/breaker.ts'
 import { createTossClient } from '../../src/gateway/toss/client.ts'
@@ -15,12 +14,27 @@ before(async () => {
 })
 after(() => sandbox.close())
 
-const settings = { failureShare: 0.5, windowMs: 1_000, minimumCallsPerSecond: 5, probeAfterMs: 200 }
-const limits = { connectTimeoutMs: 5_000, callTimeoutMs: 20_000, maxConnections: 32 }
-const intent = { orderId: 'order-1', paymentKey: 'unknown-payment', amount: 1000, idempotencyKey: 'key-1' }
+/** The clocks of the breaker: only a test moves them. */
+let nowMs = 0
+beforeEach(() => {
+  nowMs = Date.now()
+  for (const clock of [Date, performance]) mock.method(clock, 'now', () => nowMs)
+})
+afterEach(() => mock.restoreAll())
 
-function openGateway(apiUrl = sandbox.url, lookupTimeoutMs = 20_000) {
-  const client = createTossClient({ apiUrl, secretKey, ...limits, lookupTimeoutMs, listTimeoutMs: 5_000 })
+const settings = { failureShare: 0.5, windowMs: 1_000, minimumCallsPerSecond: 5, probeAfterMs: 200 }
+const limits = {
+  connectTimeoutMs: 5_000,
+  callTimeoutMs: 20_000,
+  lookupTimeoutMs: 20_000,
+  listTimeoutMs: 20_000,
+  maxConnections: 32,
+}
+const intent = { orderId: 'order-1', paymentKey: 'unknown-payment', amount: 1000, idempotencyKey: 'key-1' }
+const heldBack = { kind: 'unknown', code: 'GATEWAY_HELD_BACK' }
+
+function openGateway(apiUrl = sandbox.url) {
+  const client = createTossClient({ apiUrl, secretKey, ...limits })
   const sent = { count: 0 }
   const counting = {
     ...client,
@@ -32,66 +46,69 @@ function openGateway(apiUrl = sandbox.url, lookupTimeoutMs = 20_000) {
   return { gateway: createTossGateway(withBreaker(counting, settings, silentLog), silentLog), sent }
 }
 
-async function failUntilOpen({ gateway }: ReturnType<typeof openGateway>): Promise<void> {
-  await until('calls are held back', async () => {
-    const result = await gateway.findConfirm(intent)
-    return result.kind === 'unknown' && result.code === 'GATEWAY_HELD_BACK'
-  })
+/** The fifth failure within a second opens it. */
+async function failUntilOpen({ gateway, sent }: ReturnType<typeof openGateway>): Promise<void> {
+  for (let call = 0; call < 5; call += 1) await gateway.findConfirm(intent)
+  assert.equal(sent.count, 5)
+  assert.deepEqual(await gateway.findConfirm(intent), heldBack)
 }
 
-test('while the gateway is down calls are held back: unknown at once, and nothing is sent', async () => {
+test('while the gateway is down calls are held back: unknown at once, and nothing is sent but one probe after each pause', async () => {
   const opened = openGateway('http://127.0.0.1:1')
   await failUntilOpen(opened)
-  const before = opened.sent.count
-  for (let call = 0; call < 100; call += 1) {
-    assert.deepEqual(await opened.gateway.findConfirm(intent), { kind: 'unknown', code: 'GATEWAY_HELD_BACK' })
+  for (const probes of [0, 1, 2]) {
+    for (const passedMs of [0, settings.probeAfterMs - 1]) {
+      nowMs += passedMs
+      for (let call = 0; call < 20; call += 1) assert.deepEqual(await opened.gateway.findConfirm(intent), heldBack)
+    }
+    assert.equal(opened.sent.count, 5 + probes)
+    nowMs += 1
+    assert.equal((await opened.gateway.findConfirm(intent)).kind, 'unknown')
   }
-  assert.ok(opened.sent.count - before <= 1, 'at most one probe was sent')
   assert.equal(opened.gateway.state().state, 'failing')
   await opened.gateway.close()
 })
 
 test('while a probe is pending, however long it takes, the other calls do not wait for it', async () => {
   const control = sandboxControl(sandbox.url)
-  await control.setFaults([{ on: 'lookup', kind: 'hang-after', times: 1_000 }])
-  const opened = openGateway(sandbox.url, 1_000)
-  await Promise.all(Array.from({ length: 20 }, () => opened.gateway.findConfirm(intent)))
+  await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 5 }])
+  const opened = openGateway()
   await failUntilOpen(opened)
-  const before = opened.sent.count
-  await until('one call is let through', () => {
-    // Not awaited: it hangs until its limit.
-    void opened.gateway.findConfirm(intent)
-    return opened.sent.count > before
+  await control.setFaults([{ on: 'lookup', kind: 'hang-after', times: 1 }])
+  nowMs += settings.probeAfterMs
+  // It hangs until the gateway is closed.
+  let isPending = true
+  const probe = opened.gateway.findConfirm(intent).finally(() => {
+    isPending = false
   })
-  const sent = opened.sent.count
-  for (let call = 0; call < 20; call += 1) {
-    assert.deepEqual(await opened.gateway.findConfirm(intent), { kind: 'unknown', code: 'GATEWAY_HELD_BACK' })
-  }
-  assert.equal(opened.sent.count, sent)
-  await control.clearFaults()
+  for (let call = 0; call < 20; call += 1) assert.deepEqual(await opened.gateway.findConfirm(intent), heldBack)
+  assert.deepEqual([opened.sent.count, isPending], [6, true])
   await opened.gateway.close()
+  assert.equal((await probe).kind, 'unknown')
+  await control.clearFaults()
 })
 
 test('once the gateway answers again calls go through', async () => {
   const control = sandboxControl(sandbox.url)
-  await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 1_000 }])
+  await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 5 }])
   const opened = openGateway()
   await failUntilOpen(opened)
-  await control.clearFaults()
-  await until('the gateway answers a call', async () => (await opened.gateway.findConfirm(intent)).kind === 'absent')
+  nowMs += settings.probeAfterMs
+  for (let call = 0; call < 5; call += 1) assert.equal((await opened.gateway.findConfirm(intent)).kind, 'absent')
   assert.equal(opened.gateway.state().state, 'answering')
   await opened.gateway.close()
 })
 
 test('a list is read again after the pause of a probe, also when no other call finds out that the gateway is back', async () => {
   const control = sandboxControl(sandbox.url)
-  await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 1_000 }])
+  await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 5 }])
   const opened = openGateway()
   await failUntilOpen(opened)
-  await control.clearFaults()
-  const query = { from: new Date(Date.now() - 60_000), to: new Date(), after: null }
-  assert.deepEqual(await opened.gateway.listMovements(query), { kind: 'unknown', code: 'GATEWAY_HELD_BACK' })
-  await until('the list is read', async () => (await opened.gateway.listMovements(query)).kind === 'page')
+  const query = { from: new Date(nowMs - 60_000), to: new Date(nowMs), after: null }
+  nowMs += settings.probeAfterMs - 1
+  assert.deepEqual(await opened.gateway.listMovements(query), heldBack)
+  nowMs += 1
+  assert.equal((await opened.gateway.listMovements(query)).kind, 'page')
   await opened.gateway.close()
 })
 
@@ -102,13 +119,16 @@ test('refusals are answers: they never open the breaker, however many there are'
   await opened.gateway.close()
 })
 
-test('an occasional failure does not open the breaker', async () => {
+test('a few failures open nothing: neither among many calls, nor alone, nor over a longer time', async () => {
   const control = sandboxControl(sandbox.url)
   const opened = openGateway()
-  for (let call = 0; call < 40; call += 1) {
-    if (call % 5 === 0) await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 1 }])
-    const result = await opened.gateway.findConfirm(intent)
-    assert.notEqual('code' in result && result.code, 'GATEWAY_HELD_BACK')
+  for (let call = 0; call < 50; call += 1) {
+    if (call === 40) nowMs += 10 * settings.windowMs
+    if (call > 40) nowMs += settings.windowMs / 4
+    if (call % 5 === 0 || call > 40) await control.setFaults([{ on: 'lookup', kind: 'error-before', times: 1 }])
+    await opened.gateway.findConfirm(intent)
+    assert.equal(opened.sent.count, call + 1)
   }
+  await control.clearFaults()
   await opened.gateway.close()
 })

@@ -189,7 +189,10 @@ test('the command migrate applies the migrations as the owner; before it a servi
     MIGRATION_DATABASE_URL: databaseUrl(database.connection),
   }
   const runs = await Promise.all([1, 2].map(() => runCommand(t, dataDir, ['migrate', '--json'], owner)))
-  for (const { code, stderr } of runs) assert.deepEqual([code, stderr], [0, ''])
+  // A slow run reports that it is still running.
+  for (const { code, stderr } of runs) {
+    assert.deepEqual([code, stderr.replace(/^(\{"progress":"[^"]*"\}\n)*/, '')], [0, ''])
+  }
   const applied = runs.flatMap(({ stdout }) => JSON.parse(stdout).applied.map((each: object) => Object.values(each)[0]))
   assert.deepEqual(
     applied.sort(),

@@ -7,7 +7,7 @@ import { newOrderId } from '../../src/core/ids.ts'
 import { withDiscrepancies } from '../../src/payments/books/bridge.sql.ts'
 import { type BridgeLine, createBridgeLines } from '../../src/payments/books/bridge.ts'
 import { findBalanceWith, insertMovements } from '../../src/payments/books/reconcile.sql.ts'
-import { type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
+import { isDoubtful, type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
 import {
   findDoubtsOfOrder,
   resolveDiscrepancies,
@@ -357,4 +357,14 @@ test('the balance of an unknown order is of its payment alone, with this movemen
   assert.equal(await findBalanceWith(database, cancel, [`rejected_${orderId}`]), 680)
   assert.equal(await findBalanceWith(database, moved('new', 'CAPTURE', 5), []), 1_000 - 299 - 20 - 4 + 5)
   await service.database.query('delete from gateway_movements where transaction_key like $1', [`%_${orderId}`])
+})
+
+test('a run is doubtful when a payment disagrees or is unknown, or when our copy has a movement that is not listed, or differs', () => {
+  const reviewed = { agrees: 1, repaired: 1, disagrees: 0, 'under way': 1, unknown: 0 }
+  const run = { reviewed, notListed: 0, listedDifferently: 0, foreign: 1 } as Reconciliation
+  assert.equal(isDoubtful(run), false)
+  for (const doubt of [{ notListed: 1 }, { listedDifferently: 1 }]) assert.equal(isDoubtful({ ...run, ...doubt }), true)
+  for (const doubt of [{ disagrees: 1 }, { unknown: 1 }]) {
+    assert.equal(isDoubtful({ ...run, reviewed: { ...reviewed, ...doubt } }), true)
+  }
 })

@@ -2,8 +2,10 @@
 // is reconciled later, and days before the first customer are never due.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
+import { silentLog } from '../../harness/silent-log.ts'
 import { bookCommands } from '../../src/commands/nouns/book-commands.ts'
 import { newOperationId } from '../../src/core/ids.ts'
+import { createDatabase } from '../../src/db/database.ts'
 import { closeDay } from '../../src/payments/books/close-day.ts'
 import { forgetMovements } from '../../src/payments/books/forget-movements.ts'
 import { claimDailyRun, renewRun } from '../../src/payments/books/reconcile.sql.ts'
@@ -173,6 +175,26 @@ for (const [what, to] of [
   })
 }
 
+test('a day is due half an hour after its end, and not before', async () => {
+  await setFirstCustomer(0)
+  const [day = ''] = await koreanDays(0)
+  for (const [minutes, due] of [
+    [29, undefined],
+    [30, day],
+  ] as const) {
+    const moment = new Date(Date.parse(day) + 86_400_000 + minutes * 60_000).toISOString()
+    const { pool } = service.database
+    const database = createDatabase(
+      {
+        query: ({ text, values }) => pool.query(text.replaceAll('now()', `'${moment}'::timestamptz`), values),
+      },
+      silentLog,
+    )
+    const run = await claimDailyRun(database, newOperationId(), 60_000)
+    assert.equal(run?.from.toISOString(), due, `${minutes} minutes after the end`)
+  }
+})
+
 test('a missed day is reconciled within a week, not later', async () => {
   await setFirstCustomer(30)
   const days = await koreanDays(7, 6, 5, 4, 3, 2, 1)
@@ -319,7 +341,7 @@ test('movements of the last second of a day are deleted with the others', async 
   ])
 })
 
-test('movements are deleted long after their day, if it was reconciled', async () => {
+test('movements are deleted long after their day, if the daily reconciliation of it has finished: a run on request is not enough', async () => {
   const { database, payments } = service
   const noonOf = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toISOString()
   const cases = [
@@ -327,8 +349,9 @@ test('movements are deleted long after their day, if it was reconciled', async (
     { day: 402, finished: false, kept: true },
     { day: 403, finished: null, kept: true },
     { day: 399, finished: true, kept: true },
+    { day: 404, finished: true, kept: true, cause: 'COMMAND' },
   ]
-  for (const { day, finished: isFinished } of cases) {
+  for (const { day, finished: isFinished, cause = 'DAILY' } of cases) {
     await database.query(
       `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
        values ($1, 'pay', 'order', 'CAPTURE', 1000, $2)`,
@@ -339,9 +362,9 @@ test('movements are deleted long after their day, if it was reconciled', async (
     await database.query(
       `insert into reconciliations
          (reconciliation_id, cause, from_time, to_time, holder_id, lease_until, finished_at, result)
-       values (gen_random_uuid(), 'DAILY', ${span}, gen_random_uuid(), now(),
+       values (gen_random_uuid(), $3, ${span}, gen_random_uuid(), now(),
          case when $2 then now() end, case when $2 then '{}'::jsonb end)`,
-      [noonOf(day), isFinished],
+      [noonOf(day), isFinished, cause],
     )
   }
   const left = async () => {

@@ -52,9 +52,10 @@ function list(movements: Movement[], overlap = 0): MovementQuery[] {
 
 const sum = (count: number) => (count * (count + 1)) / 2
 
-async function runs(): Promise<unknown[]> {
+async function runs(): Promise<{ cause?: string; finished?: boolean; isLeased?: boolean }[]> {
   return service.database.query(
-    'select cause, finished_at is not null as finished from reconciliations order by started_at',
+    `select cause, finished_at is not null as finished, lease_until > now() as "isLeased"
+     from reconciliations order by started_at`,
   )
 }
 
@@ -74,7 +75,8 @@ for (const [what, movedAt, overlap] of [
     )
     const [row] = await service.database.query('select count(*) as count from gateway_movements')
     assert.deepEqual(row, { count: 2_500 })
-    assert.deepEqual(await runs(), [{ cause: 'COMMAND', finished: true }])
+    const [{ cause, finished } = {}, ...others] = await runs()
+    assert.deepEqual([cause, finished, others], ['COMMAND', true, []])
   })
 }
 
@@ -111,7 +113,7 @@ test('a page that the gateway returns at the second attempt is used', async () =
   assert.equal((await reconcile(service.payments, { from, to })).movements, 1)
 })
 
-test('R8: a gateway that does not list its transactions: the run throws, has no result and is not finished', async () => {
+test('R8: a gateway that does not list its transactions: the run throws, has no result and is not finished; one on request shows at once that it has ended', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey, amount } = await customer.paidOrder()
   await service.sandbox.capture(paymentKey, orderId, amount)
@@ -130,6 +132,6 @@ test('R8: a gateway that does not list its transactions: the run throws, has no 
   assert.deepEqual(await operationStates(service, orderId), [])
   assert.deepEqual([await customer.status(orderId), await customer.status(confirmed.orderId)], ['PENDING', 'CONFIRMED'])
   assert.deepEqual([...(await openKinds(service, orderId)), ...(await openKinds(service, confirmed.orderId))], [])
-  const left = (await runs()) as { cause: string; finished: boolean }[]
-  assert.deepEqual(left.map(({ cause, finished }) => `${cause} ${finished}`).sort(), ['COMMAND false', 'DAILY false'])
+  const left = (await runs()).map(({ cause, finished, isLeased }) => `${cause} ${finished} ${isLeased}`)
+  assert.deepEqual(left.sort(), ['COMMAND false false', 'DAILY false true'])
 })

@@ -2,9 +2,11 @@
 // repaired, uncertain ones are left to an operator, and the totals are exact to the won.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { until } from '../../harness/until.ts'
 import { newOperationId, newOrderId } from '../../src/core/ids.ts'
 import type { PaymentSnapshot } from '../../src/gateway/gateway.ts'
 import { type Reconciliation, reconcile } from '../../src/payments/books/reconcile.ts'
+import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { movements, orderInState, spend } from '../support/service/orders.ts'
 import {
@@ -299,4 +301,56 @@ test('a payment cancelled in parts is booked by the refund of their sum', async 
   })
   assert.equal(after.reviewed.agrees, before.reviewed.agrees)
   assert.deepEqual(await openKinds(service, orderId), [])
+})
+
+test('payments of one order are reviewed one after the other, those of several orders at once; a review that fails is unknown and stops no other', async () => {
+  const customer = await service.newCustomer()
+  const orderOf = new Map<string, string>()
+  const [one, other] = [await customer.paidOrder(), await customer.paidOrder()]
+  const second = await service.sandbox.pay(one.orderId, one.amount)
+  for (const { orderId, paymentKey, amount } of [one, { ...one, paymentKey: second }, other]) {
+    await service.sandbox.capture(paymentKey, orderId, amount)
+    orderOf.set(paymentKey, orderId)
+  }
+  const underWay: string[] = []
+  let [atOnce, together] = [0, false]
+  overrides.fetchPayment = async (paymentKey) => {
+    const orderId = orderOf.get(paymentKey)
+    if (!orderId) return { kind: 'unknown', code: 'NOT_OF_THIS_TEST' }
+    together ||= underWay.includes(orderId)
+    underWay.push(orderId)
+    await until('both orders are under way', () => underWay.length === 2 || atOnce === 2)
+    atOnce = Math.max(atOnce, underWay.length)
+    underWay.splice(underWay.indexOf(orderId), 1)
+    if (paymentKey === other.paymentKey) throw new Error('a bug')
+    return { kind: 'unknown', code: 'ECONNRESET' }
+  }
+  const { reviewed } = await run()
+  assert.deepEqual([atOnce, together], [2, false])
+  assert.ok(reviewed.unknown >= 3)
+  assert.deepEqual([reviewed.repaired, await openKinds(service, one.orderId)], [0, []])
+})
+
+test('orders with open discrepancies are reviewed with every run, and are not counted in it', async () => {
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder()
+  const key = { customerId: customer.customerId, orderId }
+  await saveDiscrepancy(service.payments.database, { kind: 'SEEN_BEFORE', subject: orderId, order: key, detail: {} })
+  const { reviewed } = await reconcile(service.payments, { from: new Date(0), to: new Date(1_000_000) })
+  assert.deepEqual(reviewed, { agrees: 0, disagrees: 0, ...quiet })
+  assert.deepEqual(await openKinds(service, orderId), [])
+})
+
+test('an operation without a movement in the span whose order its review repairs counts as moved outside of the span', async () => {
+  overrides.listMovements = async () => ({ kind: 'page', movements: [], next: null })
+  const before = await run()
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey, amount } = await customer.confirmedOrder()
+  await service.sandbox.cancel(paymentKey)
+  const { reviewed, outsideCaptured, missingCaptured, lines } = await run()
+  assert.equal(await customer.status(orderId), 'REFUNDED')
+  assert.equal(reviewed.repaired, 1)
+  assert.equal(outsideCaptured, before.outsideCaptured + amount)
+  assert.equal(missingCaptured, before.missingCaptured)
+  assert.ok(!lines.some((line) => line.orderId === orderId))
 })

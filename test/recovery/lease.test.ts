@@ -203,6 +203,22 @@ test('however often a caller retries, no pause of the worker is longer than twic
   }
 })
 
+test('of more due operations than a process takes, it takes those that have been due for longest', async () => {
+  const due = [await openConfirm(), await openConfirm(), await openConfirm()]
+  await makeDue(service)
+  for (const [place, seconds] of [10, 30, 20].entries()) {
+    await service.database.query(
+      `update payment_operations set settle_at = now() - $2::int * interval '1 s' where order_id = $1`,
+      [due[place]?.orderId, seconds],
+    )
+  }
+  const claim = { limit: 1, leaseMs, firstPauseMs: 1_000, longestPauseMs: 300_000 }
+  for (const place of [1, 2, 0]) {
+    const [first] = await claimDueOperations(service.payments.database, { ...claim, holderId: crypto.randomUUID() })
+    assert.equal(first?.orderId, due[place]?.orderId)
+  }
+})
+
 test('a closed operation has no lease: it cannot be claimed, renewed or released, not even by its last holder', async () => {
   await openConfirm()
   const { database } = service.payments

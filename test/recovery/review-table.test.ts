@@ -186,12 +186,16 @@ const differences: [what: string, members: Partial<PaymentSnapshot>][] = [
   ['another currency', { currency: 'USD' }],
 ]
 for (const [what, members] of differences) {
-  test(`R4: a payment with ${what} is PAYMENT_DIFFERS whenever money is kept, and no credits move`, async () => {
+  test(`R4: a payment with ${what} is PAYMENT_DIFFERS, with what differs, whenever money is kept, and no credits move`, async () => {
     for (const status of orderStatuses) {
       for (const money of ['kept', 'partly returned'] as const) {
         const differs = disagrees('PAYMENT_DIFFERS')
-        const { cancels } = await check(status, 'other', differs, (subject) => paymentOf(subject, money, members))
+        const { cancels, paymentKey } = await check(status, 'other', differs, (subject) =>
+          paymentOf(subject, money, members),
+        )
         assert.deepEqual(cancels, [])
+        const [found] = await discrepanciesOf(service, paymentKey)
+        assert.partialDeepStrictEqual(found?.detail, { gateway: members })
       }
       await check(status, 'other', agrees, (subject) => paymentOf(subject, 'none', members))
     }

@@ -15,6 +15,7 @@ import {
   saveDiscrepancy,
 } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
+import { needsAttention } from '../../src/payments/recovery/review-order.ts'
 import { movements, orderInState } from '../support/service/orders.ts'
 import {
   createOverrides,
@@ -138,6 +139,40 @@ test('a captured payment of an order is confirmed, also when its key was refused
   const key = { customerId: customer.customerId, orderId }
   assert.equal(await review(service.payments, key, paymentKey), 'repaired')
   assert.equal(await customer.status(orderId), 'CONFIRMED')
+})
+
+test('the payment of a refused confirm is looked at by every review: money that it has after all is returned', async () => {
+  const customer = await service.newCustomer()
+  const order = await orderInState(service, customer, 'FAILED')
+  const key = { customerId: customer.customerId, orderId: order.orderId }
+  assert.equal(await review(service.payments, key), 'agrees')
+  const { orderId, paymentKey, amount } = order
+  const payment: PaymentSnapshot = {
+    kind: 'payment',
+    paymentKey,
+    orderId,
+    amount,
+    currency: 'KRW',
+    money: 'kept',
+    status: 'DONE',
+    balance: amount,
+    transactionKey: 'transaction_seen',
+  }
+  overrides.fetchPayment = (requested) => (requested === paymentKey ? Promise.resolve(payment) : undefined)
+  overrides.cancel = async () => {
+    clear()
+    return { kind: 'approved', transactionKey: 'transaction_returned' }
+  }
+  assert.equal(await review(service.payments, key), 'repaired')
+  assert.deepEqual(await operationStates(service, orderId), ['CONFIRM REJECTED', 'RETURN APPROVED'])
+})
+
+test('a review needs attention unless it agrees or has repaired: also while another process is at work', () => {
+  const results = ['agrees', 'repaired', 'disagrees', 'under way', 'unknown'] as const
+  assert.deepEqual(
+    results.filter((result) => needsAttention({ result })),
+    ['disagrees', 'under way', 'unknown'],
+  )
 })
 
 test('an order that does not exist agrees', async () => {
@@ -273,6 +308,26 @@ test('a discrepancy that recurs is a new one: the old one stays resolved', async
     assert.equal(await review(service.payments, key), 'agrees')
     assert.deepEqual(await openKinds(service, orderId), [])
   }
+})
+
+test('an open discrepancy that is seen again is not new: it keeps when it was found, and gets the present detail', async () => {
+  const { database } = service.payments
+  const subject = `pay_${crypto.randomUUID()}`
+  const save = (amount: number, kind = 'UNKNOWN_ORDER') =>
+    saveDiscrepancy(database, { kind, subject, order: null, detail: { amount } })
+  const rows = () =>
+    service.database.query<{ foundAt: Date }>(
+      `select kind, detail, found_at as "foundAt", last_seen_at > found_at as "isSeenAgain" from discrepancies
+       where subject = $1 order by kind desc`,
+      [subject],
+    )
+  assert.equal(await save(1), true)
+  const [{ foundAt } = {}] = await rows()
+  assert.deepEqual([await save(2), await save(3, 'MOVEMENT_DIFFERS')], [false, true])
+  assert.partialDeepStrictEqual(await rows(), [
+    { kind: 'UNKNOWN_ORDER', detail: { amount: 2 }, foundAt, isSeenAgain: true },
+    { kind: 'MOVEMENT_DIFFERS', detail: { amount: 3 }, isSeenAgain: false },
+  ])
 })
 
 test('a discrepancy is resolved once: a repetition with the same resolution finds it, another resolution does not', async () => {

@@ -5,6 +5,9 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
+import type { PaymentContext } from '../../src/payments/context.ts'
+import type { PublicationContext } from '../../src/transparency/publication/publish.ts'
+import { paymentJobs, publicationJobs } from '../../src/worker/jobs.ts'
 import { type Job, startWorker } from '../../src/worker/worker.ts'
 
 const hourMs = 3_600_000
@@ -120,4 +123,19 @@ test('stop does not wait for the pause between two runs', async () => {
   const worker = startWorker([job('resting', hourMs, () => false).made], silentLog)
   await sleep(5)
   await worker.stop()
+})
+
+test('orders expire and checkpoints are published at most a quarter of their time late, and both are looked at each minute at least', () => {
+  const everyMs = (jobs: Job[], name: string) => jobs.find((each) => each.name === name)?.everyMs
+  const payments = (pendingOrderLifetimeMs: number) =>
+    paymentJobs({ database: {}, settings: { pendingOrderLifetimeMs } } as PaymentContext, [])
+  const publication = (everySeconds: number) => publicationJobs({ settings: { everySeconds } } as PublicationContext)
+  assert.deepEqual(
+    [8_000, 24 * hourMs].map((ms) => everyMs(payments(ms), 'expire')),
+    [2_000, 60_000],
+  )
+  assert.deepEqual(
+    [8, 86_400].map((s) => everyMs(publication(s), 'publish checkpoint')),
+    [2_000, 60_000],
+  )
 })

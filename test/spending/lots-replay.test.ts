@@ -354,3 +354,136 @@ test('on 500 of them what is owed before a moment equals the replay: no entry of
     client.release(true)
   }
 })
+
+type Rule = {
+  rule: string
+  /** Oldest first: A, B, ... Of 10 credits for 10,000 won, unless they say otherwise. */
+  orders: Partial<OrderRow>[]
+  account: { balance: number; adjusted?: number; held?: number }
+  operations?: object[]
+  /** used / held / unused / taken back, value */
+  lots: string[]
+}
+const cancelled = { status: 'CANCELLED', rollback_entry: 9 }
+const refunded = (refund_shortfall: number) => ({ status: 'REFUNDED', refund_entry: 9, refund_shortfall })
+const standard = { amount: 20_000, credits: 21 }
+const rules: Rule[] = [
+  {
+    rule: 'the oldest order is used first: what is unspent is of the newest',
+    orders: [{}, {}],
+    account: { balance: 12 },
+    lots: ['A 8/0/2/0 2000', 'B 0/0/10/0 10000'],
+  },
+  {
+    rule: 'what was used of a cancelled order counts on the order after it, and a cancelled order has no value',
+    orders: [cancelled, {}],
+    account: { balance: 7 },
+    lots: ['A 0/0/0/10 0', 'B 3/0/7/0 7000'],
+  },
+  {
+    rule: 'what a refund did not take back stays used of its own order, without value',
+    orders: [refunded(4), {}],
+    account: { balance: 10 },
+    lots: ['A 4/0/0/6 0', 'B 0/0/10/0 10000'],
+  },
+  {
+    rule: 'credits in a hold that a refund did not take back are not used yet',
+    orders: [refunded(4)],
+    account: { balance: 4, held: 4 },
+    lots: ['A 0/4/0/6 0'],
+  },
+  {
+    rule: 'credits of adjustments are of no order',
+    orders: [{}],
+    account: { balance: 12, adjusted: 5 },
+    lots: ['A 3/0/7/0 7000'],
+  },
+  {
+    rule: 'bonus credits are used after those that were paid for, and have no value',
+    orders: [standard, standard],
+    account: { balance: 22 },
+    lots: ['A 20/0/1/0 0', 'B 0/0/21/0 20000'],
+  },
+  {
+    rule: 'an order that is used up is worth nothing, and not less by its bonus credits',
+    orders: [standard, standard],
+    account: { balance: 21 },
+    lots: ['A 21/0/0/0 0', 'B 0/0/21/0 20000'],
+  },
+  {
+    rule: 'a cancel or refund under way holds credits of its own order; holds of services take those that are used next',
+    orders: [{}, {}],
+    account: { balance: 20, held: 13 },
+    operations: [{ order_id: 'B', kind: 'CANCEL', state: 'OPEN', credits_held: 10 }],
+    lots: ['A 0/3/7/0 10000', 'B 0/10/0/0 10000'],
+  },
+  {
+    rule: 'an operation that has ended holds nothing: what services hold is of the order that is used next',
+    orders: [{}, {}],
+    account: { balance: 20, held: 3 },
+    operations: [{ order_id: 'B', kind: 'REFUND', state: 'REJECTED', credits_held: 10 }],
+    lots: ['A 0/3/7/0 10000', 'B 0/0/10/0 10000'],
+  },
+  {
+    rule: 'an order without the credits of an accepted part has less room, and less value by the part',
+    orders: [{}, {}],
+    account: { balance: 15 },
+    operations: [
+      { order_id: 'B', kind: 'PART', state: 'APPROVED', amount: 3_000, credits_held: 3, closed_at: new Date(0) },
+    ],
+    lots: ['A 2/0/8/0 8000', 'B 0/0/7/3 7000'],
+  },
+]
+
+for (const { rule, orders, account, operations = [], lots } of rules) {
+  test(rule, async () => {
+    const { client, insert } = await ownTables()
+    try {
+      const customer_id = crypto.randomUUID()
+      const rows = orders.map((order, place) => {
+        const confirmed_at = new Date(place * 1_000)
+        const given = { order_id: 'AB'[place], status: 'CONFIRMED', amount: 10_000, credits: 10, ...order }
+        return { customer_id, package_type: 'ANY', grant_entry: place + 1, confirmed_at, ...given }
+      })
+      await insert('orders', rows)
+      const ofCustomer = operations.map((operation) => ({ customer_id, ...operation }))
+      await insert('payment_operations', ofCustomer)
+      await insert('accounts', [{ customer_id, last_entry: 9, adjusted: 0, held: 0, ...account }])
+      const own = createDatabase(client, silentLog)
+      const line = ({ orderId, used, held, unused, takenBack, value }: Lot) =>
+        `${orderId} ${used}/${held}/${unused}/${takenBack} ${value}`
+      const listed = await listLots(own, customer_id, { below: null, limit: 10 })
+      assert.deepEqual(listed.map(line).reverse(), lots)
+      const single = await Promise.all(rows.map(({ order_id = '' }) => findLot(own, customer_id, order_id)))
+      assert.deepEqual(
+        single.map((lot) => lot && line(lot)),
+        lots,
+      )
+    } finally {
+      client.release(true)
+    }
+  })
+}
+
+test('more newer orders than are read at first still come before an older one', async () => {
+  const { client, insert } = await ownTables()
+  try {
+    const customer_id = crypto.randomUUID()
+    const orders = Array.from({ length: 121 }, (_, place) => {
+      const known = { customer_id, order_id: `${place}`, package_type: 'ANY', status: 'CONFIRMED', amount: 1_000 }
+      return { ...known, credits: 1, grant_entry: place + 1, confirmed_at: new Date(place) }
+    })
+    await insert('orders', orders)
+    const own = createDatabase(client, silentLog)
+    for (const [balance, unused] of [
+      [121, 1],
+      [120, 0],
+    ] as const) {
+      await client.query('truncate accounts')
+      await insert('accounts', [{ customer_id, last_entry: 121, adjusted: 0, held: 0, balance }])
+      assert.equal((await findLot(own, customer_id, '0'))?.unused, unused)
+    }
+  } finally {
+    client.release(true)
+  }
+})

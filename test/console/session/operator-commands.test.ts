@@ -59,7 +59,7 @@ test('a name can be used once', async () => {
   for (const each of list) assert.ok(!('passwordHash' in each) && !('firstPassword' in each))
 })
 
-test('role, reset, suspend and activate take effect on an operator who is signed in', async () => {
+test('role, reset, suspend and activate take effect on an operator who is signed in, and a suspended one is not counted', async () => {
   const { operatorId, firstPassword = '' } = await run('add', { role: 'viewer' }, 'park')
   const cookie = await api.enter('park', firstPassword)
   assert.deepEqual(await run('role', { role: 'finance' }, 'park'), { operatorId, name: 'park', role: 'finance' })

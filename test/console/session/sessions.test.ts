@@ -142,9 +142,10 @@ test('a new role is effective from the next request on', async () => {
   assertRefused(await other.request('operators', { cookie }), 'AUTH003')
 })
 
-test('a reset ends all sessions and invalidates the password', async () => {
+test('a reset ends all sessions and invalidates the password; the new one is a first password, which lapses by the time of the reset', async () => {
   const name = await newOperator(database, {})
   const cookie = await newSession(database, name)
+  await database.query(`update operators set password_set_at = now() - interval '1 year' where name = $1`, [name])
   const { firstPassword } = (await resetOperator(direct(), name)) ?? assert.fail()
   await assertSignedOut(cookie)
   assertRefused(await api.signIn(name), 'AUTH001')

@@ -131,10 +131,14 @@ test('a password that the operator has chosen never lapses: it signs in and can 
   assertSuccess(await api.request('changePassword', { cookie, body }), 200)
 })
 
-test('a password hashed at lower costs is rehashed, and stays valid', async () => {
+test('a password hashed at other costs, whichever of them differs, is rehashed, and stays valid', async () => {
   const name = await newOperator(database, {})
   const stored = () =>
     database.query<{ hash: string }>('select password_hash as hash from operators where name = $1', [name])
+  for (const costs of [{}, { N: 128 }, { r: 4 }, { p: 2 }]) {
+    const passwords = createPasswords({ N: 64, r: 8, p: 1, ...costs })
+    assert.equal(passwords.isOutdated(cheapHash(password)), Object.keys(costs).length > 0)
+  }
   await slow.enter(name)
   const [rehashed] = await stored()
   assert.match(rehashed?.hash ?? '', /^\$scrypt\$n=65536,r=8,p=2\$/)

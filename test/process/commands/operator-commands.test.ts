@@ -89,7 +89,7 @@ test('orders show prints all data of an order, as JSON and as text', async (t) =
   assert.match(stdout, /\ndiscrepancies\nNone\.\n/)
 })
 
-test('orders settle returns agrees or repaired, and with exit code 1 disagrees or unknown', async (t) => {
+test('orders settle returns agrees or repaired, and with exit code 1 disagrees or unknown, with the discrepancies that are open now', async (t) => {
   const { orderId, paymentKey } = await confirmedOrder()
   const agreed = await run(t, ['orders', 'settle', orderId])
   assert.deepEqual(agreed, { orderId, result: 'agrees', status: 'CONFIRMED', discrepancies: [] })
