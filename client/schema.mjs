@@ -65,9 +65,10 @@ export function schemaOf({ paths, components: { schemas } }) {
 export type Schemas = {\n${types.join('\n')}\n}\n`
 }
 
-/** Leaves a file alone that would stay the same. */
+/** Leaves a file alone that would stay the same, and where the client is without the service, the one that came with it. */
 export function writeSchema() {
-  const file = fileAt('src/schema.ts')
-  const text = schemaOf(JSON.parse(readFileSync(fileAt('../openapi.json'), 'utf8')))
+  const [file, document] = [fileAt('src/schema.ts'), fileAt('../openapi.json')]
+  if (!existsSync(document) && existsSync(file)) return
+  const text = schemaOf(JSON.parse(readFileSync(document, 'utf8')))
   if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text)
 }
