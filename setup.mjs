@@ -5,7 +5,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { writeSchema } from './client/schema.mjs'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 const runtimeMajor = 24
@@ -63,5 +62,5 @@ function buildConsole() {
   if (status !== 0) process.stderr.write('The service starts without it. `node console/build.ts` repeats the build.\n')
 }
 
-writeSchema()
+if (existsSync(`${root}client/schema.mjs`)) (await import('./client/schema.mjs')).writeSchema()
 if (process.argv[2] === 'console') buildConsole()
