@@ -1,7 +1,7 @@
 // Makes a fresh clone runnable: installs the dependencies when node_modules is missing or differs from the lockfile, writes the
-// types of the client, and with the word `console` builds the page of the console when what it is made from has changed. Plain JavaScript for
-// whatever Node the machine has (20 or later); the Node 24 the project runs on is one of the dependencies. Prints to
-// stderr only, so that the output of the command it precedes stays clean.
+// types of the client, and with the word `console` builds the page of the console when what it is made from has changed. Plain
+// JavaScript for whatever Node the machine has (20 or later); the Node 24 the project runs on is one of the dependencies.
+// Prints to stderr only, so that the output of the command it precedes stays clean.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -26,10 +26,11 @@ function typeOf(schema, refer) {
   return { integer: 'number', number: 'number', string: 'string', boolean: 'boolean', null: 'null' }[type] ?? 'unknown'
 }
 
+const commentOf = ({ description }) => (description ? `/** ${description.replaceAll('*/', '*\\/')} */\n` : '')
+
 function objectOf({ properties = {}, required = [], additionalProperties }, refer) {
   const members = Object.entries(properties).map(([name, schema]) => {
-    const comment = schema.description ? `/** ${schema.description.replaceAll('*/', '*\\/')} */\n` : ''
-    return `${comment}${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema, refer)}`
+    return `${commentOf(schema)}${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema, refer)}`
   })
   const others =
     typeof additionalProperties === 'object' ? [`[name: string]: ${typeOf(additionalProperties, refer)}`] : []
@@ -56,10 +57,7 @@ export function schemaOf({ paths, components: { schemas } }) {
   // Those that are referred to are added while this goes on.
   const types = []
   for (const name of names) {
-    const { description } = schemas[name]
-    types.push(
-      `${description ? `/** ${description.replaceAll('*/', '*\\/')} */\n` : ''}${JSON.stringify(name)}: ${typeOf(schemas[name], refer)}`,
-    )
+    types.push(`${commentOf(schemas[name])}${JSON.stringify(name)}: ${typeOf(schemas[name], refer)}`)
   }
   return `/** What an endpoint answers, by its name in the document. */\nexport type Operations = {\n${operations.join('\n')}\n}\n
 export type Schemas = {\n${types.join('\n')}\n}\n`

@@ -1,7 +1,8 @@
-// `npm run prove -- --stage NAME`: runs a stage, logs its progress on stderr, prints its report. `npm run chaos`, `simulate` and
-// `fuzz` are short names of three stages. Exit code 0: nothing is wrong; 1: something is, or too little happened to show that
-// nothing is; 2: wrong arguments, or a program is missing that the stage needs. A run that could not be carried out shows nothing about the product: code 1 of a campaign, 2
-// of `bytes`, 3 of `simulated`. Ctrl-C ends everything that was started: code 130.
+// `npm run prove -- --stage NAME`: runs a stage, logs its progress on stderr, prints its report. `npm run chaos`, `simulate`
+// and `fuzz` are short names of three stages. Exit code 0: nothing is wrong; 1: something is, or too little happened to show
+// that nothing is; 2: wrong arguments, or a program is missing that the stage needs. A run that could not be carried out shows
+// nothing about the product: code 1 of a campaign, 2 of `bytes`, 3 of `simulated`. Ctrl-C ends everything that was started:
+// code 130.
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { ProgramsMissing } from '../harness/debian.ts'

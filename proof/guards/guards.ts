@@ -330,8 +330,8 @@ export const guards: Record<string, Guard> = {
       ),
     ],
   ),
-  // The transparency log and receipts. Triggers refuse a head of the log without its tiles, a run that does not continue the log and a
-  // second append of the same entries: what is broken here is what no constraint can see.
+  // The transparency log and receipts. Triggers refuse a head of the log without its tiles, a run that does not continue the
+  // log and a second append of the same entries: what is broken here is what no constraint can see.
   'checkpoint-signed-late': guard(
     'I-27',
     'The log grows under the checkpoint of its earlier size, until the worker runs again.',

@@ -652,7 +652,8 @@ test('refunds and adjustments from before the version that checks them are left 
   const ofMigration = `(select applied_at from schema_migrations where version = 54)`
   const afterwards = `now() + interval '1 hour'`
   assert.equal(await isLeftOut(entry(1_000_000, afterwards)), true)
-  // An entry that is added later moves nothing, nor does one that a trigger has written: that of the migration is the hash of nothing.
+  // An entry that is added later moves nothing, nor does one that a trigger has written: that of the migration is the hash of
+  // nothing.
   assert.equal(await isLeftOut(entry(1_000_000, ofMigration), entry(1_000_001, afterwards)), false)
   assert.equal(await isLeftOut(entry(1_000_000, afterwards, `sha256('a row')`)), false)
   // Books that began with this version have no entry: one from days after the migration was added by hand.

@@ -1,4 +1,5 @@
-// The fuzzer (proof/stages/bytes) can find something: each of its oracles reports the fault it is for, and correct answers pass them all.
+// The fuzzer (proof/stages/bytes) can find something: each of its oracles reports the fault it is for, and correct answers pass
+// them all.
 import assert from 'node:assert/strict'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -133,7 +133,7 @@ describe('fetch', () => {
     assert.equal(replaced.mock.callCount(), 1)
   })
 
-  test('is told to take nothing from a cache, and to follow no redirect', async () => {
+  test('uses no cache and follows no redirect', async () => {
     const replaced = mock.method(globalThis, 'fetch', async (_url: string, _init: RequestInit) => new Response(''))
     await createCreditsClient({ baseUrl: 'http://x' })
       .getCreditBalance()

@@ -148,6 +148,8 @@ test('a batch is counted with its size, by the name of its statement', () => {
 
 test('the metrics are as they were recorded: names, types, labels, help', (t) => {
   const families = readExposition(text).map(({ name, type, help, samples }) => {
+    // Which labels the metrics of Node have depends on what the process is doing.
+    if (!name.startsWith('credits_')) return `${name} ${type}\n  ${help}\n`
     const labels = [...new Set(samples.flatMap((sample) => Object.keys(sample.labels)))].sort()
     return `${name} ${type} {${labels.join(', ')}}\n  ${help}\n`
   })

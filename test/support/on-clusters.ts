@@ -50,7 +50,7 @@ export const skippedOnClusters: Record<string, string[]> = {
   'it fills the tables in bulk, without indexes and keys': ['days are Korean days, and the credits outstanding'],
   'a cluster has no budget over all customers': [
     'the budget of a service over all customers counts all its tokens',
-    'a service has a budget over all customers, beside those of customers',
+    'a service has a budget over all customers, named without the blanks',
     'a spend that waited for the account while the budget of its service was lowered',
   ],
 }

@@ -1,7 +1,8 @@
-// The platform's sibling services: over the internal API of either service they spend credits, or hold them, extend the
-// hold, capture parts of it, and then capture, release or forget it, some also holds of others; and they give credits back. Each chooses its own
-// references; some are sent several times at once, some again much later with another amount, for another customer, or
-// for the other operation. They retry until the outcome is known, and get receipts of what they and the customers did.
+// The platform's sibling services: over the internal API of either service they spend credits, or hold them, extend the hold,
+// capture parts of it, and then capture, release or forget it, some also holds of others; and they give credits back. Each
+// chooses its own references; some are sent several times at once, some again much later with another amount, for another
+// customer, or for the other operation. They retry until the outcome is known, and get receipts of what they and the customers
+// did.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../../harness/random.ts'
 import { anyOf, type Shop } from '../../world/shop.ts'

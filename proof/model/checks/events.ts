@@ -1,6 +1,6 @@
-// Events: each state that an order reached is an event in the books once, and so is each fall of credits below a
-// threshold, each reversal and each adjustment; the consumer accepted every event of the books, signed, in the order of its customer, whatever faults
-// either side had.
+// Events: each state that an order reached is an event in the books once, and so is each fall of credits below a threshold,
+// each reversal and each adjustment; the consumer accepted every event of the books, signed, in the order of its customer,
+// whatever faults either side had.
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { Consumer, Delivery } from '../../world/consumer.ts'
 import type { World } from '../../world/world.ts'

@@ -1,6 +1,7 @@
 // Waits after the faults until everything is settled without intervention: no operation is open, every notification is
 // processed, orders and holds past their time have expired, every event is delivered, every entry of the ledger is in the
-// transparency log, every action of an operator has its end, and no balance changes. What is not settled within the limit is stranded.
+// transparency log, every action of an operator has its end, and no balance changes. What is not settled within the limit is
+// stranded.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limits } from '../../world/settings.ts'
 import type { World } from '../../world/world.ts'

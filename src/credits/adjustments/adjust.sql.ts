@@ -71,7 +71,7 @@ export async function isCharged(database: Database, charge: Charge): Promise<boo
   return day?.isCharged ?? false
 }
 
-/** The values of the step. Without a limit of the day nothing is charged. */
+/** The values of the step. */
 export const chargeValues = (charge: Charge, perDay: number): unknown[] => [
   charge.actor,
   charge.credits,

@@ -1,6 +1,6 @@
-// Budgets by the ledger alone: what spends and holds took and gave back, and what was captured of holds of other services, added up for each budget, value and period. No limit
-// was ever exceeded, what the service has counted is that sum, and a refusal names a limit that exists, counts the request and
-// had too little left.
+// Budgets by the ledger alone: what spends and holds took and gave back, and what was captured of holds of other services,
+// added up for each budget, value and period. No limit was ever exceeded, what the service has counted is that sum, and a
+// refusal names a limit that exists, counts the request and had too little left.
 import { allCustomers, type BudgetPeriod } from '../../../../src/credits/budgets/kinds.ts'
 import { type CampaignBudget, userOf } from '../../../world/budgets.ts'
 import { type Check, checksOf, type Evidence } from '../evidence.ts'

@@ -102,7 +102,10 @@ const pairs: [from: string, to: string][] = [
   ['a', consumerName],
   ['b', consumerName],
 ]
-/** A customer's request has no name by which a second one is known, unless the customer gives it one: those are sent twice by the load. */
+/**
+ * A customer's request has no name by which a second one is known, unless the customer gives it one: those are sent twice by
+ * the load.
+ */
 const repeatable = pairs.filter(([from]) => from !== loadName)
 
 const toGateway = pairs.filter(([, to]) => to === gatewayName)

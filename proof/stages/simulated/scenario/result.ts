@@ -7,7 +7,10 @@ export const harnessCheck = 'every step and check can be carried out'
 export type Failure = {
   /** Its id and title. */
   check: string
-  /** The check and what breaks it, where one check stands for many: a rule of the audit, an error. The same while a run is shrunk. */
+  /**
+   * The check and what breaks it, where one check stands for many: a rule of the audit, an error. The same while a run is
+   * shrunk.
+   */
   kind: string
   violations: string[]
   /** Since the start of the run. */

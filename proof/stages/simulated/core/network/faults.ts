@@ -1,5 +1,5 @@
-// The faults of the simulated network: which of them takes effect on a connection or on what is sent over it, and what waits for the end
-// of one.
+// The faults of the simulated network: which of them takes effect on a connection or on what is sent over it, and what waits
+// for the end of one.
 import type { Draws } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'
 
