@@ -1,5 +1,6 @@
-// Which test files belong to which ring, which have a process of their own, and why. All others are shared out among a few processes, the lanes: each
-// takes the next file when it has ended one. Those that need the machine for themselves come last, one at a time.
+// Which test files belong to which ring, which have a process of their own, and why. All others are shared out among a few
+// processes, the lanes: each takes the next file when it has ended one. Those that need the machine for themselves come last,
+// one at a time.
 import { globSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -18,6 +19,7 @@ export const outer: Record<string, string> = {
   'test/spending/budgets/processes.test.ts': 'kills under load',
   'test/faults/calls-notifications.test.ts': 'the faults of jobs, which the simulated seed also has',
   'test/faults/calls-reconcile.test.ts': 'the faults of jobs, which the simulated seed also has',
+  'test/process/crash.test.ts': 'kills under load',
   'test/browser/faults.test.ts': 'the matrix of pages, languages and widths',
   'test/browser/pictures.test.ts': 'the matrix of pages, languages and widths',
   'test/browser/sandbox.test.ts': 'the matrix of pages, languages and widths',
@@ -26,10 +28,13 @@ export const outer: Record<string, string> = {
   'test/console/browser/books.test.ts': 'the matrix of pages, languages and widths',
   'test/console/browser/pages.test.ts': 'the matrix of pages, languages and widths',
   'test/console/browser/session.test.ts': 'the matrix of pages, languages and widths',
+  'test/openapi/page.test.ts': 'the matrix of pages, languages and widths',
+  'test/console/browser/stories.test.ts': 'the stories in a browser beside one of an operator and one of a buyer',
   'test/process/clone.test.ts': 'a clone and the README, as a new user has them',
   'test/process/readme.test.ts': 'a clone and the README, as a new user has them',
   'test/process/start.test.ts': 'a clone and the README, as a new user has them',
   'test/operations/container.test.ts': 'backup, copy and upgrade with processes',
+  'test/operations/copy.test.ts': 'backup, copy and upgrade with processes',
   'test/operations/copy-safety.test.ts': 'backup, copy and upgrade with processes',
   'test/operations/rehearsal.test.ts': 'backup, copy and upgrade with processes',
   'test/operations/rolling-upgrade.test.ts': 'backup, copy and upgrade with processes',
@@ -45,15 +50,17 @@ export const outer: Record<string, string> = {
   'test/process/bench.test.ts': 'a test of the tools',
   'test/process/fuzz.test.ts': 'a test of the tools',
   'test/simulation/checks.test.ts': 'a test of the tools',
+  'test/run.test.ts': 'a test of the tools',
   'test/simulation/core.test.ts': 'a test of the tools',
+  'test/simulation/search.test.ts': 'a test of the tools',
   'test/simulation/shrink.test.ts': 'a test of the tools',
+  'test/database/standbys.test.ts': 'on a primary with standbys',
   'test/faults/failover.test.ts': 'on three PostgreSQL under Patroni',
   'test/cluster': 'on a Citus cluster',
 }
 
 /** Taken first, so that no lane still runs one of them when the others have ended. */
 const longest = [
-  'test/console/browser/stories.test.ts',
   'test/audit/audit.test.ts',
   'test/process/readme.test.ts',
   'test/operations/rehearsal.test.ts',
