@@ -7,12 +7,13 @@ import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { ProgramsMissing } from '../harness/debian.ts'
 import { readOneOf, WrongArguments } from '../harness/options.ts'
-import { type OptionsOf, readOptions, type StageName, stageNames } from './options.ts'
+import { commandOf, type OptionsOf, readOptions, type StageName, stageNames } from './options.ts'
+import type { Result } from './report/record.ts'
 
 type Context = { logLine(line: string): void; stopped: AbortSignal }
 
-/** `text` is printed, `report` written to the file of --json. */
-type Ended = { code: number; text?: string; report?: object }
+/** `text` is printed, `report` written to the file of --json, `result` is what --record keeps. */
+type Ended = { code: number; text?: string; report?: object; result?: Result }
 
 type Stage<Name extends StageName> = {
   /** Its parts are imported late, so that wrong arguments are reported without loading the service. */
@@ -31,9 +32,10 @@ const campaign: Stage<'processes'> = {
       installCluster(database.patroni)
     }
     const { runCampaign } = await import('./stages/processes/campaign.ts')
-    const { renderReport, reportOfCampaign } = await import('./report/report.ts')
+    const { renderReport, reportOfCampaign, resultOfCampaign } = await import('./report/report.ts')
     const report = await runCampaign({ ...options, database, ...context })
-    return { code: report.verdict === 'PASSED' ? 0 : 1, text: renderReport(reportOfCampaign(report)), report }
+    const text = renderReport(reportOfCampaign(report))
+    return { code: report.verdict === 'PASSED' ? 0 : 1, text, report, result: resultOfCampaign(report) }
   },
 }
 
@@ -43,7 +45,7 @@ const stages: { [Name in StageName]: Stage<Name> } = {
     withStack: true,
     async run(options, { logLine, stopped }) {
       const { runSimulated } = await import('./stages/simulated/run-seeds.ts')
-      return { code: await runSimulated(options, { logLine, stopped, print }) }
+      return await runSimulated(options, { logLine, stopped, print })
     },
   },
   processes: campaign,
@@ -56,16 +58,18 @@ const stages: { [Name in StageName]: Stage<Name> } = {
       const { runCalls } = await import('./stages/calls/run.ts')
       const { renderReport, reportOfCalls } = await import('./report/report.ts')
       const report = await runCalls({ ...options, ...context })
-      return { code: report.verdict === 'PASSED' ? 0 : 1, text: renderReport(reportOfCalls(report)), report }
+      const text = renderReport(reportOfCalls(report))
+      return { code: report.verdict === 'PASSED' ? 0 : 1, text, report, result: report }
     },
   },
   bytes: {
     errorCode: 2,
     async run(options, context) {
       const { runFuzz } = await import('./stages/bytes/run.ts')
-      const { renderReport, reportOfBytes } = await import('./report/report.ts')
+      const { renderReport, reportOfBytes, resultOfBytes } = await import('./report/report.ts')
       const report = await runFuzz({ ...options, ...context })
-      return { code: report.findings.length === 0 ? 0 : 1, text: renderReport(reportOfBytes(report)), report }
+      const text = renderReport(reportOfBytes(report))
+      return { code: report.findings.length === 0 ? 0 : 1, text, report, result: resultOfBytes(report) }
     },
   },
 }
@@ -104,9 +108,13 @@ async function main(args: string[]): Promise<number> {
     process.exit(stoppedCode)
   }
   if (failure) logLine(String(withStack ? failure.stack : failure.message))
-  const { code, text, report } = ended
+  const { code, text, report, result } = ended
   if (options.json && report) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
   if (text) process.stdout.write(text)
+  if (options.record && result) {
+    const { record } = await import('./report/record.ts')
+    record(commandOf(name, others, options.seed), result)
+  }
   return code
 }
 

@@ -64,6 +64,8 @@ const campaign = (cluster: string) => ({
   /** Installs the programs of the cluster that are missing. */
   install: flag,
   json: file,
+  /** Keeps the result as a row of docs/results.md. */
+  record: flag,
   /** Keeps the directory of a run that passed too. */
   keep: flag,
 })
@@ -97,6 +99,7 @@ const stages = {
       /** For the requests and answers of the last run, in the form of Jepsen; of a failing one also FILE.shrunk. */
       edn: file,
       json: file,
+      record: flag,
       /** For the events of the scheduler, one a line; with --twice also FILE.2. */
       trace: file,
       /** A failing run is not shrunk. */
@@ -109,7 +112,7 @@ const stages = {
   calls: {
     script: undefined,
     /** Single faults, and as long as there is time left pairs of them. */
-    options: { seed, minutes: minutes(0.1, '10'), json: file },
+    options: { seed, minutes: minutes(0.1, '10'), json: file, record: flag },
   },
   bytes: {
     script: 'fuzz',
@@ -120,6 +123,7 @@ const stages = {
       /** How many are open at a time, each with inputs of its own. */
       connections: wholeNumber('C', { least: 1, most: 256 }, '16'),
       json: file,
+      record: flag,
     },
   },
 }
@@ -131,6 +135,14 @@ export type OptionsOf<Stage extends StageName> = {
   [Name in keyof (typeof stages)[Stage]['options']]: (typeof stages)[Stage]['options'][Name] extends Option<infer Value>
     ? Value
     : never
+}
+
+/** As it is repeated: with its seed, and without what only says where the result goes. */
+export function commandOf(stage: StageName, args: string[], seed: number): string {
+  const { script } = stages[stage]
+  const kept = args.filter((arg, place) => arg !== '--record' && arg !== '--json' && args[place - 1] !== '--json')
+  const seeded = kept.includes('--seed') ? kept : ['--seed', `${seed}`, ...kept]
+  return ['npm run', script ?? 'prove', '--', ...(script ? [] : ['--stage', stage]), ...seeded].join(' ')
 }
 
 export function readOptions<Stage extends StageName>(

@@ -1,5 +1,6 @@
 // Breaks guards one after the other: seeds run until a check fails, and what failed is shrunk. One row each.
 import { writeFileSync } from 'node:fs'
+import type { Result } from '../report/record.ts'
 import { storyOf } from '../report/story.ts'
 import { planSteps } from '../stages/simulated/plan/plan.ts'
 import type { Programs } from '../stages/simulated/programs.ts'
@@ -43,11 +44,24 @@ export type GuardResult = {
 /** A story of more is not understood by reading it. */
 export const mostSteps = 20
 
+const verdicts: Record<number, string> = { 0: 'ALL FOUND', 1: 'NOT ALL FOUND', 3: 'NOT CARRIED OUT' }
+
 /** 0: each was found, and shrunk to a short story; 3: seeds could not be carried out; 1: neither. */
-export function exitCodeOf(results: GuardResult[], { noShrink }: Pick<FindOptions, 'noShrink'>): number {
-  if (results.some(({ harnessErrors }) => harnessErrors.length > 0)) return 3
+export function outcomeOf(
+  results: GuardResult[],
+  { noShrink }: Pick<FindOptions, 'noShrink'>,
+): { code: number; result: Result } {
+  const found = results.filter(({ seed }) => seed !== null)
   const isShort = ({ steps }: GuardResult) => noShrink || (steps !== null && steps <= mostSteps)
-  return results.every((result) => result.seed !== null && isShort(result)) ? 0 : 1
+  const isDone = found.length === results.length && found.every(isShort)
+  const code = results.some(({ harnessErrors }) => harnessErrors.length > 0) ? 3 : isDone ? 0 : 1
+  const figures = {
+    'broken guards': results.length,
+    found: found.length,
+    's for the slowest': Math.round(Math.max(0, ...found.map(({ foundMs }) => foundMs)) / 1_000),
+    'steps at most': Math.max(0, ...found.map(({ steps }) => steps ?? 0)),
+  }
+  return { code, result: { verdict: verdicts[code] ?? '', figures } }
 }
 
 export async function findGuards(programs: Programs, options: FindOptions): Promise<GuardResult[]> {

@@ -3,6 +3,7 @@ import type { Check } from '../model/checks/evidence.ts'
 import type { Figures } from '../model/figures.ts'
 import type { Finding } from '../stages/bytes/trial/findings.ts'
 import type { Fired } from '../world/gateway.ts'
+import type { Result } from './record.ts'
 
 type Cell = number | string | null
 
@@ -58,6 +59,21 @@ export function reportOfCampaign(result: CampaignResult): Report {
     ],
     verdict,
     seed,
+  }
+}
+
+export function resultOfCampaign({ verdict, checks, figures, fired, gatewayFaults }: CampaignResult): Result {
+  const kept = ['API calls', 'orders', 'payments captured', 'spends', 'operator calls that were answered']
+  const faults = Object.values(fired).reduce((sum, times) => sum + times, 0)
+  const ofGateway = gatewayFaults.reduce((sum, { times }) => sum + times, 0)
+  return {
+    verdict,
+    figures: {
+      checks: checks.length,
+      ...Object.fromEntries(kept.map((name) => [name, figures[name] ?? 0])),
+      'faults and outside actions': faults,
+      'faults of the gateway': ofGateway,
+    },
   }
 }
 
@@ -134,6 +150,21 @@ export type BytesResult = {
 
 const shownBytes = 1_500
 
+export function resultOfBytes({ requests, answers, findings, megabytesBefore, megabytesAfter }: BytesResult): Result {
+  return {
+    verdict: verdictOfBytes(findings),
+    figures: {
+      'requests sent': requests,
+      'answers read': answers,
+      findings: findings.length,
+      'MB of memory after the warm-up': Math.round(megabytesBefore ?? 0),
+      'MB at the end': Math.round(megabytesAfter ?? 0),
+    },
+  }
+}
+
+const verdictOfBytes = (findings: Finding[]) => (findings.length === 0 ? 'NOTHING FOUND' : 'FOUND SOMETHING')
+
 export function reportOfBytes(result: BytesResult): Report {
   const { seed, seconds, codes, kinds, log, findings, foundOfKind, file } = result
   const rounded = (megabytes: number | null) => megabytes && Math.round(megabytes)
@@ -158,7 +189,7 @@ export function reportOfBytes(result: BytesResult): Report {
       { title: 'Findings by kind', rows: foundOfKind },
       { title: 'Complete findings', rows: file === null ? [] : [file] },
     ],
-    verdict: findings.length === 0 ? 'NOTHING FOUND' : 'FOUND SOMETHING',
+    verdict: verdictOfBytes(findings),
     seed,
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { simulatedEffects } from '../../proof/faults.ts'
-import { exitCodeOf, type GuardResult, remarksOf } from '../../proof/guards/find.ts'
+import { type GuardResult, outcomeOf, remarksOf } from '../../proof/guards/find.ts'
 import { guards } from '../../proof/guards/guards.ts'
 import { readOptions } from '../../proof/options.ts'
 import { ednOf, type Line } from '../../proof/report/edn.ts'
@@ -186,11 +186,11 @@ test('broken guards are found only if each is shrunk to a short story; seeds tha
     harnessErrors: [],
   }
   const codeOf = (...others: Partial<GuardResult>[]) =>
-    exitCodeOf([found, ...others.map((other) => ({ ...found, ...other }))], { noShrink: false })
+    outcomeOf([found, ...others.map((other) => ({ ...found, ...other }))], { noShrink: false }).code
   assert.equal(codeOf(), 0)
   for (const other of [{ seed: null }, { steps: null }, { steps: 21 }]) assert.equal(codeOf(other), 1)
   assert.equal(codeOf({ harnessErrors: ['seed 1: an error'] }), 3)
-  assert.equal(exitCodeOf([{ ...found, steps: null }], { noShrink: true }), 0)
+  assert.equal(outcomeOf([{ ...found, steps: null }], { noShrink: true }).code, 0)
 })
 
 test('--guards takes one name, several, or all that a simulation can find, and --sabotage is another name for it', () => {

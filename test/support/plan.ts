@@ -52,6 +52,7 @@ export const outer: Record<string, string> = {
   'test/simulation/checks.test.ts': 'a test of the tools',
   'test/run.test.ts': 'a test of the tools',
   'test/simulation/core.test.ts': 'a test of the tools',
+  'test/simulation/record.test.ts': 'a test of the tools',
   'test/simulation/search.test.ts': 'a test of the tools',
   'test/simulation/shrink.test.ts': 'a test of the tools',
   'test/database/standbys.test.ts': 'on a primary with standbys',

@@ -13,7 +13,10 @@ import { createTally, send, type Tally } from './trial/sender.ts'
 import { type Watch, watchService } from './watch.ts'
 import { type FuzzedWorld, startFuzzedWorld } from './world.ts'
 
-export type RunOptions = Omit<OptionsOf<'bytes'>, 'json'> & { logLine(line: string): void; stopped: AbortSignal }
+export type RunOptions = Omit<OptionsOf<'bytes'>, 'json' | 'record'> & {
+  logLine(line: string): void
+  stopped: AbortSignal
+}
 
 const logEveryMs = 5_000
 /** Of the run, until code is compiled and caches are filled. */

@@ -1,9 +1,10 @@
 // Runs one seed after the other until one fails, and prints what happened: a line for each, the story of what failed.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { exitCodeOf, findGuards, remarksOf } from '../../guards/find.ts'
+import { findGuards, outcomeOf, remarksOf } from '../../guards/find.ts'
 import type { OptionsOf } from '../../options.ts'
 import { ednOf } from '../../report/edn.ts'
 import { countEffects, findWithoutEffect } from '../../report/enough.ts'
+import type { Result } from '../../report/record.ts'
 import { renderTable } from '../../report/report.ts'
 import { storyOf } from '../../report/story.ts'
 import { explainDifference } from './compare.ts'
@@ -25,11 +26,13 @@ type SeedOptions = Omit<OptionsOf<'simulated'>, 'guards'> & Output & { guard: st
 
 type Seed = { seed: number; steps: Step[] }
 
-/** Of several broken guards a row each. Returns the exit code. */
+type Outcome = { code: number; result: Result }
+
+/** Of several broken guards a row each. */
 export async function runSimulated(
   options: OptionsOf<'simulated'>,
   { stopped, ...output }: Output & { stopped: AbortSignal },
-): Promise<number> {
+): Promise<Outcome> {
   await using parts = new AsyncDisposableStack()
   const programs = await openPrograms()
   parts.defer(() => programs.close())
@@ -39,13 +42,12 @@ export async function runSimulated(
   const [guard] = names
   const running =
     names.length > 1
-      ? findGuards(programs, { ...others, names, noShrink, ...output }).then((found) => exitCodeOf(found, { noShrink }))
+      ? findGuards(programs, { ...others, names, noShrink, ...output }).then((found) => outcomeOf(found, { noShrink }))
       : runSeeds(programs, { ...options, ...output, guard })
   return await Promise.race([running, ending])
 }
 
-/** Returns the exit code. */
-async function runSeeds(programs: Programs, options: SeedOptions): Promise<number> {
+async function runSeeds(programs: Programs, options: SeedOptions): Promise<Outcome> {
   const { seed: first, seeds, minutes, hours, json, print } = options
   const startedMs = performance.now()
   const goesOn = (seed: number) =>
@@ -53,18 +55,25 @@ async function runSeeds(programs: Programs, options: SeedOptions): Promise<numbe
   const results: object[] = []
   const figuresOfSeeds: Record<string, number>[] = []
   let episodes = 0
+  let steps = 0
   let code = 0
   for (let seed = first; goesOn(seed) && code === 0; seed += 1) {
-    const steps = options.steps ? readSteps(readFileSync(options.steps, 'utf8')) : planSteps(seed, hours)
-    const { result, isRepeated } = await runSeed(programs, { seed, steps }, options)
+    const planned = options.steps ? readSteps(readFileSync(options.steps, 'utf8')) : planSteps(seed, hours)
+    const { result, isRepeated } = await runSeed(programs, { seed, steps: planned }, options)
     const { digest, simulatedMs, tookMs, startedSteps, figures } = result
     const [failure] = result.failures
     figuresOfSeeds.push(figures)
-    episodes += episodesOf(steps).length
+    episodes += episodesOf(planned).length
+    steps += startedSteps
     const row = { seed, digest, isRepeated, simulatedMs, tookMs, startedSteps, figures }
     if (failure) {
       const foundMs = Math.round(performance.now() - startedMs)
-      results.push({ ...row, failure, foundMs, ...(await reportFailure(programs, { seed, steps }, result, options)) })
+      results.push({
+        ...row,
+        failure,
+        foundMs,
+        ...(await reportFailure(programs, { seed, steps: planned }, result, options)),
+      })
       code = failure.isOfHarness ? 3 : 1
     } else {
       results.push(row)
@@ -73,8 +82,8 @@ async function runSeeds(programs: Programs, options: SeedOptions): Promise<numbe
   }
   if (json) writeFileSync(json, `${JSON.stringify(results, null, 2)}\n`)
   const count = figuresOfSeeds.length
+  const rows = countEffects(figuresOfSeeds)
   if (seeds > 1 || count > 1) {
-    const rows = countEffects(figuresOfSeeds)
     print(`\n${renderTable({ title: `Faults that took effect in ${count} seeds`, rows })}`)
     const missing = findWithoutEffect(rows, { seeds: count, episodes })
     if (code === 0 && missing.length > 0) {
@@ -82,8 +91,13 @@ async function runSeeds(programs: Programs, options: SeedOptions): Promise<numbe
       code = 1
     }
   }
-  return code
+  const faults = Object.values(rows).reduce((sum, times) => sum + times, 0)
+  const figures = { seeds: count, steps, 'faults that took effect': faults }
+  return { code, result: { verdict: verdicts[code] ?? '', figures } }
 }
+
+/** By exit code. */
+const verdicts: Record<number, string> = { 0: 'PASSED', 1: 'FAILED', 3: 'NOT CARRIED OUT' }
 
 /** `isRepeated`: whether the second run had the same events; undefined without one. */
 async function runSeed(
