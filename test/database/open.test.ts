@@ -21,7 +21,6 @@ const planStatement = statement.global('test.plan', `select current_setting('pla
 
 for (const { allowed, use } of [
   { allowed: 2, use: 'service' },
-  { allowed: 3, use: 'service' },
   { allowed: 10, use: 'service' },
   { allowed: 2, use: 'command' },
 ] as const) {

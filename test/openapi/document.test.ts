@@ -15,6 +15,7 @@ import { catalogue, type ErrorCode } from '../../src/core/errors.ts'
 import { eventTypes } from '../../src/events/outbox.sql.ts'
 import { apiDocument, apiDocumentText } from '../../src/listeners/api-document.ts'
 import { runTool, toolsFolder } from '../support/documents/tools.ts'
+import { longOnly } from '../support/long.ts'
 
 type Example = { summary: string; value: { code: ErrorCode; message: string; success: boolean; data: unknown } }
 type Response = { headers?: Record<string, unknown>; content: Record<string, { examples?: Record<string, Example> }> }
@@ -41,7 +42,7 @@ test('openapi.json matches the routes: npm run openapi writes it', () => {
   assert.equal(readFileSync(join(repository, 'openapi.json'), 'utf8'), apiDocumentText())
 })
 
-test('redocly finds no error and no warning in it', async () => {
+test('redocly finds no error and no warning in it', { skip: longOnly }, async () => {
   const config = join(toolsFolder, 'redocly.yaml')
   const { code, stdout, stderr } = await runTool('redocly', [
     'lint',

@@ -16,18 +16,23 @@ import { escaped } from '../../proof/stages/bytes/trial/findings.ts'
 import { frame } from '../../proof/stages/bytes/trial/framing.ts'
 
 const seed = 2_026
-const minutes = 8 / 60
 
 test('the service answers any bytes at its ports in its envelope, keeps its secrets and keeps running', async (t) => {
   const lines: string[] = []
   const logLine = (line: string) => lines.push(line)
-  const report = await runFuzz({ seed, minutes, connections: 16, logLine, stopped: t.signal })
+  const report = await runFuzz({
+    seed,
+    minutes: 0.1,
+    leastRequests: 1_500,
+    connections: 16,
+    logLine,
+    stopped: t.signal,
+  })
   const text = `${lines.join('\n')}\n${renderReport(reportOfBytes(report))}`
   assert.deepEqual(report.findings, [], text)
   // No findings mean something only after many different requests.
   const codes = ['SUCCESS', 'INVALID_API_KEY', 'AUTH001', 'AUTH003', 'VAL001', 'VAL002', 'VAL003', 'VAL004', 'NOT000']
   for (const code of codes) assert.ok(report.codes[code], `nothing was answered with ${code}\n${text}`)
-  assert.ok(report.requests > 400 && report.answers > 200, text)
   assert.match(text, /\nNOTHING FOUND \(seed 2026\)\n$/)
   t.diagnostic(`${report.requests} requests, ${report.answers} answers, ${report.connections} connections`)
 })
@@ -81,7 +86,7 @@ test('a signal ends all processes the fuzzer has started', async (t) => {
     cwd: repository,
     env,
   })
-  await until('the fuzzer sends', () => /process \d+/.test(fuzz.output.stderr) || fuzz.isGone(), 60_000)
+  await until('the fuzzer sends', () => /process \d+/.test(fuzz.output.stderr) || fuzz.isGone(), 120_000)
   const [, pid] = /process (\d+)/.exec(fuzz.output.stderr) ?? []
   fuzz.child.kill('SIGTERM')
   const { code, stdout, stderr } = await fuzz.ended

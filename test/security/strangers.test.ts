@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { head, openSocket, parseAnswer, sendRaw } from '../../harness/raw-http.ts'
 import { newOrderId } from '../../src/core/ids.ts'
 import type { OrderStatus } from '../../src/payments/kinds.ts'
+import { longOnly } from '../support/long.ts'
 import { orderInState } from '../support/service/orders.ts'
 import { startTestService, type TestService } from '../support/service/service.ts'
 import { differenceInTime, differs } from '../support/statistics.ts'
@@ -177,12 +178,12 @@ async function exchange(socket: Socket, request: string): Promise<void> {
 /** The cases with most rows to find and most work to do. */
 const timed = /(PENDING|CONFIRMED)( with its key and amount)?$/
 for (const { name, foreign, unknown } of pairs.filter((pair) => timed.test(pair.name))) {
-  test(`${name}: foreign and unknown take the same time`, async () => {
+  test(`${name}: foreign and unknown take the same time`, { skip: longOnly }, async () => {
     const t = await differenceOf([foreign, unknown])
     assert.ok(t < differs, `t is ${t.toFixed(2)}`)
   })
 }
 
-test('a difference in time would be detected', async () => {
+test('a difference in time would be detected', { skip: longOnly }, async () => {
   assert.ok((await differenceOf([() => get(newOrderId()), () => get('no-order-of-ours')])) > differs)
 })

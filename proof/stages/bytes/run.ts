@@ -14,6 +14,8 @@ import { type Watch, watchService } from './watch.ts'
 import { type FuzzedWorld, startFuzzedWorld } from './world.ts'
 
 export type RunOptions = Omit<OptionsOf<'bytes'>, 'json' | 'record'> & {
+  /** It goes on until so many were sent, also on a slow machine. */
+  leastRequests?: number
   logLine(line: string): void
   stopped: AbortSignal
 }
@@ -67,11 +69,12 @@ function withCases({ oracle, detail }: Breach, underWay: Map<number, Case>): Bre
 
 async function sendAll(run: Run) {
   const { options, world, watch, tally, findings, underWay } = run
-  const { seed, connections, minutes, logLine, stopped } = options
+  const { seed, connections, minutes, leastRequests = 0, logLine, stopped } = options
   const startedAt = performance.now()
   const endsAt = startedAt + minutes * 60_000
-  const leftMs = () => (stopped.aborted || watch.isGone() ? 0 : endsAt - performance.now())
   const isGone = () => watch.isGone() || stopped.aborted
+  const leftMs = () =>
+    isGone() ? 0 : Math.max(endsAt - performance.now(), tally.requests < leastRequests ? logEveryMs : 0)
   const senders = Array.from({ length: connections }, (_, connection) =>
     send({ seed, connection, target: world, values: { ...world.values }, findings, tally, underWay, leftMs, isGone }),
   )

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { forSeeds, type Random } from '../../../harness/random.ts'
+import { isLong } from '../../support/long.ts'
 import { type Cluster, countCodes, definite, startCluster } from '../../support/service/cluster.ts'
 import { assertRefused, assertSuccess } from '../../support/service/service.ts'
 
@@ -26,7 +27,7 @@ for (const size of [1, 2]) {
     }
 
     test(`4.2: 64 simultaneous confirms of one order all get the same answer, and one adds credits, ${place}`, () =>
-      forSeeds(6, async (random) => {
+      forSeeds(isLong ? 6 : 2, async (random) => {
         const customer = await cluster.newCustomer()
         const order = await customer.paidOrder('STANDARD')
         const calls = cluster.calls('confirm')
@@ -46,7 +47,7 @@ for (const size of [1, 2]) {
       }))
 
     test(`4.6: of 64 simultaneous cancels of one payment one succeeds and deducts the credits once, ${place}`, () =>
-      forSeeds(6, async (random) => {
+      forSeeds(isLong ? 6 : 2, async (random) => {
         const customer = await cluster.newCustomer()
         // There are enough credits for a second hold: the open operation is the reason for the refusals.
         await customer.confirmedOrder('PRO')
@@ -67,7 +68,7 @@ for (const size of [1, 2]) {
 
     test(`4.2 and 4.6: a confirm and a cancel of the same payment end in CONFIRMED with credits or CANCELLED without, ${place}`, (t) => {
       const ends: Record<string, number> = {}
-      return forSeeds(16, async (random) => {
+      return forSeeds(isLong ? 16 : 6, async (random) => {
         const customer = await cluster.newCustomer()
         const order = await customer.paidOrder('STANDARD')
         await cluster.sandbox.setFaults(
@@ -100,7 +101,7 @@ for (const size of [1, 2]) {
     })
 
     test(`4.2: orders of one customer confirmed at once all add their credits, ${place}`, () =>
-      forSeeds(6, async (random) => {
+      forSeeds(isLong ? 6 : 2, async (random) => {
         const customer = await cluster.newCustomer()
         const orders = await atOnce(16, () => customer.paidOrder(random.pick(['BASIC', 'STANDARD', 'PRO'])))
         const answers = await Promise.all(
@@ -116,7 +117,7 @@ for (const size of [1, 2]) {
       }))
 
     test(`4.2: a paymentKey confirmed for two orders at once is captured for its own order only, ${place}`, () =>
-      forSeeds(8, async (random) => {
+      forSeeds(isLong ? 8 : 3, async (random) => {
         const customer = await cluster.newCustomer()
         const order = await customer.paidOrder('STANDARD')
         const other = { ...(await customer.paidOrder('STANDARD')), paymentKey: order.paymentKey }

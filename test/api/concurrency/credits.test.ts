@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { forSeeds } from '../../../harness/random.ts'
+import { isLong } from '../../support/long.ts'
 import {
   type Cluster,
   type ClusterCustomer,
@@ -41,7 +42,7 @@ test('200 simultaneous spends of 1 on 50 credits: exactly 50 succeed', () =>
   }))
 
 test('32 simultaneous spends with one reference take the credits once, and all return the same amount', () =>
-  forSeeds(10, async (_random, seed) => {
+  forSeeds(isLong ? 10 : 4, async (_random, seed) => {
     const customer = await cluster.newCustomer()
     await customer.confirmedOrder('STANDARD')
     const spends = await atOnce(32, (index) => customer.at(index).spend(2, `batch-${seed}`))
@@ -68,7 +69,7 @@ test('32 simultaneous spends with one reference that cannot be covered all fail,
 
 test('4.6: credits are never both spent and refunded, in any order of spends and a cancel', (t) => {
   const ends: Record<string, number> = {}
-  return forSeeds(16, async (random) => {
+  return forSeeds(isLong ? 16 : 6, async (random) => {
     const customer = await cluster.newCustomer()
     const others = random.integer(0, 5)
     await atOnce(others, () => customer.confirmedOrder('BASIC'))
@@ -101,7 +102,7 @@ test('4.6: credits are never both spent and refunded, in any order of spends and
 
 test('4.6: a cancel holds its credits also when another order grants them at the same moment', (t) => {
   const ends: Record<string, number> = {}
-  return forSeeds(16, async (random) => {
+  return forSeeds(isLong ? 16 : 6, async (random) => {
     const customer = await cluster.newCustomer()
     const spentOrder = await customer.confirmedOrder('STANDARD')
     assert.equal((await customer.at(0).spend(21)).spent, 21)

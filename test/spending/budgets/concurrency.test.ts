@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => closeAll(...listeners, cluster))
 
-const count = isLong ? 2_000 : 1_000
+const count = isLong ? 2_000 : 500
 test(`${count} spends and holds at two services under budgets of all scopes: none is exceeded, and the counts are exact`, async (t) => {
   const random = createRandom(count)
   const customers = [await cluster.newCustomer(), await cluster.newCustomer()]
