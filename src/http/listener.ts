@@ -8,7 +8,7 @@
 //   (framework)    body, schema, admission, handler
 //   answer…        the envelope of a refusal: answerUnread, answerBusy; past the framework answerUnreadable, answerConnect
 // A connection is open, then ending (its last answer is decided, later input is ignored), then closing (half closed for at
-// most a second). docs/architecture.md has both as a diagram.
+// most a second).
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
