@@ -4021,22 +4021,6 @@ with recursive ending as (
 update event_queues set lease_until = now(), holder_id = null
   where customer_id = $1 and endpoint_id = $2 and holder_id = $3;
 
--- events.hastenQueues
-with waiting as (
-    select customer_id, endpoint_id
-    from event_queues
-    where endpoint_id = $1 and customer_id > $2 and next_event <= last_event and due_at > now()
-      and ($4::uuid is null or customer_id = $4)
-    order by customer_id
-    limit $3
-    for no key update
-  )
-  update event_queues q
-  set due_at = now(), not_before = '-infinity'
-  from waiting w
-  where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
-  returning q.customer_id as "customerId";
-
 -- events.insertAttempt
 insert into event_attempts (customer_id, endpoint_id, event_number, attempted_at, status, error, took_ms)
   values ($1, $2, $3, $4, $5, $6, $7)
@@ -4090,7 +4074,7 @@ select d.customer_id as "customerId", d.endpoint_id as "endpointId", d.event_num
 -- events.listDeliveries
 select v.event_number as "eventNumber", n.endpoint_id as "endpointId", n.url, n.status as "endpointStatus",
     case when d.event_number is not null then 'DEAD'
-         when q.endpoint_id is null or v.created_at < n.created_at then 'NOT_TOLD'
+         when q.endpoint_id is null or v.created_at < n.created_at then 'NOT_SENT'
          when q.next_event > v.event_number then 'DELIVERED' else 'WAITING' end as "state",
     case when d.event_number is not null then d.last_error
          when q.next_event <= v.event_number then q.last_error end as "error",
@@ -4134,6 +4118,22 @@ select event_number as "eventNumber", event_id as "eventId", type, data, created
 -- events.listLatestEvents
 select event_number as "eventNumber", event_id as "eventId", type, data, created_at as "createdAt",
     extract(epoch from now() - created_at)::float8 * 1000 as "ageMs" from events where customer_id = $1 order by event_number desc limit $2;
+
+-- events.makeQueuesDue
+with waiting as (
+    select customer_id, endpoint_id
+    from event_queues
+    where endpoint_id = $1 and customer_id > $2 and next_event <= last_event and due_at > now()
+      and ($4::uuid is null or customer_id = $4)
+    order by customer_id
+    limit $3
+    for no key update
+  )
+  update event_queues q
+  set due_at = now(), not_before = '-infinity'
+  from waiting w
+  where q.customer_id = w.customer_id and q.endpoint_id = w.endpoint_id
+  returning q.customer_id as "customerId";
 
 -- events.markEndpointRemoved
 update event_endpoints set status = 'REMOVED', secrets = '[]' where endpoint_id = $1 returning endpoint_id;

@@ -151,6 +151,7 @@ const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
   },
   { files: code, pattern: /^export default|^export \* from/m, instead: 'export by name from the file that has it' },
   { files: code, pattern: /\b(TODO|FIXME|XXX|HACK)\b/, instead: 'finish it' },
+
   {
     files: files.filter(
       (file) => /\.(tsx?|mjs)$|^(package\.json|\.ci\/.*)$/.test(file) && !namesInstallers.includes(file),

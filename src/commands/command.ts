@@ -117,7 +117,7 @@ export type Call = StandaloneCall & {
   database: Database
   peppers(): Peppers
   adjustments: AdjustmentSettings
-  /** Of the transparency log. */
+  /** Signs the transparency log. */
   signer(): LogSigner
   payments(): Promise<PaymentContext>
   deliveries(): Promise<DeliveryContext>

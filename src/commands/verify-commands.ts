@@ -14,7 +14,7 @@ import type { Command, StandaloneCall } from './command.ts'
 /** A database that does not answer must not delay the answer for long. */
 const databaseWaitMs = 2_000
 
-/** Of the secrets of this environment; empty: there are none, or other settings are wrong. */
+/** The keys by the secrets of this environment; empty: there are none, or other settings are wrong. */
 function ownKeys({ knownPeppers, logName }: StandaloneCall): LogKey[] {
   try {
     return logKeysOf(knownPeppers() ?? [], logName().origin)

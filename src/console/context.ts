@@ -18,9 +18,9 @@ export type ConsoleContext = {
   /** Zero: no limit. */
   limits: { pendingOrdersPerCustomer: number; requestsPerSecond: number }
   adjustments: AdjustmentSettings
-  /** Of the transparency log, newest first. */
+  /** Keys of the transparency log, newest first. */
   signer: LogSigner
-  /** Of the transparency log. */
+  /** Witnesses of the transparency log. */
   witnesses: readonly Witness[]
   /** The payment on a page of the gateway; null: none is known. */
   paymentUrlOf: PaymentUrlOf

@@ -45,7 +45,7 @@ type File = {
 type FileRequest = { params: Record<string, string>; query: Record<string, string>; language: FileLanguage }
 type CreateFile = (request: FileRequest) => File | Promise<File>
 
-/** Of the page. Without it the headings are names for scripts. */
+/** The language of the page. Without it the headings are names for scripts. */
 const language = Type.Optional(Type.Enum([...languages], { description: 'en or ko' }))
 
 export function exportRoutes(app: FastifyInstance, { background, guard, actionLog }: ExportContext): void {

@@ -28,7 +28,7 @@ export type Guard = {
   /** Every request that queries the database runs under one of them, from the lookup of its session on. */
   limits: ConcurrencyLimits
   onRequest(access: Access): onRequestAsyncHookHandler
-  /** Of what the browser holds; undefined: nothing, or nothing that is to be trusted. */
+  /** The hash of the session that the browser holds; undefined: none, or one that is not to be trusted. */
   sessionHashOf(request: FastifyRequest): Buffer | undefined
   newToken(): NewToken
   giveCookie(reply: FastifyReply, token: string): void

@@ -37,7 +37,7 @@ export type BatchOptions<Input, Output> = {
 
 type Waiting<Input, Output> = {
   input: Input
-  /** Of the request that waits: a batch may run in the context of another one. */
+  /** The trace of the request that waits: a batch may run in the context of another one. */
   traceParent: string | null
   resolve: (output: Output) => void
   reject: (error: unknown) => void

@@ -12,7 +12,7 @@
 // events writes no entry.
 // `not_before` is the time of the movement's cause, such as its order; null where there is none.
 //
-// Of the balance, `adjusted` are credits that come from adjustments and are not used. An adjustment changes it by its credits;
+// `adjusted` is the part of the balance that comes from adjustments and is not used. An adjustment changes it by its credits;
 // beyond that it is never more than the balance, so everything else takes paid credits first. Entries of accounts without
 // adjusted credits do not mention it.
 //

@@ -21,7 +21,7 @@ export async function insertToken(
   await database.run(insertTokenStatement, [serviceId, name, pepperVersion, keyHash, lastFour, scopes])
 }
 
-/** Of a token from before there were scopes, all of them: it keeps what it could do. */
+/** A token from before there were scopes has all of them: it keeps what it could do. */
 const scopesColumn = sql`coalesce(t.scopes, ${quoted(`{${tokenScopes.join()}}`)}) as "scopes"`
 
 export type FoundToken = { serviceId: string; keyHash: Buffer; status: KeyStatus; scopes: TokenScope[] }

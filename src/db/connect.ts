@@ -48,9 +48,9 @@ export function placeOf(databaseUrl: string): string {
 
 /** The SQLSTATE of a write that a standby or a read-only database refuses. */
 export const readOnly = '25006'
-/** Of a server that cannot be used now. */
+/** The code of a server that cannot be used now. */
 const notNow = '57P03'
-/** Of a commit that may be lost. */
+/** The code of a commit that may be lost. */
 const commitUnknown = '08007'
 
 /**

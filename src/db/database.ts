@@ -43,11 +43,11 @@ export type Database = {
   groupOf?(customerId: string): number
   /** The id of no customer, whose rows would be in this group; undefined: there is one group. */
   anchor?: string
-  /** Of each group of customers: for statements about every group, which then run in that one alone. */
+  /** One for each group of customers: a statement about every group then runs in that one alone. */
   groups?: Database[]
-  /** Of `groups`: those that this process sweeps now. Undefined: it shares with no other. */
+  /** Those of `groups` that this process sweeps now. Undefined: it shares with no other. */
   sweptGroups?: Database[]
-  /** Of each server that has groups, one of them: for what is about the server. */
+  /** One group of each server: for what is about the server. */
   workers?(): Database[]
   /** For readiness; tests may leave it out. */
   refusedWrites?: RefusedWrites
@@ -110,7 +110,7 @@ export const statement = {
    */
   ofCustomers: <Given extends string>(name: string, text: Text<Given>) => define('customers', name, text),
   /**
-   * Of a customer, with a step, whose values follow its own: one commit where one server has the rows of both. Elsewhere the step
+   * About a customer, with a step, whose values follow its own: one commit where one server has the rows of both. Elsewhere the step
    * is a commit of its own before the rest, and stays when the rest does not happen.
    */
   ofCustomerAndStep(name: string, step: Step, text: (step: (rows: Sql) => Sql) => Sql): Statement {
@@ -148,7 +148,7 @@ const uniqueViolation = '23505'
 const restrictViolation = '23001'
 const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[] = [
   { sqlstate: /^(40001|40P01)$/, kind: 'again' },
-  // Of a cluster: the customers have moved to another server.
+  // On a cluster: the customers have moved to another server.
   { sqlstate: /^MV001$/, kind: 'again' },
   // Read-only: a proxy leads to a standby that is being promoted, or to a primary that has become one.
   { sqlstate: /^(08...|57P0[1-3]|25006)$/, kind: 'away' },
@@ -160,12 +160,12 @@ const failures: { sqlstate: RegExp; kind: 'again' | 'away' | 'busy' | 'input' }[
 const lostConnection = /^(ECONN|EPIPE|ENOENT|EHOSTUNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/
 const lostConnectionText =
   /Connection terminated|Client has encountered a connection error|not queryable|Query read timeout/
-/** Of the pool, for a connection that is free; and of one connection that is not accepted. */
+/** Errors of the pool, which has no free connection, and of a connection that is not accepted. */
 const connectTimeoutText = /timeout exceeded when trying to connect|due to connection timeout|timeout expired/
 
 export type FailureKind = 'again' | 'away' | 'busy' | 'input' | 'bug'
 
-/** Of Citus, when a worker is away. */
+/** Errors of Citus when a worker cannot be reached. */
 const lostWorkerText = /failure on connection marked as essential|server closed the connection unexpectedly/
 
 /** The server has ended the session, or could not begin it: its disk is full, for example. */
@@ -234,7 +234,7 @@ export type DatabaseOptions = {
   watch?: WatchStatement | undefined
 }
 
-/** Of one server, or of a cluster: then each group of customers has a database of its own behind it. */
+/** On one server, or on a cluster: then each group of customers has a database of its own behind it. */
 export function createDatabase(connections: Connections, log: Log, options: DatabaseOptions = {}): Database {
   const database = createOne(connections, log, options)
   const { cluster } = connections
@@ -397,8 +397,8 @@ export function createPool(settings: PoolSettings): pg.Pool {
     idle_in_transaction_session_timeout: 10_000,
     application_name: applicationName,
   })
-  // Of a connection that is lost while idle; without a listener it would end the process. Not logged while the pool is ending:
-  // a server that stops then closes connections that are being closed here.
+  // A connection that is lost while idle emits an error; without a listener it would end the process. Not logged while the pool
+  // is ending: a server that stops then closes connections that are being closed here.
   pool.on('error', (error) => {
     if (!pool.ending) log.warn({ error: error.message }, 'an idle database connection was lost')
   })

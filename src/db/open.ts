@@ -73,7 +73,7 @@ export type OpenOptions = {
   /** Called with a line for people when a wait begins. */
   onWait?: (line: string) => void
   tallies?: Tallies
-  /** Of every statement that is run by the two databases. */
+  /** Called for every statement that the two databases run. */
   watch?: WatchStatement
   log: Log
 }

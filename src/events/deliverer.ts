@@ -16,7 +16,7 @@ export type Deliverer = {
 const maxLanes = 100
 /** Queues of one endpoint at a time. */
 const slotsPerLane = 16
-/** So many failures in a row are an outage: the next event that is accepted ends it. */
+/** This many consecutive failures are an outage: the next event that is accepted ends it. */
 const outageFailures = 3
 
 export function createDeliverer(context: DeliveryContext): Deliverer {

@@ -13,7 +13,7 @@ import {
   rotateSecret,
   updateEndpointStatus,
 } from './endpoints.sql.ts'
-import { deleteQueues, hastenQueues, resetQueues } from './queues.sql.ts'
+import { deleteQueues, makeQueuesDue, resetQueues } from './queues.sql.ts'
 
 const oldSecretSeconds = 86_400
 /** With more rotations within the day the oldest ones are lost. */
@@ -94,9 +94,9 @@ export async function retryQueues(database: Database, endpointId: string, custom
   let count = 0
   for (const group of groupsOf(database)) {
     for (let after: string | undefined = leastUuid; after !== undefined; ) {
-      const hastened = await hastenQueues(group, endpointId, { after, limit: batchSize, customerId })
-      count += hastened.length
-      after = hastened.at(-1)
+      const retried = await makeQueuesDue(group, endpointId, { after, limit: batchSize, customerId })
+      count += retried.length
+      after = retried.at(-1)
     }
   }
   return count

@@ -25,7 +25,7 @@ const listEventsStatement = statement.ofCustomer(
 
 export type EventSpan = { customerId: string; nextEvent: number; lastEvent: number }
 
-/** Of these types; of all types if the list is empty. */
+/** Events of these types; of all types if the list is empty. */
 export function listEvents(
   database: Database,
   { customerId, nextEvent, lastEvent }: EventSpan,

@@ -72,7 +72,7 @@ export type OldEvents = {
   eventsAtOnce: number
 }
 
-/** Of the customers after one. `last`: the last of them; null: there is none. `isCut`: some was deleted, and there may be more. */
+/** Reads the customers after one. `last`: the last of them, or null. `isCut`: some was deleted, and there may be more. */
 export async function deleteEvents(
   database: Database,
   { keptDays, after, customersRead, customersAtOnce, eventsAtOnce }: OldEvents,

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts'
 import { groupsOf } from '../db/groups.ts'
 import { deleteEvents, type OldEvents } from './forget-events.sql.ts'
 
-/** Of each customer that is read, one event is looked at; at most 2,000 events are deleted by a statement. */
+/** Reads one event of each customer; a statement deletes at most 2,000 events. */
 const limits: Pick<OldEvents, 'customersRead' | 'customersAtOnce' | 'eventsAtOnce'> = {
   customersRead: 500,
   customersAtOnce: 10,

@@ -71,10 +71,10 @@ export type Delivery = {
   eventNumber: number
   endpointId: string
   url: string
-  /** NOT_TOLD: the endpoint did not exist yet. */
-  state: 'DELIVERED' | 'WAITING' | 'DEAD' | 'NOT_TOLD'
+  /** NOT_SENT: the endpoint did not exist yet. */
+  state: 'DELIVERED' | 'WAITING' | 'DEAD' | 'NOT_SENT'
   endpointStatus: 'ACTIVE' | 'DISABLED'
-  /** Of the last attempt, for this event or for one before it in the queue; null: no failure. */
+  /** Why the last attempt failed, for this event or for one before it in the queue; null: no failure. */
   error: string | null
   attempts: number
   nextTryAt: Date | null
@@ -85,7 +85,7 @@ const listDeliveriesStatement = statement.ofCustomer(
   'events.listDeliveries',
   `select v.event_number as "eventNumber", n.endpoint_id as "endpointId", n.url, n.status as "endpointStatus",
     case when d.event_number is not null then 'DEAD'
-         when q.endpoint_id is null or v.created_at < n.created_at then 'NOT_TOLD'
+         when q.endpoint_id is null or v.created_at < n.created_at then 'NOT_SENT'
          when q.next_event > v.event_number then 'DELIVERED' else 'WAITING' end as "state",
     case when d.event_number is not null then d.last_error
          when q.next_event <= v.event_number then q.last_error end as "error",

@@ -228,8 +228,8 @@ export async function resetQueues(
 }
 
 // Unlike resetQueues it keeps the failures: an event that fails on dies in time. A queue under way is due anyway.
-const hastenQueuesStatement = statement.ofEachGroup(
-  'events.hastenQueues',
+const makeQueuesDueStatement = statement.ofEachGroup(
+  'events.makeQueuesDue',
   `with waiting as (
     select customer_id, endpoint_id
     from event_queues
@@ -247,13 +247,13 @@ const hastenQueuesStatement = statement.ofEachGroup(
 )
 
 /** Makes some waiting queues of an endpoint due now, or one customer's; returns their customers. */
-export async function hastenQueues(
+export async function makeQueuesDue(
   database: Database,
   endpointId: string,
   { after, limit, customerId }: { after: string; limit: number; customerId: string | null },
 ): Promise<string[]> {
   const values = [endpointId, after, limit, customerId]
-  const rows = await database.run<{ customerId: string }>(hastenQueuesStatement, values)
+  const rows = await database.run<{ customerId: string }>(makeQueuesDueStatement, values)
   return rows.map((row) => row.customerId).sort()
 }
 

@@ -34,7 +34,7 @@ export type Approved = {
   transactionKey: string | null
   /** It was not done by a call of ours: found so at the gateway. */
   code?: typeof cancelledAtGateway
-  /** Of a confirm, if the gateway sent one. */
+  /** The slip of a confirm, if the gateway sent one. */
   slip?: CardSlip
   /** It was done, and the payment has changed since in a way that a person has to look at. */
   discrepancy?: PaymentDetail
@@ -82,7 +82,7 @@ export type PaymentSnapshot = {
   money: Money
   status: string
   balance: number
-  /** Of the last capture or refund. */
+  /** The key of the last capture or refund. */
   transactionKey: string | null
   slip?: CardSlip
 }

@@ -40,7 +40,7 @@ function routesOf(register: (app: FastifyInstance) => void): DocumentedRoute[] {
   return routes
 }
 
-/** Of a running service; undefined: the default ones. */
+/** The addresses of a running service; undefined: the default ones. */
 export type ListenerAddresses = { publicUrl: string; internalUrl: string }
 
 const publicApi = (url: string | undefined): Api => ({

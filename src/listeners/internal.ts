@@ -41,7 +41,7 @@ export type InternalRouteParts = {
   payments?: PaymentContext
   metrics?: Metrics
   console?: ConsoleContext
-  /** Of the transparency log; undefined: it is not served. */
+  /** Signs the transparency log; undefined: it is not served. */
   signer?: LogSigner
   /** The API document with the addresses of this service; undefined: with the default ones. */
   document?: () => string

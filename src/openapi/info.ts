@@ -11,7 +11,7 @@ export const tags = [
   { name: 'Events', description: 'Events that the service sends to the endpoints of the platform.' },
 ] as const
 
-/** Of a document with these codes. BUS002 is about spending, which is not for customers. */
+/** The `info` of a document with these codes. BUS002 is about spending, which is not for customers. */
 export function infoOf(codes: ReadonlySet<ErrorCode>) {
   return { ...info, description: descriptionOf(codes.has('BUS002')) }
 }

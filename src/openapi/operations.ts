@@ -80,7 +80,7 @@ function parameterOf(components: Components, place: string, name: string, schema
   return { name, in: place, required, ...describedValue(components, schema, 'request') }
 }
 
-/** Of a parameter or a header: its text and its example stand beside its schema. */
+/** For a parameter or a header: its text and its example stand beside its schema. */
 function describedValue(components: Components, schema: object, use: 'request' | 'response') {
   const { description, examples, ...rest } = components.schemaOf(schema, use)
   const [example] = (examples ?? []) as unknown[]

@@ -72,7 +72,7 @@ const leftToWorker = 'A worker records its outcome as unknown.'
 /** How long a service that stops waits: a failover takes longer, and then the worker of another process ends the action. */
 const stopLimitMs = 8_000
 
-/** Of a service: answers do not wait for an end that could not be written at once. `finish` does, when the service stops. */
+/** For a service: answers do not wait for an end that could not be written at once. `finish` does, when the service stops. */
 export function createActionLog(database: Database, log: Log): ActionLog & { finish(): Promise<void> } {
   const late = new Map<Promise<void>, string>()
   const stopping = new AbortController()
@@ -94,7 +94,7 @@ export function createActionLog(database: Database, log: Log): ActionLog & { fin
 /** How long a command waits for an end to be written. */
 const commandLimitMs = 30_000
 
-/** Of a command: it waits, and says for what. Interrupted, it waits no longer. */
+/** For a command: it waits, and says for what. Interrupted, it waits no longer. */
 export function createCommandLog(
   database: Database,
   { print, signal, limitMs = commandLimitMs }: { print(line: string): void; signal: AbortSignal; limitMs?: number },

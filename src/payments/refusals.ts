@@ -134,7 +134,7 @@ export type AcceptRefusal =
 const refuseAccept = (code: 'SVC001' | 'VAL003' | 'PAYMENT_CANCEL_FAILED', refusal: AcceptRefusal, message: string) =>
   refuse(code, { message, metadata: { reason: refusal, ...(code === 'SVC001' && { began: false }) } })
 
-/** Of a person who accepts a cancellation that was made at the gateway: nothing was done. */
+/** For a person who accepts a cancellation that was made at the gateway: nothing was done. */
 export const acceptRefusals = {
   notPartlyCancelled: () =>
     refuseAccept(

@@ -26,7 +26,7 @@ export type MetricsParts = Omit<GatewayParts, 'counts'> & {
   measures: Measures
   pools: Record<string, PoolCounts>
   connection: PoolSettings['connection']
-  /** Of a cluster: one group of each server. */
+  /** On a cluster: one group of each server. */
   workers?: (() => Database[]) | undefined
   plans: Plans
   version: string

@@ -253,7 +253,7 @@ export type Append = {
   to: Tree
   note: string
   marks: LogMarks
-  /** Of each group. */
+  /** For each group. */
   runs: Unlogged[]
   growth: TileGrowth[]
 }
@@ -288,7 +288,7 @@ export async function moveMarks(database: Database, marks: LogMarks): Promise<vo
 }
 
 /**
- * Of a group of so many: a copy of the database may be divided into others, where the time up to which the entries of a group
+ * By the number of groups: a copy of the database may be divided into others, where the time up to which the entries of a group
  * are in the log would be that of other customers.
  */
 export function markKeyOf(database: Database, group: Database): string {

@@ -67,7 +67,7 @@ async function readGroup(database: Database, group: Database, times: string[], a
   return { count: 0, isMore: false, seconds: null }
 }
 
-/** Of the oldest entry; null: the ledger has none of them. */
+/** The age of the oldest entry; null: the ledger has none of them. */
 async function findAge(group: Database, { customers, firstEntries, lastEntries }: Unlogged): Promise<number | null> {
   const values = [customers, firstEntries, lastEntries]
   const [row] = await group.run<{ seconds: number }>(findUnloggedAgeStatement, values)

@@ -1,5 +1,5 @@
 // Reads the log for the audit, beside the ledger: runs with their place in the tree, entries whose leaf is not the one that was
-// logged, and customers with entries that the log has passed.
+// logged, and customers with entries that are missing from the log.
 import { type Database, statement } from '../db/database.ts'
 import { inputs } from '../db/inputs.ts'
 import { sql } from '../db/sql.ts'
@@ -56,7 +56,7 @@ const listChangedRunsStatement = statement.ofCustomers(
   where l.hashes is distinct from u.logged_hashes`,
 )
 
-/** Those that the ledger has otherwise, or not at all. */
+/** Runs with entries that are missing from the ledger or differ there. */
 export function listChangedRuns(
   database: Database,
   runs: LoggedRun[],
@@ -64,7 +64,7 @@ export function listChangedRuns(
   return database.run(listChangedRunsStatement, loggedRuns.valuesOf(runs))
 }
 
-/** A page of customers, as texts of arrays; of each the last entry up to the mark, and the last one that is due. */
+/** A page of customers: for each the last entry up to the mark, and the last one that is due. The arrays are texts. */
 export type PassedEntries = { last: string | null; customers: string; passed: string; due: string }
 
 const listPassedStatement = statement.ofEachGroup(

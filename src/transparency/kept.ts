@@ -67,7 +67,7 @@ export async function checkKept(
   }
 }
 
-/** Of an entry in a receipt, the log and the ledger; null: there is none. */
+/** Compares an entry in a receipt, the log and the ledger; null: no difference. */
 async function differenceOf(
   database: Database,
   { customerId, entryNumber, leaf, index }: KeptEntry,

@@ -25,7 +25,7 @@ import {
 
 export type ProvenEntry = {
   leaf: string
-  /** Of the leaf, as text: a tree may have more leaves than JSON has exact numbers. */
+  /** The index of the leaf, as text: a tree may have more leaves than JSON has exact numbers. */
   index: string
   /** In base64. */
   proof: string[]
@@ -34,7 +34,7 @@ export type ProvenEntry = {
 /** Proofs that are made before other requests get their turn: a few milliseconds, wherever the entries are. */
 const proofsAtOnce = 10
 
-/** Of the newest checkpoints with cosignatures: one may be under way, or signed by processes with other secrets. */
+/** Looks at several of the newest checkpoints: one may be under way, or signed by processes with other secrets. */
 const cosignedAtMost = 5
 
 export type ProvenEntries = { entries: ProvenEntry[]; checkpoint: string; keys: string[] }
@@ -115,7 +115,7 @@ async function proveEntries(
   return entries
 }
 
-/** Of those that have the leaf and a signature by one of the keys, the one with most valid cosignatures, the newest if several have. */
+/** Among those that have the leaf and a signature by one of the keys: the one with most valid cosignatures, then the newest. */
 function findCosigned(checkpoints: StoredCheckpoint[], keys: readonly LogKey[], lastIndex: number): string | undefined {
   const usable = checkpoints.flatMap((checkpoint) => {
     const note = checkpoint.size > lastIndex ? rememberedNote(checkpoint.note, keys) : null

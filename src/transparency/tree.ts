@@ -23,7 +23,7 @@ export function hashNode(left: Buffer, right: Buffer): Buffer {
   return hash('sha256', Buffer.concat([Buffer.of(1), left, right]), 'buffer')
 }
 
-/** Of a tree without leaves. */
+/** The root of a tree without leaves. */
 export const emptyRoot = hash('sha256', '', 'buffer')
 
 /** The largest power of two that is not above the number. Exact, which a logarithm is not. */

@@ -399,7 +399,7 @@ test('an event is not sent to an endpoint that was added after it, and is not sh
     otherId,
   ])
   const deliveries = deliveriesOf(await read(orderId), 'order.confirmed')
-  assert.equal(deliveries.find((each) => each.endpointId === lateId)?.state, 'NOT_TOLD')
+  assert.equal(deliveries.find((each) => each.endpointId === lateId)?.state, 'NOT_SENT')
   assert.equal(
     deliveries.some((each) => each.endpointId === otherId),
     false,

@@ -30,7 +30,7 @@ export async function restore(call: StandaloneCall): Promise<object> {
     const options = { ...call.databaseOptions, use: 'alone' } as const
     const filled = await fillDatabase(call, options, await reach(options), source, {
       name: 'restore',
-      // Of a backup from elsewhere the keys of the log are not known.
+      // The keys of the log are not known for a backup from elsewhere.
       peppers: Object.keys(findings).length === 0 ? call.knownPeppers() : undefined,
       input: { positionals, values: { ...values, ...(oldAccess && { old: oldAccess.place }) } },
       async beforeService(client) {

@@ -13,11 +13,11 @@ import { program } from '../line/help.ts'
 type AccessRow = {
   id: string
   status: string
-  /** Of an operator. */
+  /** Only an operator has one. */
   name?: string
   role?: string
   passwordSetAt?: Date
-  /** Of an endpoint. */
+  /** Only an endpoint has them. */
   secrets?: string
 }
 

@@ -9,7 +9,7 @@ export const maxActionsScanned = 20_000
 
 const quotedPlace = `(extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"`
 
-/** Of a stretch: actions before a place, since a time, newest first. */
+/** A part of the log: actions before a place, since a time, newest first. */
 const quotedBegun = `step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by happened_at desc, action_id desc`

@@ -15,7 +15,7 @@ export const PendingAdjustments = Type.Array(
     reason: Text,
     requestedBy: Text,
     requestedAt: Moment,
-    /** Of a PART: its order, and the KRW that the gateway has returned. */
+    /** Only for a PART: its order, and the KRW that the gateway has returned. */
     orderId: TextOrNull,
     amount: WholeOrNull,
   }),
@@ -40,7 +40,7 @@ export const AdjustmentsData = Type.Object({
       createdAt: Moment,
     }),
   ),
-  /** Of the operator who asks, in a Korean day, and the credits above which a second operator is needed. */
+  /** The limits of the operator who asks: credits in a Korean day, and the credits above which a second operator is needed. */
   limits: Type.Object({ perDay: Whole, usedToday: Whole, approvalAbove: Whole }),
   nextCursor: TextOrNull,
 })

@@ -79,7 +79,7 @@ const Bridge = Type.Object({
       paymentKey: Text,
       transactionKey: TextOrNull,
       discrepancyId: TextOrNull,
-      /** Of the discrepancy. */
+      /** The kind of the discrepancy. */
       kind: TextOrNull,
       resolvedAt: MomentOrNull,
     }),
@@ -98,7 +98,7 @@ const run = {
   finishedAt: MomentOrNull,
   /** `interrupted`: its process ended before it was finished; the same days can be reconciled again. */
   state: Type.Enum(['under way', 'finished', 'interrupted']),
-  /** Of a finished run. */
+  /** Only for a finished run. */
   outcome: Type.Union([Type.Enum(['agrees', 'repaired', 'differs']), Type.Null()]),
   result: Type.Union([Result, Type.Null()]),
 }

@@ -50,13 +50,13 @@ const listNewKeyCancelsStatement = statement.ofEachGroup(
 
 type CancelRange = { after: CancelPosition; last: CancelPosition | undefined }
 
-/** Between the two. A full page has one cancel more than the limit. */
+/** The cancels between `after` and `last`. A full page has one cancel more than the limit. */
 export async function listNewKeyCancels(
   database: Database,
   { after, last }: CancelRange,
   limit: number,
 ): Promise<NewKeyCancel[]> {
-  // With a last one there is no other bound: cancels that were made since then would push it out.
+  // With `last` the number of scanned cancels is not limited: cancels made since then would push it out.
   const most = last ? null : maxCancelsScanned
   const { atMicroseconds, operationId } = last ?? firstCancel
   const bounds = [atMicroseconds, operationId]

@@ -23,7 +23,7 @@ export const CustomersQuery = Type.Object({
   /** The highest first; without a name. By revenue and last purchase the list has customers that have bought. */
   sort: Type.Optional(Type.Enum([...customerSorts])),
 })
-/** Of the customer, as of less than a minute ago: captured less refunded in KRW, confirmed orders, and the last of them. */
+/** Figures of the customer, less than a minute old: captured less refunded in KRW, confirmed orders, and the last of them. */
 const figures = { revenue: Whole, orders: Whole, lastPurchaseAt: MomentOrNull }
 /** While the figures of customers are aggregated: they cover the time up to here. Null: they are complete. */
 const figuresUpTo = { figuresUpTo: MomentOrNull }
@@ -74,7 +74,7 @@ export const CustomerData = Type.Object({
     /** Below each of these balances `credits.low` is sent, the highest first; none: never. */
     lowCredits: Type.Array(Whole),
   }),
-  /** Of operators, newest first. */
+  /** Notes by operators, newest first. */
   notes: Type.Array(Type.Object({ at: Moment, actor: Text, note: Text })),
 })
 

@@ -25,7 +25,7 @@ export type CustomerSort = (typeof customerSorts)[number]
 /** It stands for the platform and is not listed. No id is larger. */
 const quotedPlatform = `'${platformCustomer}'::uuid`
 
-/** Of a customer `c`, their account `a` and figures `f`. */
+/** Columns of a customer `c`, their account `a` and figures `f`. */
 const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
     a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
     f.last_purchase_at as "lastPurchaseAt"`

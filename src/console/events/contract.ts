@@ -85,7 +85,7 @@ export const DeadEventsData = Type.Object({
       customerName: TextOrNull,
       eventNumber: Whole,
       type: Text,
-      /** Of an event about an order. */
+      /** Only for an event about an order. */
       orderId: TextOrNull,
       attempts: Whole,
       error: Text,

@@ -12,7 +12,7 @@ const sumWaitingStatement = statement.global(
   group by endpoint_id`,
 )
 
-/** Of the endpoints with events to deliver, or of one. */
+/** Sums over the endpoints with events to deliver, or over one. */
 export function sumWaiting(database: Database, endpointId: string | null): Promise<WaitingOfEndpoint[]> {
   return database.run<WaitingOfEndpoint>(sumWaitingStatement, [endpointId])
 }
@@ -27,7 +27,7 @@ const countDeadByEndpointStatement = statement.ofEachGroup(
   where d.count > 0 and ($2::text is null or n.endpoint_id = $2)`,
 )
 
-/** Of the endpoints that have dead events, or of one; of each at most the limit. */
+/** Counts for the endpoints that have dead events, or for one; for each up to the limit. */
 export async function countDeadByEndpoint(
   database: Database,
   limit: number,

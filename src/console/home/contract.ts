@@ -13,7 +13,7 @@ const sums = {
   ordersMade: Whole,
   ordersConfirmed: Whole,
   ordersFailed: Whole,
-  /** Of those that failed: not paid in time. The others were declined. */
+  /** Failed because they were not paid in time. The others were declined. */
   ordersExpired: Whole,
   ordersCancelled: Whole,
   ordersRefunded: Whole,
@@ -73,7 +73,7 @@ export const HomeData = Type.Object({
   month: PeriodData,
   /** All orders by their current status. */
   orders: Type.Object({ PENDING: Whole, CONFIRMED: Whole, FAILED: Whole, CANCELLED: Whole, REFUNDED: Whole }),
-  /** Of all orders that are FAILED. */
+  /** Among all orders that are FAILED. */
   ordersExpired: Whole,
   creditsOutstanding: Whole,
   /** Oldest first, today last. */

@@ -96,7 +96,7 @@ async function readFigureDays(database: ConsoleContext['database'], count: numbe
   const ever = sumsOf(byDay.get(null) ?? [])
   const creditsOutstanding = outstandingOf(ever)
   const isComplete = upTo === null && detailsUpTo === null
-  // Of both marks the earlier one: the orders that expired are compared too.
+  // The earlier one of both marks: the orders that expired are compared too.
   const bothReached = new Date(Math.min(reached.getTime(), detailsReached.getTime()))
   const comparisons = isComplete ? await compare(database, { today, month, reached: bothReached }) : null
   return {

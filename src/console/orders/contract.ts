@@ -40,7 +40,7 @@ export const OrdersQuery = Type.Object({
   ...ordersFilter,
   sort: Type.Optional(Type.Enum([...orderSorts])),
 })
-/** Of the file. */
+/** The filter of the CSV file. */
 export const OrdersFilterQuery = Type.Object(ordersFilter)
 
 const row = {
@@ -100,7 +100,7 @@ export const LotRow = Type.Object({
  *                         at the gateway and not by us: also the fields of OPERATION_BEGUN, which it does not have
  *   LEDGER                entryNumber, kind, delta, heldDelta, balanceAfter
  *   EVENT                 eventNumber, eventId, type, deliveries: [{ endpointId, host, endpointStatus, state, error, attempts,
- *                         nextTryAt }], state one of DELIVERED, WAITING, DEAD, NOT_TOLD (the endpoint was added later)
+ *                         nextTryAt }], state one of DELIVERED, WAITING, DEAD, NOT_SENT (the endpoint was added later)
  *   WEBHOOK               eventType, status, paymentKey, receivedAt, processedAt, outcome
  *   DISCREPANCY_FOUND     discrepancyId, kind, lastSeenAt, detail
  *   DISCREPANCY_RESOLVED  discrepancyId, kind, resolution
@@ -185,7 +185,7 @@ export const OrderData = Type.Object({
       kind: Text,
       foundAt: Moment,
       detail: DetailFields,
-      /** Of the payment that it is about; masked like a payment key. */
+      /** A link to the payment that it is about; masked like a payment key. */
       paymentUrl: TextOrNull,
     }),
   ),

@@ -171,7 +171,7 @@ function openShown(story: OrderStory): Data<'order'>['open'] {
   return { kind, openedAt, attempts, attemptsAtMost: attemptsKept, gatewayCode, nextAttemptAt }
 }
 
-/** Of the payment in progress or of the order, if it has one: what our books do not have, or not yet. */
+/** The last notification about the payment in progress or the order, if there is one: what our books do not have, or not yet. */
 function notifiedIn(story: OrderStory): string | null {
   const paymentKey = openOperationOf(story)?.paymentKey ?? paymentKeyOf(story)
   const isOfPayment = (each: StoryNotification) => paymentKey === null || each.paymentKey === paymentKey

@@ -13,7 +13,7 @@ export function paymentUrlsBy(template: string | undefined): PaymentUrlOf {
 
 type NamedPayment = { kind: string; subject?: string; orderId?: string | null; detail: Record<string, unknown> }
 
-/** Of the payment that a discrepancy is about, if it names one. */
+/** Links to the payment that a discrepancy is about, if it names one. */
 export function paymentUrlOfDiscrepancy(urlOf: PaymentUrlOf, { kind, subject, orderId, detail }: NamedPayment) {
   const paymentKey = kind === 'UNKNOWN_ORDER' ? subject : detail.paymentKey
   return typeof paymentKey === 'string' ? urlOf({ paymentKey, orderId: orderId ?? `${detail.orderId ?? ''}` }) : null

@@ -23,7 +23,7 @@ export const PublicationsData = Type.Object({
     Type.Object({
       name: Text,
       host: Text,
-      /** Of the newest checkpoint that it has cosigned; null: none. */
+      /** The size of the newest checkpoint that it has cosigned; null: none. */
       size: WholeOrNull,
       cosignedAt: MomentOrNull,
     }),

@@ -4,7 +4,7 @@
 export const tokenScopes = ['spend', 'hold', 'refund', 'read', 'manage-holds'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 
-/** Of a token that is issued without a choice: all that a service needs for its own work. */
+/** The scopes of a token that is issued without a choice: all that a service needs for its own work. */
 export const defaultScopes: readonly TokenScope[] = ['spend', 'hold', 'refund', 'read']
 
 /** Each once, in the order of the list above; undefined when that is no choice of scopes. */

@@ -219,7 +219,7 @@ export type AdjustmentRequest = {
   state: 'PENDING' | 'APPROVED' | 'REJECTED'
   decidedBy: string | null
   decidedAt: Date | null
-  /** Of a PART; the amount is in KRW. */
+  /** Only for a PART; the amount is in KRW. */
   discrepancyId: string | null
   orderId: string | null
   amount: number | null
@@ -304,7 +304,7 @@ export function listPendingRequests(
 }
 
 export type AdjustmentState = {
-  /** Of the account now; null: there is no such customer. */
+  /** What the account has now; null: there is no such customer. */
   available: number | null
   /** The adjustment of this id, with the available credits after it. */
   done: { kind: AdjustmentKind; credits: number; available: number } | null

@@ -11,11 +11,11 @@ import { recordAdjustments } from './adjustments.sql.ts'
 export type ReversalInput = {
   customerId: string
   adjustmentId: string
-  /** Of the spend or the hold. */
+  /** The reference of the spend or the hold. */
   reversedReference: string
   /** Null: all that is left. */
   credits: number | null
-  /** Of the reversal. */
+  /** The reference of the reversal. */
   reference: string
   serviceId: string
   reason: string

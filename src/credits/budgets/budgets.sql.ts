@@ -98,7 +98,7 @@ export type Budget = {
   credits: number
   warnAt: number
   renewsAt: Date
-  /** Of the present period, the most used first. One use, but where each key or user has the limit for itself. */
+  /** Uses in the present period, the most used first. One use, but where each key or user has the limit for itself. */
   uses: BudgetUse[]
 }
 
@@ -151,7 +151,7 @@ const findUsesStatement = statement.ofCustomers(
 /** Two that are set at once may be one more than the most there can be. */
 const mostListed = mostBudgets * 2
 
-/** Of one customer, of all customers together, or all budgets there are. */
+/** The budgets of one customer, those over all customers, or all there are. */
 export async function listBudgets(
   database: Database,
   customerId: string | null,

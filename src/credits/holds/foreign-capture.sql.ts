@@ -13,7 +13,7 @@ import { type HoldKey, isOwnHold } from './holds.sql.ts'
 export type ForeignCapture = HoldKey & {
   /** Null: all. */
   captured: number | null
-  /** Of a part; null: the capture ends the hold. */
+  /** The reference of a part; null: the capture ends the hold. */
   reference: string | null
   serviceId: string
 }

@@ -24,7 +24,7 @@ export const partsOf = (order: Sql, condition = sql`true`) => sql`(
 
 /** `credits` = `used` + `held` + `unused` + `takenBack`. */
 export type Lot = {
-  /** Of the entry that granted it: lots are used in this order. */
+  /** The entry that granted it: lots are used in this order. */
   entryNumber: number
   orderId: string
   packageType: string

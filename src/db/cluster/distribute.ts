@@ -28,8 +28,8 @@ export async function isDistributed(client: Queryable): Promise<boolean> {
 }
 
 /**
- * Of a transaction that changes tables; without Citus they have no meaning. Each is a query of its own: the first one sends the
- * texts of the others to the workers, as they are.
+ * Settings for a transaction that changes tables; without Citus they have no meaning. Each is a query of its own: the first
+ * one sends the texts of the others to the workers, as they are.
  */
 const settings = [
   `set local citus.propagate_set_commands = 'local'`,
@@ -125,7 +125,7 @@ async function dropForGroups(client: pg.ClientBase): Promise<void> {
   await client.query('alter table adjustment_requests drop constraint adjustment_requests_adjustment_id_key')
 }
 
-/** Of this transaction. A function with the rights of its owner keeps its search path on every server. */
+/** What this transaction has changed. A function with the rights of its owner keeps its search path on every server. */
 const listChangedText = `
   select p.oid::regprocedure::text as "quotedFunction", substring(setting from '^search_path=(.*)') as "quotedPath"
   from pg_proc p cross join unnest(p.proconfig) as setting

@@ -7,9 +7,9 @@ import { hashOfUuid } from './hash.ts'
 
 export type Group = {
   number: number
-  /** Of the accounts: the other tables' shards of the group move with it. */
+  /** The shard of the accounts: the other tables' shards of the group move with it. */
   shard: number
-  /** Of the hash of a customer's id, inclusive. */
+  /** The least hash of a customer's id, inclusive. */
   lowest: number
   host: string
   port: number
@@ -18,9 +18,9 @@ export type Group = {
 export type Layout = {
   group(number: number): Group
   groupOf(customerId: string): number
-  /** Of each server that has groups, the first of them. */
+  /** The first group of each server that has groups. */
   firstOfServers(): number[]
-  /** Of each group, the least id whose rows would be in it. */
+  /** For each group the least id whose rows would be in it. */
   anchors(): string[]
 }
 

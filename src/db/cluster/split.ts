@@ -1,7 +1,7 @@
 // Splits SQL text into its statements: at semicolons outside of quotes, dollar quotes and comments. A body in `begin atomic` has
 // such semicolons too: test/support/database/migration-rules.ts refuses it.
 
-/** In turn: a blank, or a comment to the end of the line; the beginning of another comment; quotes; a name; any character. */
+/** Alternatives, in order: blanks or a comment to the end of the line; the start of a block comment; quotes; a name; any character. */
 const part =
   /(\s+|--[^\n]*)|(\/\*)|[eE]'(?:[^'\\]|\\.|'')*'|'[^']*'|"[^"]*"|\$((?:[\p{L}_][\p{L}\w]*)?)\$.*?\$\3\$|[\p{L}_][\p{L}\w$]*|./suy
 
@@ -26,7 +26,7 @@ export function splitStatements(text: string): string[] {
   return statements
 }
 
-/** One may be inside another. */
+/** Block comments nest. */
 function endOfComment(text: string, start: number): number {
   let depth = 0
   for (const { 0: mark, index } of text.slice(start).matchAll(/\/\*|\*\//g)) {

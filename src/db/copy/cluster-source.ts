@@ -95,7 +95,7 @@ async function withGroups<Value>(
 
 type Opening = {
   coordinator: pg.ClientBase
-  /** Of the coordinator too: stops the writes of copies, then has the last snapshot. */
+  /** To the coordinator too: stops the writes of copies, then has the last snapshot. */
   later: pg.ClientBase
   groups: Reached[]
   shards: Shard[]

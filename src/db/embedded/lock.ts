@@ -22,7 +22,7 @@ export class AloneElsewhere extends Error {}
 
 type Users = { requireAlone(): Promise<void>; leave(): Promise<void> }
 
-/** Of the service, after the loss of its connection. */
+/** What the service does after the loss of its connection. */
 type Losses = {
   /** Another service has the lock by now: it is not taken again. */
   onLost?: (error: Error) => void

@@ -70,7 +70,7 @@ const listAttemptsStatement = statement.global(
 export const attemptCursorPattern = /^\d{1,16}~[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}~\d{1,16}$/
 const newestAttempt = '9007199254740991~ffffffff-ffff-ffff-ffff-ffffffffffff~0'
 
-/** Of an endpoint, newest first. */
+/** The attempts of an endpoint, newest first. */
 export function listAttempts(
   database: Database,
   endpointId: string,

@@ -8,7 +8,7 @@ export type BreakerSettings = {
   /** Opens when this share of the calls within the window has failed ... */
   failureShare: number
   windowMs: number
-  /** ... and there were at least so many calls a second: a single failure at night opens nothing. */
+  /** ... and this many calls a second were made: a single failure at night opens nothing. */
   minimumCallsPerSecond: number
   probeAfterMs: number
 }

@@ -23,7 +23,7 @@ import { type AuditCause, type AuditFinding, findMostCounted, insertAudit } from
 import { type Rule, rules } from './rules.ts'
 import { type CheckedName, type ScanName, scans } from './scans.sql.ts'
 
-/** Of the ids, those that the row does not have are null. */
+/** An id that the row does not have is null. */
 export type Violation = {
   invariant: string
   rule: string

@@ -304,7 +304,7 @@ const partInputs = inputs<JudgedPart>({
   acceptedAt: 'timestamptz',
 })
 
-/** Of at least the difference. */
+/** A charge of at least the difference. */
 const isChargeOfPart = `starts_with(c.charge, concat_ws('/', i.customer_id, i.operation_id, 'PART', ''))
         and (regexp_match(c.charge, '/PART/([0-9]{1,15})$'))[1]::bigint >= i.difference`
 

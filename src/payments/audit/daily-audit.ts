@@ -19,7 +19,7 @@ const longestGapMs = 5 * 60_000
 const takenOver = 'another process has taken the audit over'
 
 /**
- * Liveness rules are judged by a process that has run for a quarter of an hour without a gap: after a restore, a stop of all
+ * Liveness rules are evaluated by a process that has run for a quarter of an hour without a gap: after a restore, a stop of all
  * services or an outage of the database, rows are overdue because no worker could finish them.
  */
 export function createDailyAudit(

@@ -172,7 +172,7 @@ const adjustments: Scan = {
 }
 
 const orders: Scan = {
-  // Of the entries of an order only those that moved credits: the index has no others. Those of accepted parts have rules of their
+  // Only entries that moved credits: the index has no others. Those of accepted parts have rules of their
   // own.
   table: 'orders',
   key: [customer, { column: 'order_id', type: 'text', least: '' }],

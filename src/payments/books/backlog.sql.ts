@@ -16,7 +16,7 @@ type BacklogOfCustomers = {
 type BacklogOfBooks = {
   openDiscrepancies: number
   waitingNotifications: number
-  /** Of the last recorded audit; null: there is none. */
+  /** What the last recorded audit found; null: there is none. */
   auditViolations: number | null
   /** Since the last recorded audit ended; if there is none, since audits are recorded. */
   auditAgeSeconds: number

@@ -13,7 +13,7 @@ export type BridgeLine = {
   direction: Movement['direction']
   /** The review of our order; else whose order it is: one in our format that we do not have, or one of another service. */
   result: Review | 'unknown order' | 'other service'
-  /** Of the movement; of an operation, when it was opened. */
+  /** When the movement happened, or the operation was opened. */
   at: Date
   orderId: string
   customerId: string | null

@@ -20,7 +20,7 @@ export const figureNames = [
   'credits refunded',
   'credits spent',
   'credits adjusted',
-  // Of those that failed.
+  // Included in 'orders failed'.
   'orders expired',
 ] as const
 export type FigureName = (typeof figureNames)[number]
@@ -83,7 +83,7 @@ const beginStatement = statement.ofCustomer(
   on conflict do nothing`,
 )
 
-// Of a mark that a version without details has begun.
+// For a mark that a version without details has begun.
 const beginDetailsStatement = statement.ofCustomer(
   'payments.beginDetails',
   `update figures_reached
@@ -106,7 +106,7 @@ const findPlaceStatement = statement.ofCustomer(
   where f.customer_id = $1 and f.details_reached is not null`,
 )
 
-/** Of a group. Null the first time; then the figures and details begin with the first customer. */
+/** The place of a group. Null the first time; then the figures and details begin with the first customer. */
 export async function findPlace(group: Database, lagMs: number): Promise<FiguresMark | null> {
   const [place] = await group.run<FiguresMark>(findPlaceStatement, [anchorOf(group), lagMs])
   if (place) return place
@@ -171,7 +171,7 @@ export async function addDetails(group: Database, from: Date, to: Date): Promise
   await group.run(addDetailsStatement, [anchorOf(group), from, to])
 }
 
-/** Of a Korean day; null: of all time. */
+/** `day`: a Korean day; null: all time. */
 export type FigureRow = { day: string | null; figure: FigureName; count: number; total: number }
 export type Figures = {
   asOf: Date
@@ -306,7 +306,7 @@ const readHoursStatement = statement.ofCustomer(
   group by 1, 2`,
 )
 
-/** Of several spans. */
+/** Reads several spans. */
 export async function readFiguresBetween(database: Database, spans: HoursOfFigures[]): Promise<SpanFigureRow[]> {
   const inputs = [spans.map(({ name }) => name), spans.map(({ from }) => from), spans.map(({ to }) => to)]
   const ofGroups = await Promise.all(

@@ -11,7 +11,7 @@ export type ListedMovements = {
   count(): number
 }
 
-/** Of a digest, as many as a number has exactly. */
+/** How many bytes of a digest are kept: as many as a number has exactly. */
 const digestBytes = 6
 
 export function createListedMovements(): ListedMovements {

@@ -194,7 +194,7 @@ const sumMovementsStatement = statement.global(
   where moved_at >= $1 and moved_at < $2`,
 )
 
-/** Of all rows of our table in a span. */
+/** Sums all rows of our table in a span. */
 export async function sumMovements(database: Database, { from, to }: TimeSpan): Promise<Totals> {
   const [sums] = await database.run<Totals>(sumMovementsStatement, [from, to])
   assert(sums, 'an aggregate has one row')

@@ -161,7 +161,7 @@ export function createClaimConfirm(
   })
 }
 
-/** Of a cancel by the customer, a refund (refund.ts), or a cancellation found at the gateway (recovery/review.ts). */
+/** For a cancel by the customer, a refund (refund.ts), or a cancellation found at the gateway (recovery/review.ts). */
 export type CancelClaim = {
   customerId: string
   operationId: string
@@ -173,7 +173,7 @@ export type CancelClaim = {
   traceParent?: string | null
   /** The API key of the caller; a refund has none. */
   keyId?: string | null
-  /** Of a refund that does not return the whole price. */
+  /** Only for a refund that does not return the whole price. */
   part?: RefundPart | null
 }
 

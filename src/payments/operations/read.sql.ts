@@ -36,7 +36,7 @@ export type OrderForConfirm = {
   confirm: Operation | null
   /** Another order of the customer has a confirm with this payment key. */
   paymentKeyTaken: boolean
-  /** Of the approved one. */
+  /** The slip of the approved one. */
   slip: CardSlip
   /** The one that has failed the order. */
   failed: FailedConfirm | null
@@ -140,9 +140,9 @@ export type OrderForReview = {
   }
   customerId: string
   openOperation: Operation | null
-  /** Of the approved confirm. */
+  /** The key of the approved confirm. */
   paymentKey: string | null
-  /** Of the last rejected confirm. */
+  /** The key of the last rejected confirm. */
   rejectedKey: string | null
   /** The open ones of the order. */
   discrepancyIds: string[]

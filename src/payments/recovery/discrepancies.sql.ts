@@ -220,7 +220,7 @@ const listRecordedStatement = statement.global(
 const maxSummed = 1_000
 
 export type OpenSum = {
-  /** Of the amounts that are known, KRW; null: too many are open. */
+  /** The sum of the amounts that are known, KRW; null: too many are open. */
   amount: number | null
   /** How many have no known amount. */
   withoutAmount: number

@@ -62,7 +62,7 @@ async function isNothingNew(context: PaymentContext, key: OrderKey, due: DueNoti
   return agrees && discrepancyIds.length === 0 && (paymentKey === null || paymentKey === due.paymentKey)
 }
 
-/** Of what the notification says only the payment key is used. */
+/** Uses only the payment key of the notification. */
 export async function reviewSafely(
   context: PaymentContext,
   key: OrderKey,

@@ -21,7 +21,7 @@ export type PartToAccept = OrderKey & {
   transactionKey: string | null
   /** The last ledger entry when the part was computed: later movements may have changed what is left. */
   atEntry: number
-  /** Of the request that the approver decides by it. */
+  /** The request that the approver decides by it. */
   approval: { requestId: string; approver: string } | null
 }
 

@@ -209,7 +209,7 @@ async function book(
 
 type Named = Omit<Acceptance, 'actor'>
 
-/** Of a part that was accepted: a repetition gets the same, and resolves a discrepancy that its process did not. */
+/** The answer for a part that was accepted: a repetition gets the same, and resolves a discrepancy that its process did not. */
 async function findAnswer(context: PaymentContext, acceptance: Named): Promise<AcceptAnswer | undefined> {
   const { customerId, discrepancyId, credits, reason } = acceptance
   const done = await findPart(context.database, customerId, discrepancyId)
@@ -220,7 +220,7 @@ async function findAnswer(context: PaymentContext, acceptance: Named): Promise<A
   return answerOf(context, acceptance, { state: 'DONE', requestId: null, amount, creditsTaken })
 }
 
-/** Of a request that waits for a second person. */
+/** The answer for a request that waits for a second person. */
 async function findWaiting(context: PaymentContext, acceptance: Named): Promise<AcceptAnswer | undefined> {
   const waiting = await findPartRequest(context.database, acceptance)
   if (!waiting) return undefined

@@ -12,7 +12,7 @@ const quoted = { amount: 15_000, credits: 16 }
 
 const refusedRefund = (when: string, refusal: Refusal) => refused(when, asFieldRefusal(refusal))
 
-/** Of both endpoints, in the order in which they are checked. */
+/** What both endpoints check, in this order. */
 const ofTheOrder: Refused[] = [
   refused('there is no such order of this customer', orderNotFound()),
   refusedRefund('it is refunded already, with another amount', refundRefusals.alreadyRefunded(15_000)),

@@ -120,7 +120,7 @@ function answerOf({ order, openOperation }: OrderForReview, unused: RefundReques
   return undefined
 }
 
-/** Of the refund alone, without the parts that were accepted before. Undefined unless the order is REFUNDED. */
+/** The refund alone, without the parts that were accepted before. Undefined unless the order is REFUNDED. */
 function answerOfRefunded(order: OrderForReview['order']): RefundAnswer | undefined {
   const { orderId, status, credits, partsCredits, refundShortfall: shortfall, refundedAmount } = order
   if (status !== 'REFUNDED') return undefined

@@ -33,7 +33,7 @@ export function unusedPartOf(
 export type PartOfOrder = {
   /** KRW that the gateway returned. */
   amount: number
-  /** Of the parts before. */
+  /** What the parts before returned. */
   amountBefore: number
   creditsBefore: number
   /** KRW of the order. */

@@ -13,7 +13,7 @@ const [timeBytes, signatureBytes] = [8, 64]
 /** Two witnesses and an hourly checkpoint for three years: some megabytes. */
 const rememberedAtMost = 50_000
 
-/** Of a verifier key of a witness; undefined: it is none, or not of this type. */
+/** Parses the verifier key of a witness; undefined: it is none, or not of this type. */
 export function witnessKeyOf(vkey: string): VerifierKey | undefined {
   return readVerifierKey(vkey, keyTypes.cosignature)
 }

@@ -28,7 +28,7 @@ export type WitnessAnswer = { status: number; text: string } | { error: string }
 export type CheckpointToSign = {
   size: number
   note: string
-  /** Of the tree of the checkpoint, from an older one; null: there is no such tree. */
+  /** The proof for the tree of the checkpoint, from an older one; null: there is no such tree. */
   proofFrom(oldSize: number): Promise<Buffer[] | null>
 }
 

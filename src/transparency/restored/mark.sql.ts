@@ -26,9 +26,9 @@ const markText = `
   returning restore_id as "restoreId", size, restored_at as "restoredAt"`
 
 export type LogNames = {
-  /** Of this environment. */
+  /** The name in the settings of this environment. */
   configured: string
-  /** Of the database that is replaced, where it can be read. */
+  /** Names in the database that is replaced, where it can be read. */
   old: string[]
 }
 

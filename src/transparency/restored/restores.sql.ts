@@ -15,7 +15,7 @@ export function isHeldBack(restoreId: string | null, { continuedRestore }: LogNa
 
 export type Restore = {
   restoreId: string
-  /** Of the log in the backup. */
+  /** The size of the log in the backup. */
   size: number
   restoredAt: Date
 }

@@ -108,7 +108,7 @@ const written: Record<(typeof momentKinds)[number], Detail[]> = {
     heldDelta: 21,
     balanceAfter: 3_200,
   })),
-  EVENT: ['DELIVERED', 'WAITING', 'DEAD', 'NOT_TOLD'].map((state) => ({
+  EVENT: ['DELIVERED', 'WAITING', 'DEAD', 'NOT_SENT'].map((state) => ({
     type: 'order.confirmed',
     deliveries: [{ ...delivery, state }],
   })),
