@@ -63,11 +63,11 @@ url = `${service.internalUrl}/log`
 await spend(books, customerId, 2)
 await readCheckpoint(newName, 3)
 
-/** The first block of that language below a heading. */
-function blockBelow(heading: string, language: string): string {
+/** The first block of commands below a heading. */
+function blockBelow(heading: string): string {
   const document = readFileSync(join(repository, 'docs/receipts.md'), 'utf8')
   const [, below = ''] = document.split(`\n### ${heading}\n`)
-  return new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(below)?.[1] ?? assert.fail(heading)
+  return /^```sh\n([\s\S]*?)^```$/m.exec(below)?.[1] ?? assert.fail(heading)
 }
 
 const hasTools = ['curl', 'jq', 'python3'].every((tool) => spawnSync(tool, ['--version']).status === 0)
@@ -79,7 +79,7 @@ test('the documented commands make a consistency proof that connects a receipt w
   await spend(books, customerId, 3)
   await readCheckpoint(newName, 4)
   const verifier = join(repository, 'examples/verify/verify.py')
-  const script = blockBelow('A consistency proof as a file', 'sh').replace('examples/verify/verify.py', verifier)
+  const script = blockBelow('A consistency proof as a file').replace('examples/verify/verify.py', verifier)
   const env = { ...process.env, URL: url, VKEY: newKey, PYTHONDONTWRITEBYTECODE: '1' }
   const { stdout } = await execute('sh', ['-euc', script], { cwd: directory, env })
   assert.match(stdout, /verified receipt[\s\S]*verified consistency proof[\s\S]*checkpoint of 4 entries/)
@@ -87,14 +87,12 @@ test('the documented commands make a consistency proof that connects a receipt w
   assert.equal(code, 0)
 })
 
-test('the documented lines show that a renamed log begins with an earlier receipt, and that another one does not', async () => {
-  const verifier = join(repository, 'client/src/verify/verify.js')
-  const script = blockBelow('After the log was renamed', 'js').replace('@prepaid-credits/client/verify', verifier)
-  writeFileSync(inDirectory('compare.mjs'), script)
+test('the documented program shows that a renamed log begins with an earlier receipt, and that another one does not', async () => {
+  const program = join(repository, 'examples/verify/compare.mjs')
   const env = { ...process.env, URL: url, OLD_VKEY: oldKey, NEW_VKEY: newKey }
   const compare = (kept: string) => {
     writeFileSync(inDirectory('kept.json'), kept)
-    return execute(process.execPath, ['compare.mjs'], { cwd: directory, env })
+    return execute(process.execPath, [program, 'kept.json'], { cwd: directory, env })
   }
   const contained = await compare(readFileSync(inDirectory('old.json'), 'utf8'))
   assert.match(contained.stdout, /begins with the 2 entries of your file/)
