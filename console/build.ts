@@ -18,7 +18,7 @@ const sources = [
   'tsconfig.json',
   'src/console/endpoints.ts',
   'src/console/session/times.ts',
-  'src/core/access/token-scopes.ts',
+  'src/core/token-scopes.ts',
   'src/core/korean-days.ts',
   'src/operators/permissions.ts',
 ]

@@ -2,7 +2,7 @@
 // error object only fields without data are logged, since a database error may contain the values of a row (a text in `error` was
 // chosen by the caller and stays); and fields that could hold a secret or personal data are redacted, up to three levels deep.
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { visible } from './core/text/visible.ts'
+import { visible } from './core/visible.ts'
 
 type Fault = Error &
   Partial<Record<'code' | 'constraint' | 'table' | 'severity' | 'error' | 'suppressed', unknown>> & {

@@ -5,7 +5,7 @@ import type { SpendInput, SpendOutput } from '../../src/credits/spend.sql.ts'
 import { type Database, statement } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import { type NewOrder, type OrderKey, type OrderWithOutcome, orderColumns } from '../../src/payments/orders.sql.ts'
-import { slipColumns } from '../../src/payments/slip/columns.sql.ts'
+import { slipColumns } from '../../src/payments/slip-columns.sql.ts'
 
 const insertOrderStatement = statement.global(
   'bench.insertOrder',

@@ -3,8 +3,8 @@
 // books. A few customers are hot (Zipf), so that requests contend for their accounts.
 import type { Random } from '../../harness/random.ts'
 import { silentLog } from '../../harness/silent-log.ts'
-import { defaultScopes, tokenScopes } from '../../src/core/access/token-scopes.ts'
 import { createTallies } from '../../src/core/tallies.ts'
+import { defaultScopes, tokenScopes } from '../../src/core/token-scopes.ts'
 import { updateLowCredits } from '../../src/credits/accounts.sql.ts'
 import { createCredits } from '../../src/credits/credits.ts'
 import { type IssuedKey, issueKey } from '../../src/customers/api-keys.ts'

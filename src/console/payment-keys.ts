@@ -5,7 +5,7 @@
 // The first four characters stay visible. A key of Toss Payments is five letters of the shop, the second of the payment and five
 // random characters: the last four, which one would show of a card, are most of what cannot be guessed.
 import { orderIdPattern, uuidPattern } from '../core/ids.ts'
-import { mapTexts } from '../core/text/visible.ts'
+import { mapTexts } from '../core/visible.ts'
 import { may, permissions, type Role } from '../operators/permissions.ts'
 
 /** Exports contain payment keys in full: this does not compile unless every role that may export may also refund. */

@@ -1,7 +1,7 @@
 // The types that the schemas of the console are built from.
 import Type from 'typebox'
 import { uuidPattern } from '../core/ids.ts'
-import { tellingReasonPattern } from '../core/text/one-line.ts'
+import { tellingReasonPattern } from '../core/one-line.ts'
 import { orderStatuses } from '../payments/kinds.ts'
 
 export const Text = Type.String()

@@ -2,7 +2,7 @@
 // of the schema in that document. The description of a request field is also the rule in its VAL003.
 import Type from 'typebox'
 import { customerIdPattern, customerIdRule } from '../core/ids.ts'
-import { reasonPattern } from '../core/text/one-line.ts'
+import { reasonPattern } from '../core/one-line.ts'
 import { NullableText } from '../http/envelope.ts'
 import { labelPattern } from './budgets/budgets.sql.ts'
 import { budgetPeriods, budgetScopes } from './budgets/kinds.ts'

@@ -1,6 +1,6 @@
 // The statements on service tokens.
 
-import { type TokenScope, tokenScopes } from '../core/access/token-scopes.ts'
+import { type TokenScope, tokenScopes } from '../core/token-scopes.ts'
 import { type Database, statement } from '../db/database.ts'
 import { byOrdinal, inputs } from '../db/inputs.ts'
 import { quoted, sql } from '../db/sql.ts'

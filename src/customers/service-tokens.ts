@@ -1,8 +1,8 @@
 // Tokens of the platform's own services: `cst_` and 43 letters and digits, stored as a keyed hash like API keys. They give access
 // to the internal API only, to the routes of their scopes, and API keys give none to it.
 
-import { defaultScopes, type TokenScope } from '../core/access/token-scopes.ts'
 import { newSecretText, randomLettersAndDigits } from '../core/ids.ts'
+import { defaultScopes, type TokenScope } from '../core/token-scopes.ts'
 import type { Database } from '../db/database.ts'
 import { hashKey, type Peppers } from './api-keys.ts'
 import { createKeyCheck } from './key-check.ts'

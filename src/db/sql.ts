@@ -27,3 +27,6 @@ export function quoted(text: string): Sql {
 export function listOf(parts: readonly Sql[]): Sql {
   return parts.join(', ') as Sql
 }
+
+/** Times within JSON that PostgreSQL builds, in the same form as all others. */
+export const iso = (column: Sql): Sql => sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

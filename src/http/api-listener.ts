@@ -2,9 +2,9 @@
 // specification), the caller's rate, whether the route exists, the scope it needs, its body; then it waits for its place.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { TokenScope } from '../core/access/token-scopes.ts'
 import { type Refusal, refuse } from '../core/errors.ts'
 import { createTokenBuckets, type TokenBucketOptions } from '../core/limit.ts'
+import type { TokenScope } from '../core/token-scopes.ts'
 import { noTracing, type Tracing } from '../core/tracing.ts'
 import { allowedMethods } from './allow-header.ts'
 import { limitWork } from './limits/admission.ts'

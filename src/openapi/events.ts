@@ -7,7 +7,7 @@ import { NullableText } from '../http/envelope.ts'
 import type { OrderStatus } from '../payments/kinds.ts'
 import { packageOf } from '../payments/packages.ts'
 import { StatusData } from '../payments/schemas.ts'
-import { documentedSlip } from '../payments/slip/headers.ts'
+import { documentedSlip } from '../payments/slip-headers.ts'
 import type { Components, JsonSchema } from './schemas.ts'
 
 type DocumentedEvent = { title: string; summary: string; data: Type.TProperties; example: object }

@@ -1,7 +1,7 @@
 // Converts a route to an operation of the document: parameters, body, and every answer.
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import type { TokenScope } from '../core/access/token-scopes.ts'
 import { assert } from '../core/assert.ts'
+import type { TokenScope } from '../core/token-scopes.ts'
 import { scopeMissing } from '../http/api-listener.ts'
 import { bodyRefusals, type Documented, type Refused, refused } from '../http/documented.ts'
 import { refusalResponses } from './refusals.ts'

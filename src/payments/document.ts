@@ -5,7 +5,7 @@ import { refusalReasonHeader, success } from '../http/envelope.ts'
 import { packageOf, packages, paymentMethod } from './packages.ts'
 import { cancelRefusals, confirmRefusals, orderNotFound, outcomeUnknown, purchaseRefusals } from './refusals.ts'
 import { Amount, CancelReason, FailureReasonName, IdempotencyKey, PackageTypeName, PaymentKey } from './schemas.ts'
-import { slipHeaders } from './slip/headers.ts'
+import { slipHeaders } from './slip-headers.ts'
 
 const orderId = 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'
 const paymentKey = 'tgen_20261115200512AbCd1'

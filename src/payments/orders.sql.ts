@@ -11,7 +11,7 @@ import type { CardSlip } from '../gateway/gateway.ts'
 import type { FailedConfirm } from './failure-reasons.ts'
 import type { OrderStatus } from './kinds.ts'
 import type { PackageType } from './packages.ts'
-import { slipColumns, slipMembers } from './slip/columns.sql.ts'
+import { slipColumns, slipMembers } from './slip-columns.sql.ts'
 
 export type Order = {
   orderId: string

@@ -28,7 +28,7 @@ import {
   StatusData,
   StatusParams,
 } from './schemas.ts'
-import { slipHeadersOf } from './slip/headers.ts'
+import { slipHeadersOf } from './slip-headers.ts'
 
 /** Optional, 1 to 255 visible ASCII characters, once. Only a purchase reads it. */
 function idempotencyKeyOf(request: FastifyRequest): string | null {

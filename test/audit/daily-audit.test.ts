@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { createDailyAudit } from '../../src/payments/audit/daily-audit.ts'
-import { closeDay } from '../../src/payments/books/close-day.ts'
+import { closeDay } from '../../src/payments/books/reconcile.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
 import { createAppendToLog } from '../../src/transparency/append.ts'
 import { logRules } from '../../src/transparency/check.ts'

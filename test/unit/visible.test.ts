@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { render } from '../../src/commands/line/render.ts'
-import { csvLine } from '../../src/core/text/csv.ts'
-import { visible } from '../../src/core/text/visible.ts'
+import { csvLine } from '../../src/core/csv.ts'
+import { visible } from '../../src/core/visible.ts'
 import { createLog } from '../../src/log.ts'
 
 const between = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index)

@@ -1,5 +1,5 @@
 // Options that several commands take, each described once, and the options that follow from a command's description.
-import { namePattern, reasonPattern } from '../../core/text/one-line.ts'
+import { namePattern, reasonPattern } from '../../core/one-line.ts'
 import type { Argument, Command, Option } from '../command.ts'
 import { dateFormat, readTime } from './times.ts'
 

@@ -1,6 +1,6 @@
 // Formats the result of a command: JSON for scripts; lines and tables for people. Times are local with their UTC offset,
 // a format that the commands accept as input.
-import { visible } from '../../core/text/visible.ts'
+import { visible } from '../../core/visible.ts'
 import { type Cell, fields, type OutputFormat, table } from './layout.ts'
 
 const thousands = new Intl.NumberFormat('en-US')

@@ -1,5 +1,5 @@
 // Commands about the tokens of the platform's services.
-import { defaultScopes, readScopes, scopesRule, tokenScopes } from '../../core/access/token-scopes.ts'
+import { defaultScopes, readScopes, scopesRule, tokenScopes } from '../../core/token-scopes.ts'
 import { listTokens, updateTokenStatus } from '../../customers/service-tokens.sql.ts'
 import { issueToken } from '../../customers/service-tokens.ts'
 import type { Command } from '../command.ts'

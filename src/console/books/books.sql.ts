@@ -1,8 +1,7 @@
 // The statements of the pages of the books: reconciliation runs, the days that they cover, and the payments of a period. A list
 // continues after the key of a row.
 import { type Database, statement } from '../../db/database.ts'
-import { iso } from '../../db/iso.ts'
-import { sql } from '../../db/sql.ts'
+import { iso, sql } from '../../db/sql.ts'
 import { quotedEnd, subjectsInProgress } from '../../operators/action-log.sql.ts'
 import type { LinkedLine } from '../../payments/books/bridge.ts'
 import type { Reconciliation } from '../../payments/books/reconcile.ts'

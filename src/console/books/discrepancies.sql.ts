@@ -1,8 +1,7 @@
 // The statements of the lists and the page of discrepancies. One statement reads what is not keyed by customer: the discrepancy,
 // the actions of operators, and other discrepancies of the same order. The order and the name of its customer are read after it.
 import { type Database, statement } from '../../db/database.ts'
-import { iso } from '../../db/iso.ts'
-import { sql } from '../../db/sql.ts'
+import { iso, sql } from '../../db/sql.ts'
 import { quotedEnd } from '../../operators/action-log.sql.ts'
 import type { StoryAction } from '../../payments/books/order-story.sql.ts'
 import type { OrderStatus } from '../../payments/kinds.ts'

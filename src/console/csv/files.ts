@@ -1,7 +1,8 @@
 // The CSV files of the console, read and written page by page: memory stays small whatever their length.
+
+import type { CsvValue } from '../../core/csv.ts'
 import { leastUuid } from '../../core/ids.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
-import type { CsvValue } from '../../core/text/csv.ts'
 import type { OutstandingLot } from '../../credits/lots/liability.sql.ts'
 import { outstandingPages } from '../../credits/lots/liability-csv.ts'
 import type { StatementEntry } from '../../credits/statement/statement.sql.ts'

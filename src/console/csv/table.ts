@@ -1,7 +1,8 @@
 // A CSV file of the console: columns with headings in the language of the page. A time has two columns, in Korea and as ISO 8601.
 // Without a language, for scripts, the headings are the names of the columns.
+
+import { type CsvValue, csvLine } from '../../core/csv.ts'
 import { koreanTimeOf } from '../../core/korean-days.ts'
-import { type CsvValue, csvLine } from '../../core/text/csv.ts'
 import { type CodeName, type ColumnName, headings, koreanCodes, type Language } from './headings.ts'
 
 export type CsvColumn<Row> = {

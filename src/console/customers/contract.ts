@@ -1,6 +1,6 @@
 // The schemas of the pages of customers and of their actions.
 import Type from 'typebox'
-import { namePattern } from '../../core/text/one-line.ts'
+import { namePattern } from '../../core/one-line.ts'
 import { budgetPeriods, budgetScopes } from '../../credits/budgets/kinds.ts'
 import { LotRow } from '../orders/contract.ts'
 import {

@@ -2,8 +2,7 @@
 // microsecond. A key that changes, such as a balance, is in the cursor instead.
 import type { KeyStatus } from '../../customers/customers.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
-import { iso } from '../../db/iso.ts'
-import { sql } from '../../db/sql.ts'
+import { iso, sql } from '../../db/sql.ts'
 import { platformCustomer } from '../../events/outbox.sql.ts'
 
 export type ListedCustomer = {

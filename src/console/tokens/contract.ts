@@ -1,7 +1,7 @@
 // The schemas of the page of service tokens, and of the budgets of services over all customers.
 import Type from 'typebox'
-import { tokenScopes } from '../../core/access/token-scopes.ts'
-import { namePattern } from '../../core/text/one-line.ts'
+import { namePattern } from '../../core/one-line.ts'
+import { tokenScopes } from '../../core/token-scopes.ts'
 import { BudgetListData, SetBudgetBody } from '../customers/contract.ts'
 import { Flag, lineOf, Moment, ReasonText, Text, Whole } from '../schema-types.ts'
 

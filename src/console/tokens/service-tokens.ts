@@ -1,8 +1,8 @@
 // The page of service tokens, and the budgets of services over all customers. Actions call the same functions as the commands. A
 // token is shown once, in the answer that issues it.
 
-import { readScopes, scopesRule } from '../../core/access/token-scopes.ts'
 import { refuse, refuseFields } from '../../core/errors.ts'
+import { readScopes, scopesRule } from '../../core/token-scopes.ts'
 import {
   faultOfBudget,
   findBudget,

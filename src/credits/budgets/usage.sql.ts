@@ -3,8 +3,7 @@
 // accounts, usage; a statement that counts and gives back may lock two rows in another order than a second one, and PostgreSQL
 // lets one of them run again. A row that does not exist yet is inserted; of two statements that insert the same row the second
 // is refused by the primary key and runs again.
-import { iso } from '../../db/iso.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { iso, type Sql, sql } from '../../db/sql.ts'
 import { allCustomers, type BudgetPeriod, type BudgetScope } from './kinds.ts'
 
 /** SQL: the end of a period, in Korean time. */

@@ -1,6 +1,7 @@
 // The outstanding liability as CSV: every lot with credits that were unspent at the end of a day, with its value in KRW.
+
+import { csvLine } from '../../core/csv.ts'
 import { leastUuid } from '../../core/ids.ts'
-import { csvLine } from '../../core/text/csv.ts'
 import { type Database, isTooSlow } from '../../db/database.ts'
 import { listAccounts, listOutstandingLots, type OutstandingLot } from './liability.sql.ts'
 

@@ -2,8 +2,7 @@
 // the numbers, because entries are in the order of time: this needs no index by time.
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
-import { iso } from '../../db/iso.ts'
-import { sql } from '../../db/sql.ts'
+import { iso, sql } from '../../db/sql.ts'
 
 export const entryKinds = [
   'GRANT',

@@ -3,13 +3,12 @@
 // about it. Rejected operations have an index of their own, hence the `union all`.
 import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
-import { iso } from '../../db/iso.ts'
-import { sql } from '../../db/sql.ts'
+import { iso, sql } from '../../db/sql.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import type { ClosedState, OperationKind, OrderStatus } from '../kinds.ts'
 import { attemptsKept } from '../operations/lease.sql.ts'
 import { findOrderKeys } from '../orders.sql.ts'
-import { slipColumns } from '../slip/columns.sql.ts'
+import { slipColumns } from '../slip-columns.sql.ts'
 
 /** Times are ISO texts, because the rows are aggregated as JSON. */
 export type StoryOperation = {

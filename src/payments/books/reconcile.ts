@@ -361,3 +361,11 @@ function emptyResult(span: TimeSpan): Reconciliation {
     lines: [],
   }
 }
+
+/** The daily reconciliation, by the worker: each day that is due, by one process. Mismatches are logged and are discrepancies. */
+export async function closeDay(context: PaymentContext, stopping: AbortSignal): Promise<{ more: boolean }> {
+  for (let day = await reconcileDay(context, stopping); day; day = await reconcileDay(context, stopping)) {
+    if (Object.values(day.reviewed).some((orders) => orders > 0)) context.log.warn(day, 'reconciled')
+  }
+  return { more: false }
+}

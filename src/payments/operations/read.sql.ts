@@ -13,7 +13,7 @@ import type { CardSlip } from '../../gateway/gateway.ts'
 import type { FailedConfirm } from '../failure-reasons.ts'
 import { failedConfirmColumn, type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
 import { findDoubtsOfOrder } from '../recovery/discrepancies.sql.ts'
-import { slipMembers } from '../slip/columns.sql.ts'
+import { slipMembers } from '../slip-columns.sql.ts'
 import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
 
 /** An operation as one JSON column, so that a row can carry an order and its operations; null when there is none. */

@@ -25,7 +25,7 @@ import {
 import type { PaymentContext } from '../context.ts'
 import { cancelledElsewhere, type OutcomeRow, operationKinds } from '../kinds.ts'
 import { insertDiscrepancyOfOperation, resolveDiscrepanciesOfOrder } from '../recovery/discrepancies.sql.ts'
-import { noSlip } from '../slip/columns.sql.ts'
+import { noSlip } from '../slip-columns.sql.ts'
 import type { Operation, RequestRef } from './begin.sql.ts'
 import type { Finish, Finished } from './finish.sql.ts'
 import { claimLease, notArrivedYet, releaseLease, renewLease } from './lease.sql.ts'

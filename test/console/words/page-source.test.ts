@@ -14,7 +14,7 @@ const styles = globSync('console/src/**/*.css', { cwd: repository })
 const shared = [
   'src/console/endpoints.ts',
   'src/console/session/times.ts',
-  'src/core/access/token-scopes.ts',
+  'src/core/token-scopes.ts',
   'src/core/korean-days.ts',
   'src/operators/permissions.ts',
 ]

@@ -1,7 +1,7 @@
 // The tokens of the platform's services, and their budgets over all customers. A new token is shown once.
 import { Button, Checkbox, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { defaultScopes, readScopes, tokenScopes } from '../../../../src/core/access/token-scopes.ts'
+import { defaultScopes, readScopes, tokenScopes } from '../../../../src/core/token-scopes.ts'
 import type { Data, EndpointName } from '../../api/client.ts'
 import { useEndpoint, useMay } from '../../api/hooks.ts'
 import { Id } from '../../format/id.tsx'

@@ -1,6 +1,6 @@
 // The columns of the card slip of an approved confirm.
-import { type Sql, sql } from '../../db/sql.ts'
-import type { CardSlip } from '../../gateway/gateway.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import type { CardSlip } from '../gateway/gateway.ts'
 
 export const noSlip: CardSlip = { receiptUrl: null, cardNumber: null, approvalNumber: null }
 

@@ -1,7 +1,7 @@
 // The card slip of a payment as response headers of the public API, whose answers have no field for it. A header is sent when
 // there is a value. The values are visible ASCII: a constraint of the database.
 import Type from 'typebox'
-import type { CardSlip } from '../../gateway/gateway.ts'
+import type { CardSlip } from '../gateway/gateway.ts'
 
 /** For the API document, here and in the event of a confirmed order. */
 export const documentedSlip = {
