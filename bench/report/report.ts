@@ -1,5 +1,5 @@
 // The report of a measurement: Markdown tables, how figures are written in them, and the files in bench/results. The tables
-// are committed, and docs/performance.md shows some of their rows; the JSON file has every single measurement, and is not.
+// are committed, and docs/performance.md explains them; the JSON file has every single measurement, and is not.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeMachine, type Machine } from '../stage/machine.ts'
