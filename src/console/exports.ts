@@ -30,7 +30,7 @@ import type { Guard } from './guard.ts'
 import { OrdersFilterQuery } from './orders/contract.ts'
 import { filterOf } from './orders/list.ts'
 import { ordersCsv } from './orders/orders-csv.ts'
-import { actorOf, namedOf } from './routes.ts'
+import { actorOf, sentNames } from './routes.ts'
 import { CustomerParams } from './schema-types.ts'
 
 type ExportContext = Pick<ConsoleContext, 'background'> & { guard: Guard; actionLog: ActionLog }
@@ -71,7 +71,7 @@ export function exportRoutes(app: FastifyInstance, { background, guard, actionLo
         const action = {
           actor: actorOf(request),
           command: `export ${name}`,
-          arguments: [...(subject ? [subject] : []), ...namedOf(schema.querystring, query)],
+          arguments: [...(subject ? [subject] : []), ...sentNames(schema.querystring, query)],
           subject,
           reason: null,
         }

@@ -122,13 +122,13 @@ function requireIds(params: Record<string, string>): void {
 function actionOf(command: string, schema: Type.TSchema | undefined, request: FastifyRequest) {
   const { params, body } = request
   const { reason = null, ...fields } = (body ?? {}) as Record<string, string> & { reason?: string }
-  const named = namedOf(schema, fields)
+  const named = sentNames(schema, fields)
   const actor = actorOf(request)
   return { actor, command, arguments: [...idsOf(params), ...named], reason: reason?.trim() ?? null }
 }
 
 /** Fields of the schema as command options. Unknown fields are ignored and do not get into the action log. */
-export function namedOf(schema: Type.TSchema | undefined, sent: Record<string, unknown>): string[] {
+export function sentNames(schema: Type.TSchema | undefined, sent: Record<string, unknown>): string[] {
   const { properties = {} } = (schema ?? {}) as { properties?: object }
   const known = Object.entries(sent).filter(([name]) => Object.hasOwn(properties, name))
   return known.flatMap(([name, value]) => argumentOf(name, `${value}`))

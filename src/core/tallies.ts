@@ -19,7 +19,7 @@ export function observe(distribution: Distribution, value: number): void {
 }
 
 /** A 0 for each name. */
-export function zeroOf<Name extends string>(names: readonly Name[]): Record<Name, number> {
+export function zeros<Name extends string>(names: readonly Name[]): Record<Name, number> {
   return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
 }
 
@@ -45,13 +45,13 @@ export type Tallies = {
 
 export function createTallies(): Tallies {
   return {
-    orders: zeroOf(orderSteps),
-    credits: zeroOf(creditSteps),
-    recoveries: zeroOf(['approved', 'rejected', 'unknown', 'failed']),
-    webhooks: zeroOf(['stored', 'ignored', 'unreadable']),
-    deliveries: zeroOf(['taken', 'failed', 'dead']),
-    cosignatures: zeroOf(['received', 'missing', 'contradicted']),
-    statements: { failures: zeroOf(['again', 'away', 'busy']), retries: 0 },
+    orders: zeros(orderSteps),
+    credits: zeros(creditSteps),
+    recoveries: zeros(['approved', 'rejected', 'unknown', 'failed']),
+    webhooks: zeros(['stored', 'ignored', 'unreadable']),
+    deliveries: zeros(['taken', 'failed', 'dead']),
+    cosignatures: zeros(['received', 'missing', 'contradicted']),
+    statements: { failures: zeros(['again', 'away', 'busy']), retries: 0 },
     jobs: new Map(),
     batchSizes: new Map(),
   }

@@ -115,7 +115,7 @@ function unknownCommit(): Error {
  * Returns when everything that is committed on this server by now will survive its loss. On a new connection of a service this
  * comes first: a server that has just recovered shows commits that its standby may not have yet.
  */
-async function confirmCommitsOf(client: pg.Client): Promise<void> {
+async function waitForConfirmedCommits(client: pg.Client): Promise<void> {
   try {
     await client.query({ text: confirmCommitsText, query_timeout: answerLimitMs } as pg.QueryConfig)
   } catch (error) {
@@ -176,7 +176,7 @@ export async function requirePrimary(client: pg.Client, use: Use, standbys: Stan
   const state = await requireUsable(client, { use, standbys, isOneOfSeveral: false })
   if (use === 'command') return
   if (!state.acceptsWrites) throw unusable(noWrites)
-  if (state.hasStandbys) await confirmCommitsOf(client)
+  if (state.hasStandbys) await waitForConfirmedCommits(client)
 }
 
 /** The levels of synchronous_commit at which a commit is on the disk of a standby. */
@@ -234,7 +234,7 @@ export function createHosts(connection: Connection, use: Use, standbys: Standbys
     async accept(): Promise<void> {
       const { hasStandbys } = await requireUsable(this, { use, standbys, isOneOfSeveral: hosts.length > 1 })
       if (use === 'command' || !hasStandbys) return
-      const confirming = line.then(() => confirmCommitsOf(this))
+      const confirming = line.then(() => waitForConfirmedCommits(this))
       line = confirming
       confirming.catch(() => {
         if (line === confirming) line = Promise.resolve()

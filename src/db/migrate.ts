@@ -45,7 +45,7 @@ export async function inLockedTransaction<Value>(client: pg.ClientBase, work: ()
 
 /** Applies what is missing and returns the names. The client has to be a connection for this alone. */
 export async function migrate(client: pg.ClientBase, migrations = listMigrations()): Promise<string[]> {
-  const missing = missingOf(migrations, await listApplied(client))
+  const missing = findMissing(migrations, await listApplied(client))
   const names: string[] = []
   for (const migration of missing) if (await apply(client, migration)) names.push(migration.name)
   return names
@@ -71,7 +71,7 @@ export async function listApplied(client: pg.ClientBase): Promise<Applied[]> {
 }
 
 /** Throws when an applied one has been edited. */
-export function missingOf(migrations: Migration[], applied: Applied[]): Migration[] {
+export function findMissing(migrations: Migration[], applied: Applied[]): Migration[] {
   const checksums = new Map(applied.map(({ version, checksum }) => [version, checksum]))
   return migrations.filter(({ version, name, checksum }) => {
     const there = checksums.get(version)
@@ -119,7 +119,7 @@ async function apply(client: pg.ClientBase, migration: Migration): Promise<boole
 
 /** Statement by statement: Citus takes no more at once. */
 async function applyOnce(client: pg.ClientBase, migration: Migration): Promise<boolean> {
-  if (missingOf([migration], await listApplied(client)).length === 0) return false
+  if (findMissing([migration], await listApplied(client)).length === 0) return false
   await client.query(createJournal)
   const isSpread = await isDistributed(client)
   for (const text of splitStatements(migration.text)) {

@@ -204,7 +204,7 @@ export async function connectTo(
     }
     // Again, now that a process which starts to fill it can see our session.
     if (!isCopy) await requireFinished(pool, places.embedded !== undefined, place)
-    const patience = use === 'service' || places.embedded ? brief : patienceOf(options, place)
+    const patience = use === 'service' || places.embedded ? brief : createPatience(options, place)
     const database = createDatabase(pool, log, { tallies, patience, watch })
     if (use === 'service' || isCopy) await selfCheck(database, options)
     if (use === 'service') await warnOfPlainText(database, log)
@@ -231,7 +231,7 @@ export async function connectTo(
 }
 
 /** A caller waits for a service; a command has until the end of a failover. */
-function patienceOf({ databaseWaitMs = 0, onWait }: OpenOptions, place: string): Patience {
+function createPatience({ databaseWaitMs = 0, onWait }: OpenOptions, place: string): Patience {
   const limitMs = Math.max(databaseWaitMs, brief.limitMs)
   return {
     retries: Number.POSITIVE_INFINITY,

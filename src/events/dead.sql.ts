@@ -131,6 +131,6 @@ const deleteDeadOfEndpointStatement = statement.ofEachGroup(
 )
 
 /** Returns how many dead letters of the endpoint it deleted. */
-export async function deleteDeadEventsOf(database: Database, endpointId: string, limit: number): Promise<number> {
+export async function deleteDeadEvents(database: Database, endpointId: string, limit: number): Promise<number> {
   return (await database.run(deleteDeadOfEndpointStatement, [endpointId, limit])).length
 }

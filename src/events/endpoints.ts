@@ -5,7 +5,7 @@ import { leastUuid, randomLettersAndDigits } from '../core/ids.ts'
 import { type SealingSecret, seal, unseal } from '../core/seal.ts'
 import type { Database } from '../db/database.ts'
 import { groupsOf } from '../db/groups.ts'
-import { deleteDeadEventsOf } from './dead.sql.ts'
+import { deleteDeadEvents } from './dead.sql.ts'
 import {
   type Endpoint,
   insertEndpoint,
@@ -106,6 +106,6 @@ export async function retryQueues(database: Database, endpointId: string, custom
 export async function removeEndpoint(database: Database, endpointId: string): Promise<boolean> {
   if (!(await markEndpointRemoved(database, endpointId))) return false
   while ((await deleteQueues(database, endpointId, batchSize)) > 0);
-  while ((await deleteDeadEventsOf(database, endpointId, batchSize)) > 0);
+  while ((await deleteDeadEvents(database, endpointId, batchSize)) > 0);
   return true
 }

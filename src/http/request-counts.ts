@@ -3,7 +3,7 @@
 // counts as both. The counters of a route are created with the route, so that a request only adds to them.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { catalogue, type ErrorCode } from '../core/errors.ts'
-import { createDistribution, type Distribution, observe, zeroOf } from '../core/tallies.ts'
+import { createDistribution, type Distribution, observe, zeros } from '../core/tallies.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -44,11 +44,11 @@ const succeeded = 0
 const refused = -1
 
 export function createRequestCounts(): RequestCounts {
-  return { routes: [], work: new Map(), earlyRefusals: zeroOf(earlyRefusalReasons) }
+  return { routes: [], work: new Map(), earlyRefusals: zeros(earlyRefusalReasons) }
 }
 
 function addRoute(counts: RequestCounts, method: string, route: string): RouteCounts {
-  const added = { method, route, answers: zeroOf(codes), durationsMs: createDistribution(durationBoundsMs) }
+  const added = { method, route, answers: zeros(codes), durationsMs: createDistribution(durationBoundsMs) }
   counts.routes.push(added)
   return added
 }

@@ -13,7 +13,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { type InternalRouteParts, internalRoutes } from './internal.ts'
 
 const keyCodes = ['INVALID_API_KEY', 'AUTH001', 'AUTH003'] as const
-const whenOf = (credential: 'key' | 'token'): Record<(typeof keyCodes)[number], string> => ({
+const whenByCode = (credential: 'key' | 'token'): Record<(typeof keyCodes)[number], string> => ({
   INVALID_API_KEY: 'the header is missing or malformed',
   AUTH001: `the ${credential} is unknown`,
   AUTH003: `the ${credential} is suspended`,
@@ -24,7 +24,7 @@ function edgeRefusals(
   credential: 'key' | 'token',
   texts: Partial<Record<(typeof keyCodes)[number], string>>,
 ): Api['refusals'] {
-  const when = whenOf(credential)
+  const when = whenByCode(credential)
   const ofCallers: Refused[] = keyCodes.map((code) => {
     const message = texts[code]
     return refused(when[code], refuse(code, message === undefined ? {} : { message }))

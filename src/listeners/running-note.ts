@@ -29,7 +29,7 @@ function isOwn(directory: string): boolean {
 }
 
 /** In ticks since the system was started; undefined: a system without /proc, where the process id alone has to do. */
-function startOf(pid: number): string | undefined {
+function processStart(pid: number): string | undefined {
   try {
     // The name of the program, in parentheses, may contain anything.
     return fs.readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ')[19]
@@ -46,7 +46,7 @@ export function writeRunningNote(config: Pick<Config, 'databaseUrl' | 'dataDir' 
     fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
     if (!isOwn(directory)) return () => undefined
     const file = join(directory, `${process.pid}.json`)
-    const note: Note = { root, data: dataOf(config), startedAt: startOf(process.pid) }
+    const note: Note = { root, data: dataOf(config), startedAt: processStart(process.pid) }
     fs.writeFileSync(file, JSON.stringify(note), { mode: 0o600 })
     return () => fs.rmSync(file, { force: true })
   } catch {
@@ -75,7 +75,7 @@ function readNotes(): (Note & { pid: number })[] {
       .flatMap((name) => (/^\d+\.json$/.test(name) ? Number.parseInt(name, 10) : []))
     const fileOf = (pid: number) => join(directory, `${pid}.json`)
     const noteOf = (pid: number) => ({ ...(JSON.parse(fs.readFileSync(fileOf(pid), 'utf8')) as Note), pid })
-    const isRunning = (pid: number) => isAlive(pid) && startOf(pid) === noteOf(pid).startedAt
+    const isRunning = (pid: number) => isAlive(pid) && processStart(pid) === noteOf(pid).startedAt
     const running = pids.filter(isRunning)
     for (const pid of pids) if (!running.includes(pid)) fs.rmSync(fileOf(pid), { force: true })
     return running.map(noteOf).filter((note) => note.root === root)

@@ -39,7 +39,7 @@ function idempotencyKeyOf(request: FastifyRequest): string | null {
   throw purchaseRefusals.malformedIdempotencyKey()
 }
 
-function refOf({ id: requestId, keyId }: FastifyRequest): RequestRef {
+function requestRef({ id: requestId, keyId }: FastifyRequest): RequestRef {
   return { requestId, keyId }
 }
 
@@ -76,7 +76,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
       schema: { body: ConfirmBody, response: { 200: SuccessOf(ConfirmData) } },
     },
     async (request, reply) => {
-      const { slip, ...answer } = await confirm(context, request.customerId, request.body, refOf(request))
+      const { slip, ...answer } = await confirm(context, request.customerId, request.body, requestRef(request))
       const message = `${credits(answer.creditsAdded)} added. The balance is ${credits(answer.totalCredits)}.`
       return reply.headers(slipHeadersOf(slip)).send(success({ ...answer, message }, 'The payment is confirmed.'))
     },
@@ -133,7 +133,7 @@ export function paymentRoutes(app: FastifyInstance, context: PaymentContext): vo
       schema: { body: CancelBody, response: { 200: SuccessOf(CancelData, Type.Null()) } },
     },
     async (request) => {
-      await cancel(context, request.customerId, request.body, refOf(request))
+      await cancel(context, request.customerId, request.body, requestRef(request))
       return success({ message: 'The payment is cancelled and its credits are taken back.' }, null)
     },
   )

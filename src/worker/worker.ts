@@ -3,7 +3,7 @@
 // job share out the work. A stop waits for the runs under way.
 import { setTimeout as delay } from 'node:timers/promises'
 import { jittered } from '../core/backoff.ts'
-import { createTallies, type Tallies, zeroOf } from '../core/tallies.ts'
+import { createTallies, type Tallies, zeros } from '../core/tallies.ts'
 import type { Log } from '../db/database.ts'
 
 export type Job = {
@@ -36,7 +36,7 @@ export function startWorker(jobs: Job[], log: Log, { jobs: runs }: Pick<Tallies,
   }
 
   async function runSafely(job: Job): Promise<boolean> {
-    const ends = runs.get(job.name) ?? zeroOf(['done', 'failed'])
+    const ends = runs.get(job.name) ?? zeros(['done', 'failed'])
     runs.set(job.name, ends)
     try {
       const { more } = await job.run(stopping.signal)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { widthOf } from '../../src/commands/line/layout.ts'
+import { displayWidth } from '../../src/commands/line/layout.ts'
 import { localTime, render } from '../../src/commands/line/render.ts'
 
 const rows = [
@@ -32,7 +32,7 @@ test('a Hangul letter is two columns wide, composed or not, and a combining mark
     ['e\u0301\u0300', 1],
     ['🙂', 2],
   ] as const) {
-    assert.equal(widthOf(text), width, text)
+    assert.equal(displayWidth(text), width, text)
   }
 })
 

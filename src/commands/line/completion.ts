@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from '../command.ts'
 import { optionsOf } from './options.ts'
-import { verbsOf } from './parse.ts'
+import { listVerbs } from './parse.ts'
 
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
@@ -19,14 +19,14 @@ const versionOption: Completion = { word: '--version', description: 'prints the 
 function firstWords(commands: readonly Command[]): Completion[] {
   const nouns = new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))
   return [...nouns].map((word) => {
-    const verbs = verbsOf(commands, word).map(({ name }) => name.slice(word.length + 1))
+    const verbs = listVerbs(commands, word).map(({ name }) => name.slice(word.length + 1))
     return { word, description: commands.find(({ name }) => name === word)?.summary ?? verbs.join(', ') }
   })
 }
 
-function nounsOf(commands: readonly Command[]): { noun: string; verbs: Completion[] }[] {
+function listNouns(commands: readonly Command[]): { noun: string; verbs: Completion[] }[] {
   return firstWords(commands).flatMap(({ word: noun }) => {
-    const verbs = verbsOf(commands, noun).map(({ name, summary }) => ({
+    const verbs = listVerbs(commands, noun).map(({ name, summary }) => ({
       word: name.slice(noun.length + 1),
       description: summary,
     }))
@@ -49,18 +49,18 @@ const optionWords = (command: Command): Completion[] => [
 ]
 const takesFile = ({ arguments: positionals = [] }: Command) => positionals.some(({ isFile }) => isFile)
 const choicesOf = ({ arguments: positionals = [] }: Command) => positionals.flatMap(({ choices }) => choices ?? [])
-const listOf = (words: readonly Completion[]) => words.map(({ word }) => word).join(' ')
+const joinWords = (words: readonly Completion[]) => words.map(({ word }) => word).join(' ')
 
 function bash(commands: readonly Command[]): Tables {
-  const first = listOf(firstWords(commands))
+  const first = joinWords(firstWords(commands))
   return {
     words: [
-      `' ') words='${first} ${helpWord.word}' options='${listOf([helpOption, versionOption])}' ;;`,
+      `' ') words='${first} ${helpWord.word}' options='${joinWords([helpOption, versionOption])}' ;;`,
       `' help ') words='${first}' ;;`,
-      ...nounsOf(commands).map(({ noun, verbs }) => `' ${noun} ' | ' help ${noun} ') words='${listOf(verbs)}' ;;`),
+      ...listNouns(commands).map(({ noun, verbs }) => `' ${noun} ' | ' help ${noun} ') words='${joinWords(verbs)}' ;;`),
       ...commands.map((command) => {
         const words = choicesOf(command).length > 0 ? ` words='${choicesOf(command).join(' ')}'` : ''
-        return `' ${command.name} '*) options='${listOf(optionWords(command))}'${words}${takesFile(command) ? ' files=yes' : ''} ;;`
+        return `' ${command.name} '*) options='${joinWords(optionWords(command))}'${words}${takesFile(command) ? ' files=yes' : ''} ;;`
       }),
     ],
     values: commands.flatMap((command) =>
@@ -83,7 +83,7 @@ function zsh(commands: readonly Command[]): Tables {
       ...found([...firstWords(commands), helpWord]),
       "(' help ')",
       ...found(firstWords(commands)),
-      ...nounsOf(commands).flatMap(({ noun, verbs }) => [`(' ${noun} '|' help ${noun} ')`, ...found(verbs)]),
+      ...listNouns(commands).flatMap(({ noun, verbs }) => [`(' ${noun} '|' help ${noun} ')`, ...found(verbs)]),
       ...commands.flatMap((command) => [
         `(' ${command.name} '*)`,
         ...(takesFile(command) ? ['  [[ $words[CURRENT] == -* ]] || { _files; return; }'] : []),
@@ -111,7 +111,7 @@ function fish(commands: readonly Command[]): Tables {
     words: [
       ...[...firstWords(commands), helpWord].map(offered('__credits_is')),
       ...firstWords(commands).map(offered('__credits_is help')),
-      ...nounsOf(commands).flatMap(({ noun, verbs }) => [
+      ...listNouns(commands).flatMap(({ noun, verbs }) => [
         ...verbs.map(offered(`__credits_is ${noun}`)),
         ...verbs.map(offered(`__credits_is help ${noun}`)),
       ]),

@@ -2,7 +2,7 @@
 // the command table, which the parser reads too, so that they cannot disagree.
 import type { Command, CommandGroup, Option } from '../command.ts'
 import { optionsOf } from './options.ts'
-import { verbsOf } from './parse.ts'
+import { listVerbs } from './parse.ts'
 
 export const program = 'credits'
 
@@ -40,7 +40,7 @@ export function overview({ groups, columns }: HelpOptions): string {
 }
 
 export function nounHelp(noun: string, { groups, columns }: HelpOptions): string {
-  const commands = verbsOf(
+  const commands = listVerbs(
     groups.flatMap((group) => group.commands),
     noun,
   )

@@ -38,7 +38,7 @@ const wide =
   /\p{Script=Hangul}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Emoji_Presentation}|[\uff01-\uff60]/u
 const noWidth = /\p{Mn}|\p{Me}|\p{Cf}/u
 
-export function widthOf(text: string): number {
+export function displayWidth(text: string): number {
   let width = 0
   for (const character of text.normalize('NFC')) {
     if (!noWidth.test(character)) width += wide.test(character) ? 2 : 1
@@ -57,12 +57,12 @@ function shown({ text }: Cell, format: OutputFormat): string {
 }
 
 function padding(text: string, width: number): string {
-  return ' '.repeat(Math.max(0, width - widthOf(text)))
+  return ' '.repeat(Math.max(0, width - displayWidth(text)))
 }
 
 /** One line per name and value. */
 export function fields(entries: [name: string, value: Cell][], format: OutputFormat, minWidth = 0): string {
-  const width = Math.max(minWidth, ...entries.map(([name]) => widthOf(name) + 1))
+  const width = Math.max(minWidth, ...entries.map(([name]) => displayWidth(name) + 1))
   const line = ([name, value]: [string, Cell]) =>
     `${styled('dim', `${name}:`, format)}${padding(`${name}:`, width)} ${shown(value, format)}\n`
   return entries.map(line).join('')
@@ -71,7 +71,7 @@ export function fields(entries: [name: string, value: Cell][], format: OutputFor
 /** One line per row; one paragraph per row if the lines are wider than the terminal. */
 export function table(names: string[], rows: Cell[][], format: OutputFormat): string {
   const widths = names.map((name, column) =>
-    Math.max(widthOf(name), ...rows.map((row) => widthOf(row[column]?.text ?? ''))),
+    Math.max(displayWidth(name), ...rows.map((row) => displayWidth(row[column]?.text ?? ''))),
   )
   const width = widths.reduce((sum, each) => sum + each + gap.length, -gap.length)
   if (format.columns !== undefined && width > format.columns) {

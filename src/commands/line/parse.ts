@@ -48,7 +48,7 @@ export function parse(commands: readonly Command[], args: readonly string[]): Pa
   const command = findCommand(commands, positionals)
   const [noun] = positionals
   if (!command) {
-    const isNoun = positionals.length <= 1 && (noun === undefined || verbsOf(commands, noun).length > 0)
+    const isNoun = positionals.length <= 1 && (noun === undefined || listVerbs(commands, noun).length > 0)
     return isNoun && given.length === 0 ? { kind: 'incomplete', noun } : unknownCommand(commands, positionals)
   }
   const values: Record<string, string | string[] | boolean> = {}
@@ -68,7 +68,7 @@ function findCommand(commands: readonly Command[], positionals: string[]): Comma
   return commands.find(({ name }) => `${positionals.join(' ')} `.startsWith(`${name} `))
 }
 
-export function verbsOf(commands: readonly Command[], noun: string): Command[] {
+export function listVerbs(commands: readonly Command[], noun: string): Command[] {
   return commands.filter(({ name }) => name.startsWith(`${noun} `))
 }
 
@@ -77,7 +77,7 @@ function helpAbout(commands: readonly Command[], positionals: string[]): Parsed 
   if (command) return { kind: 'help', topic: command }
   const [noun] = positionals
   if (noun === undefined) return { kind: 'help', topic: undefined }
-  if (positionals.length === 1 && verbsOf(commands, noun).length > 0) return { kind: 'help', topic: noun }
+  if (positionals.length === 1 && listVerbs(commands, noun).length > 0) return { kind: 'help', topic: noun }
   return unknownCommand(commands, positionals)
 }
 
@@ -86,7 +86,7 @@ function unknownCommand(commands: readonly Command[], positionals: string[]): Pa
   if (noun === '') return { kind: 'fault', text: 'No command was given.' }
   const typed = positionals.slice(0, 2).join(' ')
   const names = commands.map(({ name }) => name)
-  const verbs = verbsOf(commands, noun).map(({ name }) => name.slice(noun.length + 1))
+  const verbs = listVerbs(commands, noun).map(({ name }) => name.slice(noun.length + 1))
   if (verbs.length > 0) {
     const meant = nearest(verb ?? '', verbs)
     const hint = meant === undefined ? `Commands of ${noun}: ${verbs.join(', ')}.` : `Did you mean "${noun} ${meant}"?`
@@ -158,7 +158,7 @@ function argumentFault(expected: readonly Argument[], positionals: string[]): st
   if (surplus !== undefined && !isMany) return `unexpected argument "${surplus}": ${quotesHint}`
   for (const [index, { name, choices }] of expected.entries()) {
     const typed = positionals[index]
-    if (typed !== undefined && choices && !choices.includes(typed)) return `${name}: ${notOneOf(typed, choices)}`
+    if (typed !== undefined && choices && !choices.includes(typed)) return `${name}: ${unknownChoice(typed, choices)}`
   }
 }
 
@@ -169,12 +169,12 @@ function valueFault(name: string, option: Option, text: string | undefined): str
   if (choices) {
     const typed = isList ? text.split(',').map((each) => each.trim()) : [text]
     const unknown = typed.find((each) => !choices.includes(each))
-    if (unknown !== undefined) return `--${name}: ${notOneOf(unknown, choices)}`
+    if (unknown !== undefined) return `--${name}: ${unknownChoice(unknown, choices)}`
   }
   if (accepts?.(text) ?? true) return undefined
   return required ? isNeeded : `--${name}: expected ${expects ?? value}`
 }
 
-function notOneOf(typed: string, choices: readonly string[]): string {
+function unknownChoice(typed: string, choices: readonly string[]): string {
   return `"${typed}" is not one of ${choices.join(', ')}`
 }

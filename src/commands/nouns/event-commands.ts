@@ -47,7 +47,7 @@ function changeStatus(status: string, change: (call: Call, endpointId: string) =
   }
 }
 
-async function listEventsOf(call: Call): Promise<object[]> {
+async function listRequestedEvents(call: Call): Promise<object[]> {
   const events = await listLatestEvents(call.database, await requireQueueId(call), listLimit)
   return events.map(({ eventNumber, eventId, type, createdAt, data }) => {
     return { eventNumber, eventId, type, createdAt, data }
@@ -184,7 +184,7 @@ export const eventCommands: Command[] = [
     options: { customer: customerOption },
     examples: [{ line: 'events list --customer acme', description: 'whether or not an endpoint received them' }],
     changesData: false,
-    run: listEventsOf,
+    run: listRequestedEvents,
   },
   {
     name: 'events dead',

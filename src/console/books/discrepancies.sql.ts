@@ -163,11 +163,11 @@ export async function findDiscrepancy(database: Database, discrepancyId: string)
   if (!found) return undefined
   const { customerId, orderId } = found
   const customerName = customerId && (await findCustomerName(database, customerId))
-  const order = customerId && orderId ? await findOrderOf(database, { customerId, orderId }) : null
+  const order = customerId && orderId ? await findNamedOrder(database, { customerId, orderId }) : null
   return { ...found, amount: amountOf(found), customerName, order }
 }
 
-async function findOrderOf(database: Database, key: OrderKey): Promise<DiscrepancyPage['order']> {
+async function findNamedOrder(database: Database, key: OrderKey): Promise<DiscrepancyPage['order']> {
   const [order] = await findOrders(database, [key])
   if (!order) return null
   const { orderId, status, amount, credits } = order

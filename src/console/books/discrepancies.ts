@@ -46,7 +46,7 @@ export function discrepancyHandlers({
     return key
   }
 
-  async function seenPeriodOf(reconciliationId: string | undefined): Promise<SeenPeriod | undefined> {
+  async function findSeenPeriod(reconciliationId: string | undefined): Promise<SeenPeriod | undefined> {
     if (!reconciliationId) return undefined
     const { startedAt, finishedAt } = await existingRun(database, reconciliationId)
     // A Date has no microseconds: the next millisecond includes all of them.
@@ -57,7 +57,7 @@ export function discrepancyHandlers({
     async discrepancies({ query }) {
       const limit = limitOf(query)
       const { state = 'open' } = query
-      const period = await seenPeriodOf(query.reconciliationId)
+      const period = await findSeenPeriod(query.reconciliationId)
       const rows = await listDiscrepancies(database, state, cursorOf(query, uuidPattern), limit + 1, period)
       const { page, nextCursor } = pageOf(rows, limit, (row) => row.discrepancyId)
       const [discrepancies, open] = await Promise.all([

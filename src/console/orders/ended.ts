@@ -11,7 +11,7 @@ type Ended = NonNullable<Data<'order'>['order']['ended']>
 /** By the status of the order that it leads to. */
 const closing: Record<string, StoryOperation['kind']> = { CANCELLED: 'CANCEL', REFUNDED: 'REFUND' }
 
-export function endedOf(story: OrderStory): Ended | null {
+export function findEnd(story: OrderStory): Ended | null {
   const { status, operations, actions, entries } = story
   const closed = operations.find(({ kind, state }) => kind === closing[status] && state === 'APPROVED')
   if (!closed?.closedAt) return null
@@ -20,7 +20,7 @@ export function endedOf(story: OrderStory): Ended | null {
   const taken = entries.filter(({ kind }) => kind === 'ROLLBACK' || kind === 'REFUND')
   return {
     at,
-    by: enderOf(closed, operator),
+    by: whoEnded(closed, operator),
     operator,
     keyLastFour,
     reason,
@@ -39,7 +39,7 @@ export function acceptedPartsOf({
   return { amount: sum(({ amount }) => amount), credits: sum(({ creditsHeld }) => creditsHeld) }
 }
 
-function enderOf({ kind, gatewayCode }: StoryOperation, operator: string | null): Ended['by'] {
+function whoEnded({ kind, gatewayCode }: StoryOperation, operator: string | null): Ended['by'] {
   if (gatewayCode === cancelledAtGateway) return 'gateway'
   if (kind === 'CANCEL') return 'customer'
   return operator === null ? 'platform' : 'operator'

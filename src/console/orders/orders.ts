@@ -23,11 +23,11 @@ import type { Data } from '../contract.ts'
 import { findCustomerName } from '../customers/customers.sql.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
-import { acceptedPartsOf, endedOf } from './ended.ts'
+import { acceptedPartsOf, findEnd } from './ended.ts'
 import { failureIn, readOrders } from './list.ts'
 import type { ListedOrder } from './orders.sql.ts'
 import { paymentUrlOfDiscrepancy } from './payment-link.ts'
-import { type EventWithDeliveries, endsOf, orderTimeline } from './timeline.ts'
+import { type EventWithDeliveries, listEnds, orderTimeline } from './timeline.ts'
 
 type Names =
   | ('orders' | 'order' | 'settleOrder' | 'refundQuote' | 'refundOrder' | 'refundUnused' | 'resendEvents')
@@ -44,7 +44,7 @@ export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: 
 
   async function eventsFor(story: OrderStory): Promise<EventWithDeliveries[]> {
     const { customerId } = story
-    const events = await findOrderEvents(database, story, endsOf(story))
+    const events = await findOrderEvents(database, story, listEnds(story))
     const deliveriesOfOrder = await listDeliveries(
       database,
       customerId,
@@ -99,7 +99,7 @@ export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: 
           refundedAmount: story.refundedAmount,
           failure: failureIn(failed),
           parts: acceptedPartsOf(story),
-          ended: endedOf(story),
+          ended: findEnd(story),
           notified: notifiedIn(story),
         },
         lot,
@@ -130,7 +130,7 @@ export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: 
 
     async resendEvents({ params }) {
       const story = await storyFor(params.orderId)
-      const events = await findOrderEvents(database, story, endsOf(story))
+      const events = await findOrderEvents(database, story, listEnds(story))
       return resendEvents(deliveries, story.customerId, events)
     },
 

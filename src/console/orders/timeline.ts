@@ -18,7 +18,7 @@ export type TimelineMoment = { at: string; kind: MomentKind; detail: Record<stri
 /** An event with its deliveries. */
 export type EventWithDeliveries = StoredEvent & { deliveries: Omit<Delivery, 'eventNumber' | 'url'>[] }
 
-export function endsOf({ operations }: OrderStory): EndOfOrder[] {
+export function listEnds({ operations }: OrderStory): EndOfOrder[] {
   return operations.flatMap(({ kind, state, closedAt }) => {
     const type = outcomeOf(kind, state)?.event
     return type && closedAt ? [{ type, at: closedAt }] : []
@@ -26,7 +26,7 @@ export function endsOf({ operations }: OrderStory): EndOfOrder[] {
 }
 
 /** The order of moments with the same time: causes first. */
-const rankOf: Record<MomentKind, number> = {
+const ranks: Record<MomentKind, number> = {
   PURCHASE: 0,
   WEBHOOK: 1,
   OPERATOR: 2,
@@ -92,7 +92,7 @@ function addAttempt(first: TimelineMoment, { at, detail: { gatewayCode } }: Time
 }
 
 function sortByTime(moments: TimelineMoment[]): TimelineMoment[] {
-  return moments.sort((one, other) => compare(one.at, other.at) || rankOf[one.kind] - rankOf[other.kind])
+  return moments.sort((one, other) => compare(one.at, other.at) || ranks[one.kind] - ranks[other.kind])
 }
 
 function momentsOfDiscrepancy(discrepancy: StoryDiscrepancy): TimelineMoment[] {

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { isCoordinator, requireNoBudgetOfAll } from '../cluster/distribute.ts'
-import { inLockedTransaction, listApplied, listMigrations, type Migration, migrate, missingOf } from '../migrate.ts'
+import { findMissing, inLockedTransaction, listApplied, listMigrations, type Migration, migrate } from '../migrate.ts'
 import { rights } from '../rights.ts'
 import { type OnRows, type Source, setTextFormat, summing, sumOf, type TableSum } from './source.ts'
 import { listOthers, listTables, type Table } from './tables.ts'
@@ -65,7 +65,7 @@ export function knownMigrations({ migrations: applied }: Pick<Source, 'migration
     const names = unknown.map(({ name }) => name).join(', ')
     throw new Error(`It was made by a newer version, with ${names}: use that version.`)
   }
-  const missing = new Set(missingOf(known, applied))
+  const missing = new Set(findMissing(known, applied))
   return known.filter((migration) => !missing.has(migration))
 }
 

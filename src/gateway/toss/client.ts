@@ -77,7 +77,7 @@ export function createTossClient(settings: TossClientSettings): TossClient {
         end({ kind: 'answer', status: answer.status, body: parseOrUndefined(text) })
       },
       onResponseError(_controller, error) {
-        if (!isOver) end({ kind: 'none', cause: causeOf(error) })
+        if (!isOver) end({ kind: 'none', cause: describeCause(error) })
       },
     }
     try {
@@ -85,7 +85,7 @@ export function createTossClient(settings: TossClientSettings): TossClient {
       const all = { authorization, ...headers }
       agent.dispatch({ origin, path: `${pathname}${search}`, method, headers: all, body: body ?? null }, handler)
     } catch (error) {
-      end({ kind: 'none', cause: causeOf(error) })
+      end({ kind: 'none', cause: describeCause(error) })
     }
     return promise
   }
@@ -110,7 +110,7 @@ export function createTossClient(settings: TossClientSettings): TossClient {
   }
 }
 
-function causeOf(error: unknown): string {
+function describeCause(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: string }
   return typeof code === 'string' && code !== '' ? code : (name ?? 'Error')
 }

@@ -64,7 +64,7 @@ async function findBooked(
   const distinct = new Map(payments.map((each) => [`${each.orderId} ${each.paymentKey}`, each]))
   const operations = await findApprovedOperations(database, [...distinct.values()])
   const movements = operations.flatMap((operation) =>
-    directionsOf(operation).flatMap((direction) => accountedFor(operation, direction, ofPayments, list.span)),
+    expectedDirections(operation).flatMap((direction) => accountedFor(operation, direction, ofPayments, list.span)),
   )
   return new Set(movements.map(({ transactionKey }) => transactionKey))
 }
@@ -125,7 +125,7 @@ async function readPayments(
 const isIn = ({ from, to }: TimeSpan, { movedAt }: Movement) => movedAt >= from && movedAt < to
 
 /** A RETURN is also all that the books have of the capture that it returns: no confirm of ours has it. */
-function directionsOf({ kind }: ApprovedOperation): Movement['direction'][] {
+function expectedDirections({ kind }: ApprovedOperation): Movement['direction'][] {
   return kind === 'RETURN' ? ['CAPTURE', 'CANCEL'] : [operationKinds[kind].movement]
 }
 

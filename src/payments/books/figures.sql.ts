@@ -239,11 +239,11 @@ const readStatement = statement.ofCustomer(
 
 /** By the day, from the beginning of a day on, and of all time. */
 export async function readFigures(database: Database, from: Date, mostBehindMs: number): Promise<Figures> {
-  const ofGroups = await Promise.all(groupsOf(database).map((group) => readFiguresOf(group, from, mostBehindMs)))
+  const ofGroups = await Promise.all(groupsOf(database).map((group) => readGroupFigures(group, from, mostBehindMs)))
   return ofGroups.reduce(sumOf)
 }
 
-async function readFiguresOf(group: Database, from: Date, mostBehindMs: number): Promise<Figures> {
+async function readGroupFigures(group: Database, from: Date, mostBehindMs: number): Promise<Figures> {
   type Row = FigureRow & Omit<Figures, 'rows'>
   const rows = await group.run<Row>(readStatement, [anchorOf(group), mostBehindMs, from])
   const [{ asOf, reached, detailsReached, upTo, detailsUpTo }] = rows as [Row, ...Row[]]

@@ -19,14 +19,14 @@ export type AddUp = () => Promise<{ more: boolean }>
 
 /** `lag` is for tests, which know that no transaction is open. */
 export function createAddUp(database: Database, { lag = lagMs } = {}): AddUp {
-  const addUps = new Map(groupsOf(database).map((group) => [group, createAddUpOf(group, lag)]))
+  const addUps = new Map(groupsOf(database).map((group) => [group, createGroupAddUp(group, lag)]))
   return async () => {
     const ends = await Promise.all(sweptGroupsOf(database).map((group) => addUps.get(group)?.()))
     return { more: ends.some((end) => end?.more) }
   }
 }
 
-function createAddUpOf(database: Database, lag: number): AddUp {
+function createGroupAddUp(database: Database, lag: number): AddUp {
   const addFigures = createSlices((from, to) => addSlice(database, from, to))
   const addFurther = createSlices((from, to) => addDetails(database, from, to))
   return async () => {
