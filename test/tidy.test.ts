@@ -71,7 +71,7 @@ const writers: Record<string, string[]> = {
   accounts: [
     'src/credits/ledger.sql.ts',
     'src/credits/accounts.sql.ts',
-    'src/events/forget-events.sql.ts',
+    'src/events/purge-events.sql.ts',
     'src/transparency/publication/checkpoints.sql.ts',
   ],
   budgets: ['src/credits/budgets/budgets.sql.ts'],
@@ -82,9 +82,9 @@ const writers: Record<string, string[]> = {
     'src/credits/holds/foreign-capture.sql.ts',
     'src/credits/budgets/restricted.sql.ts',
   ],
-  events: ['src/events/outbox.sql.ts', 'src/events/forget-events.sql.ts'],
+  events: ['src/events/outbox.sql.ts', 'src/events/purge-events.sql.ts'],
   event_endpoints: ['src/events/endpoints.sql.ts'],
-  event_queues: ['src/events/outbox.sql.ts', 'src/events/queues.sql.ts', 'src/events/forget-events.sql.ts'],
+  event_queues: ['src/events/outbox.sql.ts', 'src/events/queues.sql.ts', 'src/events/purge-events.sql.ts'],
   dead_events: ['src/events/queues.sql.ts', 'src/events/dead.sql.ts'],
   event_attempts: ['src/events/attempts/attempts.sql.ts'],
   orders: [

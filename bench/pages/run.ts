@@ -7,7 +7,7 @@ import { apiPath } from '../../src/console/endpoints.ts'
 import { createDatabase } from '../../src/db/database.ts'
 import { insertOperator } from '../../src/operators/operators.sql.ts'
 import { createPasswords } from '../../src/operators/passwords.ts'
-import { createAddUp } from '../../src/payments/books/figures.ts'
+import { createAggregateFigures } from '../../src/payments/books/figures.ts'
 import { type BigBooks, openFull } from '../growth/books.ts'
 import type { Options } from '../options.ts'
 import { percentilesOf } from '../report/figures.ts'
@@ -71,7 +71,7 @@ const silent = { warn: () => undefined, error: () => undefined }
 /** Null when it had been done before. */
 async function addAllUp({ client }: BigBooks): Promise<Measured['addedUp']> {
   const { rowCount } = await client.query('select from figures_reached')
-  const addUp = createAddUp(createDatabase(client, silent))
+  const addUp = createAggregateFigures(createDatabase(client, silent))
   const startedAt = performance.now()
   let slices = 0
   while ((await addUp()).more) slices += 1
@@ -82,7 +82,7 @@ async function addAllUp({ client }: BigBooks): Promise<Measured['addedUp']> {
 
 function keepAddingUp({ client }: BigBooks, parts: AsyncDisposableStack): void {
   const ending = new AbortController()
-  const addUp = createAddUp(createDatabase(client, silent))
+  const addUp = createAggregateFigures(createDatabase(client, silent))
   async function loop(): Promise<void> {
     while (!ending.signal.aborted) {
       await addUp()

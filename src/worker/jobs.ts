@@ -3,17 +3,17 @@ import type { Tallies } from '../core/tallies.ts'
 import { expireHolds } from '../credits/holds/expire-holds.ts'
 import { createShare } from '../db/cluster/share.ts'
 import type { Database, Log } from '../db/database.ts'
-import { forgetAttempts } from '../events/attempts/forget-attempts.ts'
+import { purgeAttempts } from '../events/attempts/purge-attempts.ts'
 import type { Deliverer } from '../events/deliverer.ts'
-import { createForgetEvents } from '../events/forget-events.ts'
+import { createPurgeEvents } from '../events/purge-events.ts'
 import { endLost } from '../operators/action-log.ts'
 import { createDailyAudit } from '../payments/audit/daily-audit.ts'
-import { createAddUp } from '../payments/books/figures.ts'
-import { forgetMovements } from '../payments/books/forget-movements.ts'
+import { createAggregateFigures } from '../payments/books/figures.ts'
+import { purgeMovements } from '../payments/books/purge-movements.ts'
 import { closeDay } from '../payments/books/reconcile.ts'
 import type { PaymentContext } from '../payments/context.ts'
 import { expireOrders } from '../payments/recovery/expire.ts'
-import { forgetNotifications, processNotifications } from '../payments/recovery/notifications.ts'
+import { processNotifications, purgeNotifications } from '../payments/recovery/notifications.ts'
 import { recover } from '../payments/recovery/recover.ts'
 import { createAppendToLog } from '../transparency/append.ts'
 import type { LogSigner, Secret } from '../transparency/note.ts'
@@ -48,8 +48,8 @@ export function eventJobs(
 ): Job[] {
   return [
     { name: 'deliver events', everyMs: 1_000, run: deliverer.run, end: deliverer.finish },
-    { name: 'forget events', everyMs: 24 * 3_600_000, run: createForgetEvents(database, eventsKeptDays) },
-    { name: 'forget attempts', everyMs: 3_600_000, run: () => forgetAttempts(database, eventAttemptsKeptDays) },
+    { name: 'purge events', everyMs: 24 * 3_600_000, run: createPurgeEvents(database, eventsKeptDays) },
+    { name: 'purge attempts', everyMs: 3_600_000, run: () => purgeAttempts(database, eventAttemptsKeptDays) },
   ]
 }
 
@@ -65,11 +65,11 @@ export function paymentJobs(context: PaymentContext, peppers: readonly Secret[])
       everyMs: Math.min(60_000, lifetimeMs / 4),
       run: () => expireOrders(database, lifetimeMs, tallies),
     },
-    { name: 'add up', everyMs: 10_000, run: createAddUp(database) },
+    { name: 'aggregate figures', everyMs: 10_000, run: createAggregateFigures(database) },
     { name: 'close the day', everyMs: 60_000, run: (stopping) => closeDay(context, stopping) },
     { name: 'daily audit', everyMs: 60_000, run: createDailyAudit(context, { peppers }) },
-    { name: 'forget notifications', everyMs: 3_600_000, run: () => forgetNotifications(context) },
-    { name: 'forget movements', everyMs: 3_600_000, run: () => forgetMovements(context) },
+    { name: 'purge notifications', everyMs: 3_600_000, run: () => purgeNotifications(context) },
+    { name: 'purge movements', everyMs: 3_600_000, run: () => purgeMovements(context) },
   ]
 }
 

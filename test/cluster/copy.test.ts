@@ -20,7 +20,7 @@ import { copiedTables } from '../../src/db/copy/load.ts'
 import { summing } from '../../src/db/copy/source.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { readFigures } from '../../src/payments/books/figures.sql.ts'
-import { createAddUp } from '../../src/payments/books/figures.ts'
+import { createAggregateFigures } from '../../src/payments/books/figures.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { bookkeeper, newCustomer, writeAdjustments, writeBooks } from '../support/database/books.ts'
 import { bareCall, emptyCluster, emptyDatabase } from '../support/database/copying.ts'
@@ -64,7 +64,7 @@ async function backupOf(place: Place, name: string): Promise<string> {
 async function figuresOf({ to, dataDir }: Place) {
   const options = { databaseUrl: to && databaseUrl(to), dataDir, databaseConnections: 4, log: silentLog }
   const { database, close } = await openDatabase({ ...options, use: 'command' })
-  const addUp = createAddUp(database, { lag: 0 })
+  const addUp = createAggregateFigures(database, { lag: 0 })
   while ((await addUp()).more);
   const { rows } = await readFigures(database, new Date(0), 3_600_000)
   await close()

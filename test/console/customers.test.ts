@@ -9,7 +9,7 @@ import { customerHandlers } from '../../src/console/customers/customers.ts'
 import { newCustomerId } from '../../src/core/ids.ts'
 import { createCustomerAndKey, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
-import { createAddUp } from '../../src/payments/books/figures.ts'
+import { createAggregateFigures } from '../../src/payments/books/figures.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { losingAnswerOf } from '../support/service/recovery.ts'
@@ -78,7 +78,7 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
   await big.confirmedOrder('PRO')
   await late.confirmedOrder('STANDARD')
   await late.cancel((await late.confirmedOrder('PRO')).paymentKey)
-  const addUp = createAddUp(database, { lag: 0 })
+  const addUp = createAggregateFigures(database, { lag: 0 })
   while ((await addUp()).more);
   const names = new Map([
     [big.customerId, 'big'],

@@ -13,7 +13,7 @@ import { adjust } from '../../src/credits/adjustments/adjust.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { groupsOf } from '../../src/db/groups.ts'
 import { addSlice, findPlace, readFiguresBetween } from '../../src/payments/books/figures.sql.ts'
-import { createAddUp } from '../../src/payments/books/figures.ts'
+import { createAggregateFigures } from '../../src/payments/books/figures.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { wrapConnections } from '../support/database/connections.ts'
@@ -39,7 +39,7 @@ async function homeOf(database: Database, days = '365'): Promise<Home> {
 }
 
 /** No lag: nothing is under way when it is called. */
-const addUpNow = (database: Database) => createAddUp(database, { lag: 0 })
+const addUpNow = (database: Database) => createAggregateFigures(database, { lag: 0 })
 
 async function addAllUp(database: Database): Promise<void> {
   const addUp = addUpNow(database)
@@ -284,7 +284,7 @@ test('short slices without a backlog do not lengthen the next slice: after a sto
       return []
     },
   } as Database
-  const addUp = createAddUp(scripted)
+  const addUp = createAggregateFigures(scripted)
   for (let call = 0; call < 20; call += 1) {
     assert.deepEqual(await addUp(), { more: false })
     place.safeTo = new Date(place.safeTo.getTime() + 10_000)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { type ListedAttempt, listAttempts } from '../../src/events/attempts/attempts.sql.ts'
-import { forgetAttempts } from '../../src/events/attempts/forget-attempts.ts'
+import { purgeAttempts } from '../../src/events/attempts/purge-attempts.ts'
 import { sendTestEvent } from '../../src/events/attempts/test-event.ts'
 import { findEndpoint, updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
 import { retryQueues } from '../../src/events/endpoints.ts'
@@ -91,8 +91,8 @@ test('old attempts are deleted in batches, those of removed endpoints too', asyn
     [customerId, endpointId],
   )
   await world.query(`update event_endpoints set status = 'REMOVED', secrets = '[]'`)
-  assert.deepEqual(await forgetAttempts(world.database, 30), { more: true })
-  assert.deepEqual(await forgetAttempts(world.database, 30), { more: false })
+  assert.deepEqual(await purgeAttempts(world.database, 30), { more: true })
+  assert.deepEqual(await purgeAttempts(world.database, 30), { more: false })
   assert.deepEqual(await outcomes(), [[1, 200, null]])
 })
 

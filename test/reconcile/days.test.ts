@@ -6,7 +6,7 @@ import { silentLog } from '../../harness/silent-log.ts'
 import { bookCommands } from '../../src/commands/nouns/book-commands.ts'
 import { newOperationId } from '../../src/core/ids.ts'
 import { createDatabase } from '../../src/db/database.ts'
-import { forgetMovements } from '../../src/payments/books/forget-movements.ts'
+import { purgeMovements } from '../../src/payments/books/purge-movements.ts'
 import { claimDailyRun, renewRun } from '../../src/payments/books/reconcile.sql.ts'
 import { closeDay, type Reconciliation, reconcileDay } from '../../src/payments/books/reconcile.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
@@ -334,7 +334,7 @@ test('movements of the last second of a day are deleted with the others', async 
       [time, `2020-01-${time}+09:00`],
     )
   }
-  assert.deepEqual(await forgetMovements(payments), { more: false })
+  assert.deepEqual(await purgeMovements(payments), { more: false })
   assert.deepEqual(await database.query('select transaction_key as left from gateway_movements'), [
     { left: '06T00:00:00' },
   ])
@@ -371,9 +371,9 @@ test('movements are deleted long after their day, if the daily reconciliation of
     return rows.map(({ day }) => day).toSorted()
   }
   const everything = cases.map(({ day }) => day).toSorted()
-  await forgetMovements({ ...payments, settings: { ...payments.settings, movementsKeptDays: 0 } })
+  await purgeMovements({ ...payments, settings: { ...payments.settings, movementsKeptDays: 0 } })
   assert.deepEqual(await left(), everything)
-  assert.deepEqual(await forgetMovements(payments), { more: false })
+  assert.deepEqual(await purgeMovements(payments), { more: false })
   assert.deepEqual(
     await left(),
     cases

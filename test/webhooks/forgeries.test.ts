@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { OrderStatus } from '../../src/payments/kinds.ts'
-import { forgetNotifications, processNotifications } from '../../src/payments/recovery/notifications.ts'
+import { processNotifications, purgeNotifications } from '../../src/payments/recovery/notifications.ts'
 import { closeAll } from '../support/closing.ts'
 import {
   notificationOf,
@@ -185,7 +185,7 @@ test('notifications processed 30 days ago are deleted; unprocessed ones are kept
      from generate_series(28, 33) n
      union all select 'open', 'ord_old', 'E', now() - interval '99 days', null, null`,
   )
-  assert.deepEqual(await forgetNotifications(service.payments), { more: false })
+  assert.deepEqual(await purgeNotifications(service.payments), { more: false })
   const left = (await notificationsOf(service, 'ord_old')).map(({ transmissionId }) => transmissionId)
   assert.deepEqual(left, ['open', 'old_29', 'old_28'])
 })

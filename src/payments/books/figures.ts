@@ -15,18 +15,18 @@ const hourMs = 3_600_000
 const quickMs = 100
 const slowMs = 400
 
-export type AddUp = () => Promise<{ more: boolean }>
+export type AggregateFigures = () => Promise<{ more: boolean }>
 
 /** `lag` is for tests, which know that no transaction is open. */
-export function createAddUp(database: Database, { lag = lagMs } = {}): AddUp {
-  const addUps = new Map(groupsOf(database).map((group) => [group, createGroupAddUp(group, lag)]))
+export function createAggregateFigures(database: Database, { lag = lagMs } = {}): AggregateFigures {
+  const aggregations = new Map(groupsOf(database).map((group) => [group, createGroupAggregation(group, lag)]))
   return async () => {
-    const ends = await Promise.all(sweptGroupsOf(database).map((group) => addUps.get(group)?.()))
+    const ends = await Promise.all(sweptGroupsOf(database).map((group) => aggregations.get(group)?.()))
     return { more: ends.some((end) => end?.more) }
   }
 }
 
-function createGroupAddUp(database: Database, lag: number): AddUp {
+function createGroupAggregation(database: Database, lag: number): AggregateFigures {
   const addFigures = createSlices((from, to) => addSlice(database, from, to))
   const addFurther = createSlices((from, to) => addDetails(database, from, to))
   return async () => {

@@ -78,6 +78,6 @@ export async function reviewSafely(
 }
 
 /** Deletes notifications that were processed long ago. `more`: the batch was full, and there may be more. */
-export async function forgetNotifications(context: PaymentContext): Promise<{ more: boolean }> {
+export async function purgeNotifications(context: PaymentContext): Promise<{ more: boolean }> {
   return { more: (await deleteNotifications(context.database, keptDays, deletedAtOnce)) === deletedAtOnce }
 }

@@ -6,7 +6,7 @@ import { deleteMovements } from './reconcile.sql.ts'
 const deletedAtOnce = 1_000
 
 /** `more`: the batch was full, and there may be more. */
-export async function forgetMovements({ database, settings }: PaymentContext): Promise<{ more: boolean }> {
+export async function purgeMovements({ database, settings }: PaymentContext): Promise<{ more: boolean }> {
   const { movementsKeptDays } = settings
   if (movementsKeptDays === 0) return { more: false }
   return { more: (await deleteMovements(database, movementsKeptDays, deletedAtOnce)) === deletedAtOnce }

@@ -2,7 +2,7 @@
 import { leastUuid } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { groupsOf } from '../db/groups.ts'
-import { deleteEvents, type OldEvents } from './forget-events.sql.ts'
+import { deleteEvents, type OldEvents } from './purge-events.sql.ts'
 
 /** Reads one event of each customer; a statement deletes at most 2,000 events. */
 const limits: Pick<OldEvents, 'customersRead' | 'customersAtOnce' | 'eventsAtOnce'> = {
@@ -12,7 +12,7 @@ const limits: Pick<OldEvents, 'customersRead' | 'customersAtOnce' | 'eventsAtOnc
 }
 
 /** The job goes through all customers, some in each run. `more`: it is not at the end yet. */
-export function createForgetEvents(database: Database, keptDays: number): () => Promise<{ more: boolean }> {
+export function createPurgeEvents(database: Database, keptDays: number): () => Promise<{ more: boolean }> {
   const groups = groupsOf(database)
   let group = 0
   let after = leastUuid

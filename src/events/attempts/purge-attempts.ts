@@ -5,6 +5,6 @@ import { deleteAttempts } from './attempts.sql.ts'
 const deletedAtOnce = 1_000
 
 /** `more`: a batch was full, and there may be more. */
-export async function forgetAttempts(database: Database, keptDays: number): Promise<{ more: boolean }> {
+export async function purgeAttempts(database: Database, keptDays: number): Promise<{ more: boolean }> {
   return { more: (await deleteAttempts(database, keptDays, deletedAtOnce)) >= deletedAtOnce }
 }

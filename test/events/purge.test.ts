@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
 import { removeEndpoint } from '../../src/events/endpoints.ts'
-import { createForgetEvents } from '../../src/events/forget-events.ts'
+import { createPurgeEvents } from '../../src/events/purge-events.ts'
 import { audit, recordedAudit } from '../../src/payments/audit/audit.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { createEventWorld, deliver, type EventWorld } from '../support/events/world.ts'
@@ -34,7 +34,7 @@ const makeOlder = (days: number, upTo = 1_000_000) =>
   ])
 
 async function forget(): Promise<void> {
-  const run = createForgetEvents(world.database, 30)
+  const run = createPurgeEvents(world.database, 30)
   while ((await run()).more);
 }
 
