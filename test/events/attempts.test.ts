@@ -6,7 +6,8 @@ import { type ListedAttempt, listAttempts } from '../../src/events/attempts/atte
 import { forgetAttempts } from '../../src/events/attempts/forget-attempts.ts'
 import { sendTestEvent } from '../../src/events/attempts/test-event.ts'
 import { findEndpoint, updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
-import { retryQueues } from '../../src/events/endpoints.ts'
+import { enableEndpoint, retryQueues } from '../../src/events/endpoints.ts'
+import { wakeQueues } from '../../src/events/queues.sql.ts'
 import { resendDeadEvents } from '../../src/events/resend.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { createEventWorld, deliver, type EventWorld, slowSettings } from '../support/events/world.ts'
@@ -111,6 +112,34 @@ test('a retry makes waiting events due at once, all or those of one customer, an
   assert.equal(await retryQueues(world.database, endpointId, null), 0)
   await deliver(world.context())
   assert.deepEqual(await attempts(), [0, 0])
+})
+
+test('a retry and an enabling lift the pause that the endpoint asked for: the end of an outage wakes those queues again', async () => {
+  consumer.react = () => (response) => response.writeHead(503, { 'retry-after': '1800' }).end()
+  const lifts = [
+    () => retryQueues(world.database, endpointId, null),
+    () => enableEndpoint(world.database, endpointId),
+  ] as const
+  await world.emit(customerId)
+  for (const lift of lifts) {
+    await world.query('update event_queues set due_at = now()')
+    await deliver(world.context())
+    await lift()
+    await world.query(`update event_queues set due_at = now() + interval '40 minutes'`)
+    await wakeQueues(world.database, endpointId, 1)
+    assert.ok(((await world.queueOf(customerId, endpointId))?.dueInMs ?? Infinity) < 60_000)
+  }
+})
+
+test('an attempt is listed once, with the type of the event of its own customer', async () => {
+  const other = await world.newCustomer()
+  await world.emit(other, 'order.failed')
+  await world.emit(customerId)
+  await deliver(world.context())
+  assert.deepEqual(
+    (await attemptsOf()).map((each) => [each.customerId, each.type]),
+    [[customerId, 'order.confirmed']],
+  )
 })
 
 test('a test event is signed, goes to a disabled endpoint too, and is stored nowhere; a private address is refused', async () => {
