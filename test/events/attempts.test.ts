@@ -2,7 +2,7 @@
 // after a while. Test events are signed and checked like others and stored nowhere.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { type ListedAttempt, listAttempts } from '../../src/events/attempts/attempts.sql.ts'
+import { insertAttempt, type ListedAttempt, listAttempts } from '../../src/events/attempts/attempts.sql.ts'
 import { forgetAttempts } from '../../src/events/attempts/forget-attempts.ts'
 import { sendTestEvent } from '../../src/events/attempts/test-event.ts'
 import { findEndpoint, updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
@@ -131,7 +131,7 @@ test('a retry and an enabling lift the pause that the endpoint asked for: the en
   }
 })
 
-test('an attempt is listed once, with the type of the event of its own customer', async () => {
+test('an attempt is listed once, although it is stored again, with the type of the event of its own customer, none if that was deleted', async () => {
   const other = await world.newCustomer()
   await world.emit(other, 'order.failed')
   await world.emit(customerId)
@@ -139,6 +139,12 @@ test('an attempt is listed once, with the type of the event of its own customer'
   assert.deepEqual(
     (await attemptsOf()).map((each) => [each.customerId, each.type]),
     [[customerId, 'order.confirmed']],
+  )
+  const ofDeleted = { eventNumber: 99, attemptedAt: new Date(), status: 200, error: null, tookMs: 1 }
+  for (let each = 0; each < 2; each += 1) await insertAttempt(world.database, { customerId, endpointId }, ofDeleted)
+  assert.deepEqual(
+    (await attemptsOf()).map((each) => each.type),
+    [null, 'order.confirmed'],
   )
 })
 
