@@ -73,7 +73,11 @@ const leftToWorker = 'A worker records its outcome as unknown.'
 const stopLimitMs = 8_000
 
 /** For a service: answers do not wait for an end that could not be written at once. `finish` does, when the service stops. */
-export function createActionLog(database: Database, log: Log): ActionLog & { finish(): Promise<void> } {
+export function createActionLog(
+  database: Database,
+  log: Log,
+  { limitMs = stopLimitMs } = {},
+): ActionLog & { finish(): Promise<void> } {
   const late = new Map<Promise<void>, string>()
   const stopping = new AbortController()
   return {
@@ -84,7 +88,7 @@ export function createActionLog(database: Database, log: Log): ActionLog & { fin
       late.set(written, end.text)
     },
     async finish() {
-      await within(deadlineIn(stopLimitMs), Promise.all(late.keys()), undefined)
+      await within(deadlineIn(limitMs), Promise.all(late.keys()), undefined)
       for (const text of late.values()) log.error({}, `${text} ${leftToWorker}`)
       stopping.abort()
     },

@@ -116,6 +116,18 @@ const select = statement.global('test.select', 'select 1 as one where $1')
 const terminated = () => new Error('Connection terminated unexpectedly')
 const isUnavailable = (error: unknown) => error instanceof Refusal && error.code === 'SVC001'
 
+test('a statement that is refused for lack of disk, memory or connections, or as read-only, is remembered for readiness, and no other', async () => {
+  const noted = async (state: string) => {
+    const { database } = scriptedConnections(withState(state))
+    await database.run(select, [true]).catch(() => undefined)
+    return database.refusedWrites?.last?.sqlstate
+  }
+  const refused = ['53000', '53100', '53200', '53300', '25006']
+  const others = ['40001', '57P01', '57014', '55P03', '23505']
+  assert.deepEqual(await Promise.all(refused.map(noted)), refused)
+  assert.deepEqual(new Set(await Promise.all(others.map(noted))), new Set([undefined]))
+})
+
 test('a statement that failed by a conflict or a lost connection is run again with the same values', async () => {
   for (const error of [
     withState('40001'),

@@ -152,6 +152,19 @@ test('missing guards are only a warning in the schema of a newer version, which 
   ])
 })
 
+test('a guard that is disabled refuses the start in the schema of a newer version too', async () => {
+  await database.query(`alter table ledger_entries disable trigger ledger_entries_append_only;
+    insert into schema_migrations (version, name, checksum) values (9999, '9999_newer.sql', '')`)
+  assert.deepEqual((await start()).lines, [
+    `The trigger ledger_entries_append_only of ledger_entries is disabled: ${putBack}`,
+  ])
+})
+
+test('a trigger that fires always, for replicas too, is a guard as it was', async () => {
+  await database.query('alter table ledger_entries enable always trigger ledger_entries_append_only')
+  assert.deepEqual(await start(), { warnings: [], lines: [] })
+})
+
 test('a database of another encoding is refused', async () => {
   const name = `${database.connection.database}_latin`
   await database.query(`create database ${name} encoding LATIN1 locale 'C' locale_provider libc template template0`)

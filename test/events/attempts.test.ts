@@ -2,11 +2,12 @@
 // after a while. Test events are signed and checked like others and stored nowhere.
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import { type ListedAttempt, listAttempts } from '../../src/events/attempts/attempts.sql.ts'
+import { insertAttempt, type ListedAttempt, listAttempts } from '../../src/events/attempts/attempts.sql.ts'
 import { purgeAttempts } from '../../src/events/attempts/purge-attempts.ts'
 import { sendTestEvent } from '../../src/events/attempts/test-event.ts'
 import { findEndpoint, updateEndpointStatus } from '../../src/events/endpoints.sql.ts'
-import { retryQueues } from '../../src/events/endpoints.ts'
+import { enableEndpoint, retryQueues } from '../../src/events/endpoints.ts'
+import { wakeQueues } from '../../src/events/queues.sql.ts'
 import { resendDeadEvents } from '../../src/events/resend.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import { createEventWorld, deliver, type EventWorld, slowSettings } from '../support/events/world.ts'
@@ -111,6 +112,40 @@ test('a retry makes waiting events due at once, all or those of one customer, an
   assert.equal(await retryQueues(world.database, endpointId, null), 0)
   await deliver(world.context())
   assert.deepEqual(await attempts(), [0, 0])
+})
+
+test('a retry and an enabling lift the pause that the endpoint asked for: the end of an outage wakes those queues again', async () => {
+  consumer.react = () => (response) => response.writeHead(503, { 'retry-after': '1800' }).end()
+  const lifts = [
+    () => retryQueues(world.database, endpointId, null),
+    () => enableEndpoint(world.database, endpointId),
+  ] as const
+  await world.emit(customerId)
+  for (const lift of lifts) {
+    await world.query('update event_queues set due_at = now()')
+    await deliver(world.context())
+    await lift()
+    await world.query(`update event_queues set due_at = now() + interval '40 minutes'`)
+    await wakeQueues(world.database, endpointId, 1)
+    assert.ok(((await world.queueOf(customerId, endpointId))?.dueInMs ?? Infinity) < 60_000)
+  }
+})
+
+test('an attempt is listed once, although it is stored again, with the type of the event of its own customer, none if that was deleted', async () => {
+  const other = await world.newCustomer()
+  await world.emit(other, 'order.failed')
+  await world.emit(customerId)
+  await deliver(world.context())
+  assert.deepEqual(
+    (await attemptsOf()).map((each) => [each.customerId, each.type]),
+    [[customerId, 'order.confirmed']],
+  )
+  const ofDeleted = { eventNumber: 99, attemptedAt: new Date(), status: 200, error: null, tookMs: 1 }
+  for (let each = 0; each < 2; each += 1) await insertAttempt(world.database, { customerId, endpointId }, ofDeleted)
+  assert.deepEqual(
+    (await attemptsOf()).map((each) => each.type),
+    [null, 'order.confirmed'],
+  )
 })
 
 test('a test event is signed, goes to a disabled endpoint too, and is stored nowhere; a private address is refused', async () => {

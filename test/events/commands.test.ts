@@ -80,6 +80,13 @@ test('endpoints add shows the secret once; endpoints list shows the endpoint wit
   assert.equal((await add()).types, 'all')
 })
 
+test('endpoints list shows the endpoints in the order in which they were added', async () => {
+  const added: string[] = []
+  for (let each = 0; each < 5; each += 1) added.push((await add()).endpointId)
+  const listed = (await run<Added[]>('endpoints list')).map(({ endpointId }) => endpointId)
+  assert.deepEqual(listed.slice(-5), added)
+})
+
 test('endpoints disable, enable and rotate work, and waiting events are delivered', async () => {
   const { endpointId } = await add()
   const customerId = await world.newCustomer()

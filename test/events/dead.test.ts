@@ -246,6 +246,23 @@ test('events of an order are resent to active endpoints that want their types, a
   }
 })
 
+test('dead letters are listed in the order in which they died', async () => {
+  await bury(3)
+  await world.query(`update dead_events set died_at = now() - event_number * interval '1 hour'`)
+  const listed = await listDeadEvents(world.database, 100, {})
+  assert.deepEqual(
+    listed.map(({ eventNumber }) => eventNumber),
+    [3, 2, 1],
+  )
+})
+
+test('a resend of events that the database does not record fails, and reports no deliveries', async () => {
+  await world.emit(customerId)
+  const events = await listEvents(world.database, { customerId, nextEvent: 1, lastEvent: 1 }, [], 1)
+  await world.query('alter table event_attempts add constraint none check (false)')
+  await assert.rejects(resendEvents(world.context(), customerId, events), { code: '23514' })
+})
+
 test('a retry, an enabling and a removal are of one endpoint: queues and dead letters of others stay as they are', async () => {
   const other = await startConsumer()
   try {

@@ -12,6 +12,7 @@ import {
   buryEvent,
   claimQueues,
   failQueue,
+  listDueEndpoints,
   type Queue,
   releaseQueue,
 } from '../../src/events/queues.sql.ts'
@@ -136,6 +137,34 @@ test('a stale holder changes nothing: it neither advances nor resets the queue, 
   await failQueue(world.database, stale, failure)
   await buryEvent(world.database, stale, { ...failure, attempt: attemptOn(3) })
   assert.deepEqual([await row(), await deadCount(), await attemptCount()], [released, 0, 0])
+})
+
+test('the queue that has waited longest is claimed first, and its endpoint is served first; one under way makes none due', async () => {
+  const later = await startConsumer()
+  try {
+    const laterId = await world.register(later)
+    const customers = [customerId, await world.newCustomer(), await world.newCustomer()]
+    for (const each of customers) await world.emit(each)
+    const wait = (minutes: number, customer: string | undefined, endpoint: string) =>
+      world.query(
+        `update event_queues set due_at = now() - $1::int * interval '1 minute'
+         where customer_id = $2 and endpoint_id = $3`,
+        [minutes, customer, endpoint],
+      )
+    for (const [index, minutes] of [2, 7, 4].entries()) await wait(minutes, customers[index], endpointId)
+    for (const customer of customers) await wait(5, customer, laterId)
+    const dueFirst = () => listDueEndpoints(world.database, [], 1)
+    const claimFirst = async () => {
+      const one = { endpointId, holderId: crypto.randomUUID(), leaseMs: 60_000, limit: 1 }
+      return (await claimQueues(world.database, one))[0]?.customerId
+    }
+    assert.deepEqual([await dueFirst(), await claimFirst()], [[endpointId], customers[1]])
+    assert.deepEqual([await dueFirst(), await claimFirst()], [[laterId], customers[2]])
+    assert.deepEqual([await claimFirst(), await claimFirst()], [customers[0], undefined])
+    assert.deepEqual(await listDueEndpoints(world.database, [], 10), [laterId])
+  } finally {
+    await later.close()
+  }
 })
 
 test('a queue is not claimed before its pause is over', async () => {

@@ -83,9 +83,9 @@ test('deleted events are not lost rows: an audit does not miss those that an ear
 
 test('without an endpoint nothing needs them: old events of all customers are deleted, however many there are', async () => {
   await removeEndpoint(world.database, endpointId)
-  // More than one statement deletes.
+  // More events of a customer, and more customers, than one statement deletes.
   await emit(230)
-  for (let customer = 0; customer < 3; customer += 1) {
+  for (let customer = 0; customer < 25; customer += 1) {
     const other = await world.newCustomer()
     for (let number = 0; number < 2; number += 1) await world.emit(other)
   }
@@ -94,7 +94,7 @@ test('without an endpoint nothing needs them: old events of all customers are de
   const left = await world.query<{ count: number }>('select count(*)::int as count from events group by customer_id')
   assert.deepEqual(
     left,
-    Array.from({ length: 4 }, () => ({ count: 1 })),
+    Array.from({ length: 26 }, () => ({ count: 1 })),
   )
   assert.deepEqual(await kept(), [230])
 })

@@ -5,9 +5,11 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
+import type { Database } from '../../src/db/database.ts'
+import type { Deliverer } from '../../src/events/deliverer.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
 import type { PublicationContext } from '../../src/transparency/publication/publish.ts'
-import { paymentJobs, publicationJobs } from '../../src/worker/jobs.ts'
+import { eventJobs, paymentJobs, publicationJobs } from '../../src/worker/jobs.ts'
 import { type Job, startWorker } from '../../src/worker/worker.ts'
 
 const hourMs = 3_600_000
@@ -123,6 +125,22 @@ test('stop does not wait for the pause between two runs', async () => {
   const worker = startWorker([job('resting', hourMs, () => false).made], silentLog)
   await sleep(5)
   await worker.stop()
+})
+
+test('what is kept for a number of days is deleted each hour, and events once a day', () => {
+  const jobs = [
+    ...eventJobs({} as Deliverer, {} as Database, { eventsKeptDays: 1, eventAttemptsKeptDays: 1 }),
+    ...paymentJobs({ database: {}, settings: { pendingOrderLifetimeMs: hourMs } } as PaymentContext, []),
+  ]
+  assert.deepEqual(
+    jobs.filter(({ name }) => name.startsWith('forget')).map(({ name, everyMs }) => [name, everyMs / hourMs]),
+    [
+      ['purge events', 24],
+      ['purge attempts', 1],
+      ['purge notifications', 1],
+      ['purge movements', 1],
+    ],
+  )
 })
 
 test('orders expire and checkpoints are published at most a quarter of their time late, and both are looked at each minute at least', () => {

@@ -48,6 +48,7 @@ export const skippedOnClusters: Record<string, string[]> = {
     'an entry that the ledger has otherwise than the log',
   ],
   'it fills the tables in bulk, without indexes and keys': ['days are Korean days, and the credits outstanding'],
+  'each group of customers has its turn': ['the queue that has waited longest is claimed first'],
   'a cluster has no budget over all customers': [
     'the budget of a service over all customers counts all its tokens',
     'a service has a budget over all customers, named without the blanks',

@@ -240,6 +240,24 @@ test('all keys of a suspended customer are listed; suspended again it keeps the 
   assert.equal(await updateSuspension(database, crypto.randomUUID(), true), false)
 })
 
+test('keys and tokens are listed newest first, a key with whether its customer is suspended', async () => {
+  const { customerId, keyId } = await issueKey(database, [pepper], 'suspended and listed')
+  await updateSuspension(database, customerId, true)
+  const later = await issueKey(database, [pepper], 'not suspended')
+  assert.deepEqual(
+    (await listKeys(database, 2)).map((each) => [each.keyId, each.customerSuspended]),
+    [
+      [later.keyId, false],
+      [keyId, true],
+    ],
+  )
+  const tokens = [await issueToken(database, [pepper], 'older'), await issueToken(database, [pepper], 'newer')]
+  assert.deepEqual(
+    (await listTokens(database, 2)).map(({ serviceId }) => serviceId),
+    tokens.map(({ serviceId }) => serviceId).reverse(),
+  )
+})
+
 test('a secret found under an older pepper is rehashed under the newest, and can still be suspended', async () => {
   const newer = { version: 2, secret: 'another pepper of sixteen' }
   const key = await issueKey(database, [pepper], 'rotates')

@@ -2,9 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { silentLog } from '../../../harness/silent-log.ts'
 import { until } from '../../../harness/until.ts'
 import { maxActionsScanned } from '../../../src/console/action-log/action-log.sql.ts'
 import { addDays, koreanDayOf } from '../../../src/core/korean-days.ts'
+import { beginAction, endAction, renewAction } from '../../../src/operators/action-log.sql.ts'
+import { createActionLog, endLost, recordAction } from '../../../src/operators/action-log.ts'
 import { closeAll } from '../../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../../support/console/console-api.ts'
 import { refusingEnds } from '../../support/console/refused-ends.ts'
@@ -145,6 +148,71 @@ test('a listener that closes waits until the ends of its actions are written', a
   })
   await closed
   assert.equal((await newestOf(customerId)).outcome, 'ok')
+})
+
+test('a service that stops waits for a missing end no longer than its limit, names it again, and leaves it to the worker', async () => {
+  const { database } = service.payments
+  const lines: string[] = []
+  const log = { ...silentLog, error: (_: object, line: string) => lines.push(line) as never }
+  const actionLog = createActionLog(database, log, { limitMs: 0 })
+  const action = { actor: 'lee', command: 'backup', arguments: [], subject: null, reason: null }
+  await refusingEnds(service.database, async () => {
+    await recordAction(actionLog, action, async () => null)
+    await actionLog.finish()
+  })
+  const missing = /^The end of action \S+ \(ok\) is missing in the action log: /
+  assert.equal(lines.length, 2)
+  assert.match(lines[0] ?? '', missing)
+  assert.equal(lines[1], `${lines[0]} A worker records its outcome as unknown.`)
+})
+
+test('a beginning and an end that are written again, because an answer was lost, are there once', async () => {
+  const { database } = service.payments
+  const actionId = crypto.randomUUID()
+  const action = { actionId, actor: 'lee', command: 'backup', arguments: [], subject: null, reason: null }
+  for (let each = 0; each < 2; each += 1) await beginAction(database, action)
+  for (const outcome of ['ok', 'written later']) await endAction(database, actionId, { outcome, about: {} })
+  assert.deepEqual(
+    await service.database.query('select step, outcome from operator_actions where action_id = $1 order by step', [
+      actionId,
+    ]),
+    [
+      { step: 'BEGUN', outcome: null },
+      { step: 'ENDED', outcome: 'ok' },
+    ],
+  )
+})
+
+test('an action that renews its lease renews that of no other', async () => {
+  const { database } = service.payments
+  const [renewed, other] = [crypto.randomUUID(), crypto.randomUUID()]
+  for (const actionId of [renewed, other])
+    await beginAction(database, { actionId, actor: 'lee', command: 'a', arguments: [], subject: null, reason: null })
+  await service.database.query('update open_actions set lease_until = now()')
+  await renewAction(database, renewed)
+  await endLost(database, silentLog)
+  const open = await service.database.query('select action_id as id from open_actions')
+  assert.deepEqual(open, [{ id: renewed }])
+  await endAction(database, renewed, { outcome: 'ok', about: {} })
+})
+
+test('the worker goes on while there are more lost actions than it ends at a time, and begins with the oldest', async () => {
+  await service.database.query(
+    `insert into operator_actions (action_id, step, actor, command, arguments)
+     select gen_random_uuid(), 'BEGUN', 'lost-' || n, 'backup', '{}' from generate_series(1, 101) n`,
+  )
+  await service.database.query(
+    `update open_actions o set lease_until = now() - substr(b.actor, 6)::int * interval '1 s'
+     from operator_actions b where b.action_id = o.action_id and b.actor like 'lost-%'`,
+  )
+  const open = async () =>
+    service.database.query<{ actor: string }>(
+      `select b.actor from open_actions o join operator_actions b using (action_id) where b.actor like 'lost-%'`,
+    )
+  assert.deepEqual(await endLost(service.payments.database, silentLog), { more: true })
+  assert.deepEqual(await open(), [{ actor: 'lost-1' }])
+  assert.deepEqual(await endLost(service.payments.database, silentLog), { more: false })
+  assert.deepEqual(await open(), [])
 })
 
 test('a rare action behind more actions than one page reads is found by the next page', async () => {

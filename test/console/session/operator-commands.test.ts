@@ -5,7 +5,7 @@ import { silentLog } from '../../../harness/silent-log.ts'
 import type { Call, Values } from '../../../src/commands/command.ts'
 import { commands } from '../../../src/commands/command-table.ts'
 import { createDatabase } from '../../../src/db/database.ts'
-import { countOperators } from '../../../src/operators/operators.sql.ts'
+import { countOperators, type ListedOperator } from '../../../src/operators/operators.sql.ts'
 import { roles } from '../../../src/operators/permissions.ts'
 import { nextPassword, openSignInApi, type SignInApi } from '../../support/console/sign-in-api.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../../support/database/database.ts'
@@ -75,6 +75,30 @@ test('role, reset, suspend and activate take effect on an operator who is signed
   assert.notEqual(reset.firstPassword, firstPassword)
   assertRefused(await api.signIn('park', firstPassword), 'AUTH001')
   assertSuccess(await api.signIn('park', reset.firstPassword), 200)
+})
+
+test('operators are listed by name, each as last seen in any of its sessions, with the time of its password', async () => {
+  const { firstPassword = '' } = await run('add', { role: 'viewer' }, 'choi')
+  const cookies = [await api.enter('choi', firstPassword), await api.enter('choi', firstPassword)]
+  const body = { current: firstPassword, next: nextPassword }
+  const setAt = `update operators set password_set_at = now() - interval '1 hour' where name = 'choi'`
+  await database.query(setAt)
+  assertSuccess(await api.request('changePassword', { cookie: cookies[0] ?? '', body }), 200)
+  await api.enter('choi', nextPassword)
+  await database.query(`update operator_sessions s set last_seen_at = '2020-01-01' from operators o
+    where o.operator_id = s.operator_id and o.name = 'choi' and session_hash = (
+      select session_hash from operator_sessions where operator_id = o.operator_id order by 1 limit 1)`)
+  const list = await run<ListedOperator[]>('list')
+  assert.deepEqual(
+    list.map(({ name }) => name),
+    list.map(({ name }) => name).toSorted(),
+  )
+  assert.equal(list[0]?.name, 'choi')
+  const ageMs = (time: Date | null | undefined) => Date.now() - (time?.getTime() ?? 0)
+  assert.deepEqual(
+    [list[0]?.lastSeenAt, list[0]?.passwordSetAt].map((time) => ageMs(time) < 1_800_000),
+    [true, true],
+  )
 })
 
 test('the commands refuse invalid names, unknown roles and unknown operators', async () => {

@@ -205,6 +205,11 @@ export const brokenGuards: Sabotage[] = [
     found: [['table', 'orders', 'orders', 'inherits or is inherited']],
   },
   {
+    when: 'rows are shown as those of a table that another one inherits from',
+    damage: 'create table all_orders (order_id text); alter table orders inherit all_orders',
+    found: [['table', 'orders', 'orders', 'inherits or is inherited']],
+  },
+  {
     when: 'a table does not survive a crash',
     damage: 'alter table gateway_movements set unlogged',
     found: [['table', 'gateway_movements', 'gateway_movements', 'is not an ordinary table']],
