@@ -109,10 +109,16 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
   const page = await viewer.get('customer', { params: { customerId: late.customerId } })
   const { lastPurchaseAt } = (await sorted('lastPurchase'))[0] ?? assert.fail('no purchase')
   assert.deepEqual([page.revenue, page.orders, page.lastPurchaseAt], [20_000, 2, lastPurchaseAt])
+  assertRefused(await viewer.request('customers', { query: { sort: 'revenue', cursor: unknownId } }), 'VAL003')
+  assertRefused(await viewer.request('customers', { query: { sort: 'name' } as never }), 'VAL003')
+})
+
+test('while the figures of customers are aggregated for the first time, the lists and the page of a customer tell how far they reach', async () => {
+  const { customerId } = await service.newCustomer()
   const endOf = async () => [
     (await viewer.get('customers', { query: {} })).figuresUpTo,
     (await viewer.get('customers', { query: { sort: 'revenue' } })).figuresUpTo,
-    (await viewer.get('customer', { params: { customerId: late.customerId } })).figuresUpTo,
+    (await viewer.get('customer', { params: { customerId: customerId } })).figuresUpTo,
   ]
   assert.deepEqual(await endOf(), [null, null, null])
   // While they are counted for the first time.
@@ -124,8 +130,6 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
   for (const { id, at } of marks) {
     await service.database.query('update figures_reached set details_reached = $2 where customer_id = $1', [id, at])
   }
-  assertRefused(await viewer.request('customers', { query: { sort: 'revenue', cursor: unknownId } }), 'VAL003')
-  assertRefused(await viewer.request('customers', { query: { sort: 'name' } as never }), 'VAL003')
 })
 
 test('a customer is shown with balance, keys and limits, with at most ten of low credits, and an unknown customer is not found', async () => {
@@ -161,7 +165,22 @@ test('a customer is shown with balance, keys and limits, with at most ten of low
   }
 })
 
-test('holds are listed by expiry, page by page, and the statement is that of the internal API', async () => {
+test('available is the balance without what is held, and keys are listed newest first', async () => {
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  await customer.confirmedOrder()
+  const hold = { customerId, holdId: crypto.randomUUID(), credits: 5, reference: crypto.randomUUID() }
+  await service.payments.credits.openHold({ ...hold, serviceId: 'svc_test', expiresInSeconds: 300 })
+  const { keyId } = await admin.get('issueKey', { params: { customerId }, body })
+  const { balance, held, available, keys } = await viewer.get('customer', { params: { customerId } })
+  assert.deepEqual([balance, held, available], [21, 5, 16])
+  assert.deepEqual(
+    keys.map((key) => key.keyId),
+    [keyId, customer.keyId],
+  )
+})
+
+test('active holds are listed by expiry, page by page, with their reference, and the statement is that of the internal API', async () => {
   const customer = await service.newCustomer()
   const { customerId } = customer
   await customer.confirmedOrder()

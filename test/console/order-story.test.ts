@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Data } from '../../src/console/contract.ts'
 import { refunderOf } from '../../src/console/orders/ended.ts'
+import { orderTimeline } from '../../src/console/orders/timeline.ts'
 import { cancelledAtGateway } from '../../src/gateway/gateway.ts'
-import { findOrderStory } from '../../src/payments/books/order-story.sql.ts'
+import { findOrderStory, type OrderStory } from '../../src/payments/books/order-story.sql.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
 import { processNotifications } from '../../src/payments/recovery/notifications.ts'
@@ -61,7 +62,7 @@ const momentOf = ({ story }: Story, outlined: string) => {
 const deliveriesOf = (page: Story, type: string) =>
   momentOf(page, `EVENT ${type}`).detail.deliveries as Record<string, unknown>[]
 
-test('an order that got a 500 after its capture, was recovered and then cancelled, shows each step in order of time', async () => {
+test('an order that got a 500 after its capture, was recovered and then cancelled, shows each step in order of time, of one moment causes before effects', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([
@@ -126,6 +127,36 @@ test('an order names who closed it: an operator, the platform without one, or th
       ['gateway', null],
     ],
   )
+})
+
+test('an order whose payment was refused shows the key of that payment', async () => {
+  const refused = await (await service.newCustomer()).paidOrder('STANDARD', 'decline')
+  assertRefused(await refused.confirm(), 'VAL003')
+  assert.equal((await read(refused.orderId, finance)).order.paymentKey, refused.paymentKey)
+})
+
+test('neighbouring attempts are one moment for each operation, with the number of each code and the time of the last', () => {
+  const attemptOf = (operationId: string, gatewayCode: string, second: number) => ({
+    operationId,
+    gatewayCode,
+    happenedAt: `2026-11-15T21:45:0${second}.000Z`,
+  })
+  const attempts = [attemptOf('a', 'X', 1), attemptOf('a', 'Y', 2), attemptOf('a', 'X', 3), attemptOf('b', 'X', 4)]
+  const createdAt = new Date('2026-11-15T21:45:00Z')
+  const nothing = { operations: [], entries: [], discrepancies: [], notifications: [], actions: [] }
+  const [, ...moments] = orderTimeline({ ...nothing, createdAt, attempts } as unknown as OrderStory, [])
+  const codes = [
+    { gatewayCode: 'X', count: 2 },
+    { gatewayCode: 'Y', count: 1 },
+  ]
+  assert.deepEqual(moments, [
+    {
+      at: attempts[0]?.happenedAt,
+      kind: 'ATTEMPT',
+      detail: { operationId: 'a', count: 3, until: attempts[2]?.happenedAt, codes },
+    },
+    { at: attempts[3]?.happenedAt, kind: 'ATTEMPT', detail: { operationId: 'b', gatewayCode: 'X' } },
+  ])
 })
 
 test('of an operation in progress its own attempts are counted, and none of the one before', async () => {
