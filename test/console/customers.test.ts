@@ -8,6 +8,7 @@ import { areTooManyToSort, maxSortedByBalance } from '../../src/console/customer
 import { customerHandlers } from '../../src/console/customers/customers.ts'
 import { newCustomerId } from '../../src/core/ids.ts'
 import { createCustomerAndKey, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
+import { issueToken } from '../../src/customers/service-tokens.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { createAddUp } from '../../src/payments/books/figures.ts'
 import { closeAll } from '../support/closing.ts'
@@ -216,6 +217,22 @@ test('active holds are listed by expiry, page by page, with their reference, and
   assertRefused(
     await viewer.request('statement', { params: { customerId }, query: { from: '2026-02-30T00:00:00Z' } }),
     'VAL003',
+  )
+})
+
+test('a hold is listed with what is still held, what was captured in parts, its reference and the service that holds', async () => {
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  await customer.confirmedOrder()
+  const { credits, database } = service.payments
+  const { serviceId } = await issueToken(database, testPeppers, 'captions')
+  const [holdId, reference] = [crypto.randomUUID(), crypto.randomUUID()]
+  await credits.openHold({ customerId, holdId, credits: 9, reference, serviceId, expiresInSeconds: 300 })
+  await credits.capturePart({ customerId, holdId, credits: 2, reference: crypto.randomUUID(), serviceId })
+  const { holds } = await viewer.get('holds', { params: { customerId } })
+  assert.deepEqual(
+    holds.map(({ expiresAt: _, ...hold }) => hold),
+    [{ holdId, credits: 7, capturedInParts: 2, reference, service: 'captions' }],
   )
 })
 

@@ -62,7 +62,7 @@ const momentOf = ({ story }: Story, outlined: string) => {
 const deliveriesOf = (page: Story, type: string) =>
   momentOf(page, `EVENT ${type}`).detail.deliveries as Record<string, unknown>[]
 
-test('an order that got a 500 after its capture, was recovered and then cancelled, shows each step in order of time, of one moment causes before effects', async () => {
+test('an order that got a 500 after its capture, was recovered and then cancelled, shows each step in order of time', async () => {
   const customer = await service.newCustomer()
   const order = await customer.paidOrder()
   await service.sandbox.setFaults([
@@ -157,6 +157,43 @@ test('neighbouring attempts are one moment for each operation, with the number o
     },
     { at: attempts[3]?.happenedAt, kind: 'ATTEMPT', detail: { operationId: 'b', gatewayCode: 'X' } },
   ])
+})
+
+test('what happened at one moment is shown with causes before effects', () => {
+  const at = '2026-11-15T21:45:00.000Z'
+  const operation = {
+    operationId: 'a',
+    kind: 'CONFIRM',
+    state: 'APPROVED',
+    gatewayCode: null,
+    openedAt: at,
+    closedAt: at,
+  }
+  const story = {
+    createdAt: new Date(at),
+    operations: [operation],
+    attempts: [{ operationId: 'a', gatewayCode: 'X', happenedAt: at }],
+    entries: [{ createdAt: at }],
+    discrepancies: [{ foundAt: at, resolvedAt: at }],
+    notifications: [{ receivedAt: at }],
+    actions: [{ at }],
+  } as unknown as OrderStory
+  const events = [{ createdAt: new Date(at) }] as Parameters<typeof orderTimeline>[1]
+  assert.deepEqual(
+    orderTimeline(story, events).map(({ kind }) => kind),
+    [
+      'PURCHASE',
+      'WEBHOOK',
+      'OPERATOR',
+      'OPERATION_BEGUN',
+      'ATTEMPT',
+      'OPERATION_ENDED',
+      'LEDGER',
+      'EVENT',
+      'DISCREPANCY_FOUND',
+      'DISCREPANCY_RESOLVED',
+    ],
+  )
 })
 
 test('of an operation in progress its own attempts are counted, and none of the one before', async () => {
@@ -363,6 +400,49 @@ test('webhooks and discrepancies are shown with their result', async () => {
     momentOf(page, 'DISCREPANCY_RESOLVED PARTLY_CANCELLED_AT_GATEWAY').detail.resolution,
     'the gateway and our books agree',
   )
+})
+
+test('an order shows the actions and discrepancies of its own, and none of another order of its customer', async () => {
+  const customer = await service.newCustomer()
+  const [{ orderId }, other] = [await customer.confirmedOrder(), await customer.confirmedOrder()]
+  for (const each of [orderId, other.orderId]) {
+    const [{ id } = { id: '' }] = await service.database.query<{ id: string }>(
+      `insert into discrepancies (subject, kind, detail, customer_id, order_id) values ($2, 'CAPTURED', '{}', $1, $2)
+       returning discrepancy_id as id`,
+      [customer.customerId, each],
+    )
+    await finance.get('resolveDiscrepancy', { params: { discrepancyId: id }, body: { reason: `of ${each}` } })
+    await finance.get('addOrderNote', { params: { orderId: each }, body: { reason: `of ${each}` } })
+  }
+  const page = await read(orderId, finance)
+  const found = outline(page).filter((each) => each.startsWith('DISCREPANCY_FOUND'))
+  const acts = page.story.filter(({ kind }) => kind === 'OPERATOR').map(({ detail }) => [detail.command, detail.reason])
+  assert.deepEqual(found, ['DISCREPANCY_FOUND CAPTURED'])
+  assert.deepEqual(acts, [
+    ['discrepancies resolve', `of ${orderId}`],
+    ['orders note', `of ${orderId}`],
+  ])
+})
+
+test('an action that was taken for lost and then ended has its own end', async () => {
+  const { orderId } = await (await service.newCustomer()).confirmedOrder('BASIC')
+  const actionId = crypto.randomUUID()
+  await service.database.query(
+    `insert into operator_actions (action_id, step, actor, command, arguments, subject)
+     values ($1, 'BEGUN', 'kim', 'orders settle', '{}', $2)`,
+    [actionId, orderId],
+  )
+  for (const [step, outcome] of [
+    ['LOST', 'unknown'],
+    ['ENDED', 'ok'],
+  ]) {
+    await service.database.query(
+      `insert into operator_actions (action_id, step, outcome, about) values ($1, $2, $3, '{}')`,
+      [actionId, step, outcome],
+    )
+    const { detail } = momentOf(await read(orderId), 'OPERATOR orders settle')
+    assert.deepEqual([detail.outcome, detail.endedAt !== null], [outcome, step === 'ENDED'])
+  }
 })
 
 test('each event shows its state at each endpoint; resent events are delivered in order and are no longer dead', async () => {
