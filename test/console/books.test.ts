@@ -108,7 +108,8 @@ test('a difference that was repaired shows what differed, and the next run agree
 })
 
 test('a difference that no rule decides is listed until it is resolved with a note, and is open again if it remains', async () => {
-  const customer = await service.newCustomer()
+  const name = 'Partly Returned'
+  const customer = await service.newCustomer(name)
   const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
   await service.sandbox.cancel(paymentKey, 1_000)
   const { reconciliationId } = await reconcile()
@@ -122,7 +123,6 @@ test('a difference that no rule decides is listed until it is resolved with a no
   const [found] = open.discrepancies.filter((each) => each.orderId === orderId)
   assert.ok(found, JSON.stringify(open))
   assert.deepEqual(await foundBy(reconciliationId, 'open'), [found.discrepancyId])
-  const { name } = await nameOf(customer.customerId)
   assert.deepEqual([found.amount, found.customerName], [-1_000, name])
   assert.deepEqual(await lineOf(), ['PARTLY_CANCELLED_AT_GATEWAY', -1_000, name, found.discrepancyId, 'open'])
   assert.equal(open.open.amount, sumOf(open.discrepancies))
@@ -157,12 +157,6 @@ test('a difference that no rule decides is listed until it is resolved with a no
     return [line.kind, line.amount, line.customerName, line.discrepancyId, line.resolvedAt ? 'resolved' : 'open']
   }
 })
-
-async function nameOf(customerId: string): Promise<{ name: string | null }> {
-  const text = 'select name from customers where customer_id = $1'
-  const [row] = await service.database.query<{ name: string | null }>(text, [customerId])
-  return row ?? assert.fail('there is no such customer')
-}
 
 const sumOf = (rows: { amount: number | null }[]) => rows.reduce((sum, { amount }) => sum + (amount ?? 0), 0)
 
@@ -369,6 +363,31 @@ test('a listener that closes stops its runs and waits for them', async () => {
   assert.deepEqual([row?.command, row?.outcome], ['reconcile carry-out', 'The service was stopped.'])
 })
 
+test('the discrepancies of a run were seen since it began and found before it ended, to the microsecond', async () => {
+  const reviewed = { agrees: 0, repaired: 0, disagrees: 0, 'under way': 0, unknown: 0 }
+  const sums = { movements: 0, captured: 0, cancelled: 0, bookedCaptured: 0, bookedCancelled: 0, foreign: 0, reviewed }
+  const [{ id } = { id: '' }] = await service.database.query<{ id: string }>(
+    `insert into reconciliations (reconciliation_id, cause, from_time, to_time, holder_id, lease_until, started_at, finished_at, result)
+     values (gen_random_uuid(), 'COMMAND', '2026-01-05 00:00+09', '2026-01-05 23:59:59+09', gen_random_uuid(), now(),
+       '2026-01-06 01:00:00.000000+09', '2026-01-06 01:00:09.123456+09', $1)
+     returning reconciliation_id as id`,
+    [sums],
+  )
+  await service.database.query(
+    `insert into discrepancies (subject, kind, detail, found_at, last_seen_at)
+     select 'pay_' || subject, 'UNKNOWN_ORDER', '{}', found::timestamptz, seen::timestamptz
+     from (values ('seen_before', '2026-01-05 01:00+09', '2026-01-06 00:59:59.999+09'),
+                  ('seen_again', '2026-01-05 01:00+09', '2026-01-06 01:00+09'),
+                  ('found_last', '2026-01-06 01:00:09.123400+09', '2026-01-06 01:00:09.1234+09'),
+                  ('found_later', '2026-01-06 01:00:09.125+09', '2026-01-06 01:00:09.125+09')) as v (subject, found, seen)`,
+  )
+  const { discrepancies } = await finance.get('discrepancies', { query: { reconciliationId: id } })
+  assert.deepEqual(
+    discrepancies.map(({ subject }) => subject),
+    ['pay_seen_again', 'pay_found_last'],
+  )
+})
+
 test('runs are listed newest first, page by page, each once', async () => {
   const all = (await viewer.get('runs', { query: { limit: '200' } })).runs.map((run) => run.reconciliationId)
   const paged: string[] = []
@@ -382,15 +401,15 @@ test('runs are listed newest first, page by page, each once', async () => {
   assert.deepEqual(paged, all)
 })
 
-test('a page of discrepancies continues after the last of the page before, open ones oldest first and resolved ones newest first', async () => {
+test('a page of discrepancies continues after the last of the page before, also of one moment, open ones oldest first and resolved ones newest first', async () => {
   await service.database.query(
     `insert into discrepancies (subject, kind, detail, found_at)
-     select 'pay_' || n, 'UNKNOWN_ORDER', '{}', now() - n * interval '1 hour' from generate_series(1, 5) n`,
+     select 'pay_' || n, 'UNKNOWN_ORDER', '{}', now() - n / 3 * interval '1 hour' from generate_series(1, 5) n`,
   )
   async function idsOf(state: 'open' | 'resolved'): Promise<{ paged: string[]; all: string[]; times: string[] }> {
     const paged: string[] = []
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page = await viewer.get('discrepancies', { query: { state, limit: '2', ...(cursor && { cursor }) } })
+      const page = await viewer.get('discrepancies', { query: { state, limit: '1', ...(cursor && { cursor }) } })
       paged.push(...page.discrepancies.map((each) => each.discrepancyId))
       cursor = page.nextCursor
     }
@@ -436,11 +455,17 @@ test('a range that is reversed, too long, in the future or without a valid day i
     }
     assertRefused(await finance.request('reconcile', { body: { from: to, to, reason } }), 'VAL003')
   }
-  const { days } = await viewer.get('days', { query: { to: '2000-01-02' } })
-  assert.deepEqual(
-    days.map(({ day }) => day),
-    ['2000-01-02', '2000-01-01'],
-  )
+})
+
+test('a range has 366 days at most, begins with 2000 and may end tomorrow', async () => {
+  const spanOf = async (query: { from?: string; to: string }) => {
+    const { days } = await viewer.get('days', { query })
+    return [days.length, days.at(-1)?.day, days[0]?.day]
+  }
+  const [first, tomorrow] = [addDays(today(), -365), addDays(today(), 1)]
+  assert.deepEqual(await spanOf({ from: first, to: today() }), [366, first, today()])
+  assert.deepEqual(await spanOf({ to: '2000-01-02' }), [2, '2000-01-01', '2000-01-02'])
+  assert.deepEqual(await spanOf({ to: tomorrow }), [31, addDays(today(), -29), tomorrow])
 })
 
 test('a run matched all only without unknown orders and stored movements that differ, and each of these is a discrepancy', () => {

@@ -8,7 +8,10 @@ import { areTooManyToSort, maxSortedByBalance } from '../../src/console/customer
 import { customerHandlers } from '../../src/console/customers/customers.ts'
 import { newCustomerId } from '../../src/core/ids.ts'
 import { createCustomerAndKey, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
+import { findOrCreateCustomer } from '../../src/customers/customers.sql.ts'
+import { issueToken } from '../../src/customers/service-tokens.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
+import { platformCustomer } from '../../src/events/outbox.sql.ts'
 import { createAggregateFigures } from '../../src/payments/books/figures.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
@@ -89,7 +92,8 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
     (await pagesOf({ sort, limit: '2' } as Query<'customers'>)).flat()
   const ours = (rows: { customerId: string }[]) => rows.flatMap(({ customerId }) => names.get(customerId) ?? [])
   const byRevenue = await sorted('revenue')
-  assert.equal(ours(byRevenue)[0], 'big')
+  // The other two have the same revenue, and a page ends between them.
+  assert.deepEqual([ours(byRevenue)[0], ours(byRevenue).toSorted()], ['big', ['big', 'early', 'late']])
   const revenues = byRevenue.map(({ revenue }) => revenue)
   assert.deepEqual(
     revenues,
@@ -109,10 +113,16 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
   const page = await viewer.get('customer', { params: { customerId: late.customerId } })
   const { lastPurchaseAt } = (await sorted('lastPurchase'))[0] ?? assert.fail('no purchase')
   assert.deepEqual([page.revenue, page.orders, page.lastPurchaseAt], [20_000, 2, lastPurchaseAt])
+  assertRefused(await viewer.request('customers', { query: { sort: 'revenue', cursor: unknownId } }), 'VAL003')
+  assertRefused(await viewer.request('customers', { query: { sort: 'name' } as never }), 'VAL003')
+})
+
+test('while the figures of customers are aggregated for the first time, the lists and the page of a customer tell how far they reach', async () => {
+  const { customerId } = await service.newCustomer()
   const endOf = async () => [
     (await viewer.get('customers', { query: {} })).figuresUpTo,
     (await viewer.get('customers', { query: { sort: 'revenue' } })).figuresUpTo,
-    (await viewer.get('customer', { params: { customerId: late.customerId } })).figuresUpTo,
+    (await viewer.get('customer', { params: { customerId: customerId } })).figuresUpTo,
   ]
   assert.deepEqual(await endOf(), [null, null, null])
   // While they are counted for the first time.
@@ -124,8 +134,6 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
   for (const { id, at } of marks) {
     await service.database.query('update figures_reached set details_reached = $2 where customer_id = $1', [id, at])
   }
-  assertRefused(await viewer.request('customers', { query: { sort: 'revenue', cursor: unknownId } }), 'VAL003')
-  assertRefused(await viewer.request('customers', { query: { sort: 'name' } as never }), 'VAL003')
 })
 
 test('a customer is shown with balance, keys and limits, with at most ten of low credits, and an unknown customer is not found', async () => {
@@ -161,7 +169,22 @@ test('a customer is shown with balance, keys and limits, with at most ten of low
   }
 })
 
-test('holds are listed by expiry, page by page, and the statement is that of the internal API', async () => {
+test('available is the balance without what is held, and keys are listed newest first', async () => {
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  await customer.confirmedOrder()
+  const hold = { customerId, holdId: crypto.randomUUID(), credits: 5, reference: crypto.randomUUID() }
+  await service.payments.credits.openHold({ ...hold, serviceId: 'svc_test', expiresInSeconds: 300 })
+  const { keyId } = await admin.get('issueKey', { params: { customerId }, body })
+  const { balance, held, available, keys } = await viewer.get('customer', { params: { customerId } })
+  assert.deepEqual([balance, held, available], [21, 5, 16])
+  assert.deepEqual(
+    keys.map((key) => key.keyId),
+    [keyId, customer.keyId],
+  )
+})
+
+test('active holds are listed by expiry, page by page, with their reference, and the statement is that of the internal API', async () => {
   const customer = await service.newCustomer()
   const { customerId } = customer
   await customer.confirmedOrder()
@@ -197,6 +220,22 @@ test('holds are listed by expiry, page by page, and the statement is that of the
   assertRefused(
     await viewer.request('statement', { params: { customerId }, query: { from: '2026-02-30T00:00:00Z' } }),
     'VAL003',
+  )
+})
+
+test('a hold is listed with what is still held, what was captured in parts, its reference and the service that holds', async () => {
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  await customer.confirmedOrder()
+  const { credits, database } = service.payments
+  const { serviceId } = await issueToken(database, testPeppers, 'captions')
+  const [holdId, reference] = [crypto.randomUUID(), crypto.randomUUID()]
+  await credits.openHold({ customerId, holdId, credits: 9, reference, serviceId, expiresInSeconds: 300 })
+  await credits.capturePart({ customerId, holdId, credits: 2, reference: crypto.randomUUID(), serviceId })
+  const { holds } = await viewer.get('holds', { params: { customerId } })
+  assert.deepEqual(
+    holds.map(({ expiresAt: _, ...hold }) => hold),
+    [{ holdId, credits: 7, capturedInParts: 2, reference, service: 'captions' }],
   )
 })
 
@@ -379,6 +418,14 @@ test('adjustments are listed newest first, page by page, each once, with the lim
   assert.equal(rest.nextCursor, null)
   assert.deepEqual([rest.limits.perDay, rest.limits.usedToday], [20, 6])
   assert.equal((await viewer.get('adjustments', { params })).limits.perDay, 0)
+})
+
+test('the platform, which has an account for its events, is not listed as a customer', async () => {
+  await findOrCreateCustomer(service.payments.database, platformCustomer, null)
+  for (const sort of ['newest', 'balance'] as const) {
+    const listed = (await pagesOf({ sort, limit: '200' })).flat()
+    assert.ok(listed.length > 0 && listed.every(({ customerId }) => customerId !== platformCustomer), sort)
+  }
 })
 
 test('an action on an id in capitals is in the action log under the id as it is stored', async () => {

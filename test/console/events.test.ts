@@ -43,7 +43,8 @@ async function newEndpoint(path = '/hooks?key=of-the-platform') {
 test('an endpoint is added with each type once, fails, and is shown with what waits for it alone and each answer; after a retry, but not one of another customer, it is delivered', async () => {
   const { params, endpointId, host } = await newEndpoint()
   await newEndpoint('/other')
-  const customer = await service.newCustomer()
+  const customerName = 'Missed Events'
+  const customer = await service.newCustomer(customerName)
   consumer.react = () => 500
   await customer.confirmedOrder()
   await api.deliver()
@@ -58,8 +59,8 @@ test('an endpoint is added with each type once, fails, and is shown with what wa
   assert.ok(failingSince !== null && knownTypes.includes('credits.low'))
   const { queues } = await viewer.get('eventEndpoint', { params })
   assert.deepEqual(
-    queues.map(({ customerId, events, attempts, error }) => ({ customerId, events, attempts, error })),
-    [{ customerId: customer.customerId, events: 1, attempts: 1, error: 'HTTP 500' }],
+    queues.map(({ nextEvent: _, nextTryAt: __, ...each }) => each),
+    [{ customerId: customer.customerId, customerName, events: 1, attempts: 1, error: 'HTTP 500' }],
   )
 
   consumer.react = () => 200
@@ -74,16 +75,41 @@ test('an endpoint is added with each type once, fails, and is shown with what wa
   const { attempts, nextCursor } = await viewer.get('eventAttempts', { params, query: { limit: '1' } })
   const older = await viewer.get('eventAttempts', { params, query: { limit: '1', cursor: nextCursor ?? '' } })
   assert.deepEqual(
-    [...attempts, ...older.attempts].map(({ type, status, error }) => [type, status, error]),
+    [...attempts, ...older.attempts].map((each) => [each.customerName, each.type, each.status, each.error]),
     [
-      ['order.confirmed', 200, null],
-      ['order.confirmed', 500, 'HTTP 500'],
+      [customerName, 'order.confirmed', 200, null],
+      [customerName, 'order.confirmed', 500, 'HTTP 500'],
     ],
   )
   assert.equal(older.nextCursor, null)
   const { waitingEvents, waitingCustomers, queues: left } = await viewer.get('eventEndpoint', { params })
   assert.deepEqual([waitingEvents, waitingCustomers, left], [0, 0, []], 'what is delivered waits no longer')
   assertRefused(await viewer.request('eventAttempts', { params, query: { cursor: '7' } }), 'VAL003')
+})
+
+test('the queues of an endpoint are listed with the next one due first, and it fails since the first that failed', async () => {
+  const { params, endpointId } = await newEndpoint()
+  const customers = [await service.newCustomer(), await service.newCustomer(), await service.newCustomer()]
+  for (const customer of customers) await customer.confirmedOrder('BASIC')
+  const minutes = [3, 1, 2]
+  for (const [place, { customerId }] of customers.entries()) {
+    await service.database.query(
+      `update event_queues set due_at = now() + $3 * interval '1 minute', first_failed = '2026-01-01'::timestamptz + $3 * interval '1 minute'
+       where endpoint_id = $1 and customer_id = $2`,
+      [endpointId, customerId, minutes[place]],
+    )
+  }
+  const { queues, failingSince } = await viewer.get('eventEndpoint', { params })
+  assert.deepEqual(
+    queues.map(({ customerId }) => minutes[customers.findIndex((each) => each.customerId === customerId)]),
+    [1, 2, 3],
+  )
+  const [{ first } = { first: null }] = await service.database.query<{ first: Date }>(
+    'select min(first_failed) as first from event_queues where endpoint_id = $1',
+    [endpointId],
+  )
+  assert.equal(failingSince, first?.toISOString())
+  await admin.get('removeEndpoint', { params, body })
 })
 
 test('neither the secrets nor the path of an endpoint are in a list, the log or the action log', async () => {

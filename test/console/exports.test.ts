@@ -22,7 +22,7 @@ before(async () => {
   service = await startTestService()
   api = await openConsoleApi(service)
   finance = await api.newOperator('finance')
-  customer = await service.newCustomer()
+  customer = await service.newCustomer('Buyers')
 })
 after(() => closeAll(api, service))
 
@@ -56,11 +56,7 @@ test('the payments file has the operations approved in a range of Korean days, e
   assert.deepEqual([lines[2]?.orderId, lines[2]?.paymentKey], [cancelled.orderId, cancelled.paymentKey])
   assert.ok(lines.every((line) => line.transactionKey !== '' && line.customerId === customer.customerId))
   const { customerName, packageType, credits, supply, vat, status, reason, timeKst, time } = lines[2] ?? {}
-  const [row] = await service.database.query<{ name: string | null }>(
-    'select name from customers where customer_id = $1',
-    [customer.customerId],
-  )
-  assert.deepEqual([customerName, packageType, credits], [row?.name ?? '', 'STANDARD', '21'])
+  assert.deepEqual([customerName, packageType, credits], ['Buyers', 'STANDARD', '21'])
   assert.deepEqual([supply, vat, status, reason], ['-18182', '-1818', 'CANCELLED', 'changed my mind'])
   assert.deepEqual([lines[0]?.supply, lines[0]?.vat], ['90909', '9091'])
   assert.equal(
@@ -209,15 +205,17 @@ test('customers whose lots are read too slowly together are read apart, and none
   assert.deepEqual(await read({ ...database, run }), lots)
 })
 
-test('the liability file of a day has what was granted on that day, and the file of the day before has not', async () => {
-  const { orderId } = await (await service.newCustomer()).confirmedOrder('BASIC')
+test('the liability file of a day has what was granted on that day, with the name of the customer, and the file of the day before has not', async () => {
+  const { orderId } = await (await service.newCustomer('Unspent')).confirmedOrder('BASIC')
   const { order } = await finance.get('order', { params: { orderId } })
   const day = koreanDayOf(new Date(order.confirmedAt ?? assert.fail('not confirmed')))
   const unspentOn = async (to: string) => {
     const lines = await linesOf(await finance.save(`/books/liability.csv?to=${to}`))
-    return lines.filter((line) => line.orderId === orderId).map(({ unspent }) => unspent)
+    return lines
+      .filter((line) => line.orderId === orderId)
+      .map(({ customerName, unspent }) => `${customerName} ${unspent}`)
   }
-  assert.deepEqual([await unspentOn(day), await unspentOn(addDays(day, -1))], [['1'], []])
+  assert.deepEqual([await unspentOn(day), await unspentOn(addDays(day, -1))], [['Unspent 1'], []])
 })
 
 test('the days file has the days of the page, with empty cells for a day that was not compared', async () => {

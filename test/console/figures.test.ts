@@ -12,7 +12,7 @@ import { addDays, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-da
 import { adjust } from '../../src/credits/adjustments/adjust.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { groupsOf } from '../../src/db/groups.ts'
-import { addSlice, findPlace, readFiguresBetween } from '../../src/payments/books/figures.sql.ts'
+import { addDetails, addSlice, findPlace, readFiguresBetween } from '../../src/payments/books/figures.sql.ts'
 import { createAggregateFigures } from '../../src/payments/books/figures.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
@@ -24,11 +24,27 @@ import { assertSuccess, type TestCustomer } from '../support/service/service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
 let service: SpendingService
+let generated: Promise<TestDatabase> | undefined
 
 before(async () => {
   service = await startSpendingService({ settings: { pendingOrdersPerCustomer: 0 } })
 })
-after(() => service.close())
+after(async () => {
+  await (await generated)?.drop()
+  await service.close()
+})
+
+/** Books of many days, with nothing aggregated yet. */
+async function generateBooks(): Promise<TestDatabase> {
+  const books = await createTestDatabase()
+  const owner = new pg.Client(books.ownerConnection)
+  await owner.connect()
+  await generate(owner, 600)
+  // Generated customers are created by the test; here they must be older than their orders.
+  await owner.query(`update customers set created_at = (select min(created_at) from orders) - interval '1 minute'`)
+  await owner.end()
+  return books
+}
 
 type Home = Awaited<ReturnType<Handler<'home'>>>
 
@@ -126,7 +142,7 @@ function stepsOf(customer: TestCustomer, chosen: ReturnType<typeof createRandom>
   }
 }
 
-test('the home page equals a count of all rows, whenever the figures were aggregated and by however many processes', async () => {
+test('the home page and the figures of each customer equal a count of all rows, whenever they were aggregated and by however many processes', async () => {
   const { database } = service.payments
   const losing = losingAnswerOf(service.database.pool, 'payments.addSliceToFigures')
   const addings: Record<string, () => Promise<unknown>> = {
@@ -180,6 +196,87 @@ test('a correction that takes credits lowers the figure of adjusted credits by a
   assert.equal(await adjusted(), before + 6)
   await addAllUp(database)
   assert.equal(await adjusted(), before + 6)
+})
+
+test('money that went back for a FAILED order, and a cancel or refund that the gateway refused, are in no figure, nor in one of their customer', async () => {
+  const { database } = service.payments
+  const customer = await service.newCustomer()
+  const { orderId } = await customer.confirmedOrder('STANDARD')
+  const figures = async () => {
+    await addAllUp(database)
+    const totals = `select figure, sum(count), sum(total) from hourly_figures where hour = '-infinity' group by 1 order by 1`
+    return [await service.database.query(totals), await service.database.query('select * from customer_figures')]
+  }
+  const before = await figures()
+  const shown = shownBy(await homeOf(database))
+  for (const [kind, state, credits] of [
+    ['RETURN', 'APPROVED', 0],
+    ['REFUND', 'REJECTED', 0],
+    ['CANCEL', 'REJECTED', 21],
+  ]) {
+    await service.database.queryUnguarded(
+      `insert into payment_operations (customer_id, operation_id, order_id, kind, payment_key, amount, reason, state,
+         credits_held, holder_id, lease_until, closed_at, closed_by)
+       values ($1, gen_random_uuid(), $2, $3, 'pay_not_counted', 20000, 'a story', $4, $5, gen_random_uuid(), now(), now(),
+         gen_random_uuid())`,
+      [customer.customerId, orderId, kind, state, credits],
+    )
+  }
+  assert.deepEqual(shownBy(await homeOf(database)), shown)
+  assert.deepEqual(await figures(), before)
+  await service.database.queryUnguarded(`delete from payment_operations where payment_key = 'pay_not_counted'`)
+})
+
+test('what happens at the moment at which a slice ends is in the next slice, once', async () => {
+  const { database } = service.payments
+  await addAllUp(database)
+  const customer = await service.newCustomer()
+  const { customerId } = customer
+  await customer.confirmedOrder('STANDARD')
+  type Times = { made: string; moved: string; at: Date }
+  const [times] = await service.database.query<Times>(
+    `select o.created_at::text as made, o.confirmed_at::text as moved, date_trunc('milliseconds', o.confirmed_at) as at
+     from orders o where customer_id = $1`,
+    [customerId],
+  )
+  const { made, moved, at } = times ?? assert.fail('no order')
+  const setTimes = async (ofOrder: string, ofMovement: string) => {
+    for (const [table, column, time] of [
+      ['orders', 'created_at', ofOrder],
+      ['payment_operations', 'closed_at', ofMovement],
+      ['ledger_entries', 'created_at', ofMovement],
+    ]) {
+      const text = `update ${table} set ${column} = $2 where customer_id = $1`
+      await service.database.queryUnguarded(text, [customerId, time])
+    }
+  }
+  await setTimes(at.toISOString(), at.toISOString())
+  const counted = async () => [
+    await service.database.query(
+      `select figure, sum(count)::int as count from hourly_figures
+       where hour = '-infinity' and figure in ('orders made', 'orders confirmed', 'credits granted')
+       group by 1 order by 1`,
+    ),
+    await service.database.query('select orders from customer_figures where customer_id = $1', [customerId]),
+  ]
+  const before = (await counted())[0] as { figure: string; count: number }[]
+  // The group of the customer is not known here; the others have nothing at these times.
+  const addTo = async (end: Date) => {
+    for (const group of groupsOf(database)) {
+      const { reached, detailsReached } = (await findPlace(group, 0)) ?? assert.fail('no figures')
+      await addSlice(group, reached, end)
+      await addDetails(group, detailsReached, end)
+    }
+  }
+  await addTo(at)
+  assert.deepEqual(await counted(), [before, []])
+  await addTo(new Date(at.getTime() + 1))
+  assert.deepEqual(await counted(), [
+    before.map(({ figure, count }) => ({ figure, count: count + 1 })),
+    [{ orders: 1 }],
+  ])
+  await setTimes(made, moved)
+  await assertComplete()
 })
 
 test('a cancel that is added up later than its purchase leaves the last purchase of the customer', async () => {
@@ -312,23 +409,17 @@ test('the aggregation waits for rows of uncommitted transactions, however long t
 })
 
 test('days are Korean days, and the credits outstanding at the end of each follow from all days before it', async () => {
-  const books = await createTestDatabase()
-  try {
-    const owner = new pg.Client(books.ownerConnection)
-    await owner.connect()
-    await generate(owner, 600)
-    // Generated customers are created by the test; here they must be older than their orders.
-    await owner.query(`update customers set created_at = (select min(created_at) from orders) - interval '1 minute'`)
-    await owner.end()
-    const database = createDatabase(books.pool, silentLog)
-    const behind = await homeOf(database)
-    assert.ok(behind.figuresUpTo, 'a month that was not aggregated is not complete')
-    assert.deepEqual(Object.values(behind.orders), [0, 0, 0, 0, 0])
-    await addAllUp(database)
-    const home = await homeOf(database, '90')
-    assert.equal(home.figuresUpTo, null)
-    const direct = await books.query<{ day: string; made: number; captured: number; outstanding: number }>(
-      `select to_char(day, 'YYYY-MM-DD') as day,
+  generated = generateBooks()
+  const books = await generated
+  const database = createDatabase(books.pool, silentLog)
+  const behind = await homeOf(database)
+  assert.ok(behind.figuresUpTo, 'a month that was not aggregated is not complete')
+  assert.deepEqual(Object.values(behind.orders), [0, 0, 0, 0, 0])
+  await addAllUp(database)
+  const home = await homeOf(database, '90')
+  assert.equal(home.figuresUpTo, null)
+  const direct = await books.query<{ day: string; made: number; captured: number; outstanding: number }>(
+    `select to_char(day, 'YYYY-MM-DD') as day,
          (select count(*) from orders where created_at >= b and created_at < e) as made,
          (select coalesce(sum(amount), 0) from payment_operations
           where kind = 'CONFIRM' and state = 'APPROVED' and closed_at >= b and closed_at < e)::bigint as captured,
@@ -337,26 +428,22 @@ test('days are Korean days, and the credits outstanding at the end of each follo
                             now() at time zone 'Asia/Seoul', interval '1 day') day
        cross join lateral (select day at time zone 'Asia/Seoul' as b, (day + interval '1 day') at time zone 'Asia/Seoul' as e) s
        order by 1`,
-    )
-    const shown = home.days.map(({ day, ordersMade: made, captured, creditsOutstanding: outstanding }) => ({
-      day,
-      made,
-      captured,
-      outstanding,
-    }))
-    assert.deepEqual(shown, direct)
-    const [total] = await books.query<{ balance: number }>('select sum(balance)::bigint as balance from accounts')
-    assert.equal(home.creditsOutstanding, total?.balance)
-    assert.equal(home.today.revenue, home.days.at(-1)?.revenue)
-    await assertCompared(books, home)
-    const month = home.days.filter(({ day }) => `${day}`.slice(0, 7) === `${home.days.at(-1)?.day}`.slice(0, 7))
-    assert.equal(
-      home.month.revenue,
-      month.reduce((sum, { revenue }) => sum + revenue, 0),
-    )
-  } finally {
-    await books.drop()
-  }
+  )
+  const shown = home.days.map(({ day, ordersMade: made, captured, creditsOutstanding: outstanding }) => ({
+    day,
+    made,
+    captured,
+    outstanding,
+  }))
+  assert.deepEqual(shown, direct)
+  const [total] = await books.query<{ balance: number }>('select sum(balance)::bigint as balance from accounts')
+  assert.equal(home.creditsOutstanding, total?.balance)
+  assert.equal(home.today.revenue, home.days.at(-1)?.revenue)
+  const month = home.days.filter(({ day }) => `${day}`.slice(0, 7) === `${home.days.at(-1)?.day}`.slice(0, 7))
+  assert.equal(
+    home.month.revenue,
+    month.reduce((sum, { revenue }) => sum + revenue, 0),
+  )
 })
 
 test('an accepted part is returned money of its day, and lowers the revenue of its customer', async () => {
@@ -377,24 +464,69 @@ test('an accepted part is returned money of its day, and lowers the revenue of i
   assert.deepEqual(figures, [{ revenue: 15_000, orders: 1 }])
 })
 
-test('a month is compared with all of the month before where that is shorter: on 30 March with all of February', async () => {
-  const at = (time: string) => new Date(`2026-${time}:00+09:00`)
-  const now = at('03-30T12:30')
-  let spans: unknown[] = []
-  const inMarch = wrapConnections(service.database.pool, async (query, send) => {
+const seoul = (time: string) => new Date(`2026-${time}:00+09:00`)
+
+/** The home page at a moment up to which the figures are aggregated, and the spans that it compares. */
+async function comparedAt(now: Date, detailsReached = now) {
+  let spans: unknown[] = [[], [], [], []]
+  const atThatTime = wrapConnections(service.database.pool, async (query, send) => {
     if (query.name === 'payments.readFiguresBetween') spans = query.values
     const { rows } = await send()
     if (query.name !== 'payments.readFigures') return { rows }
-    const complete = { asOf: now, reached: now, detailsReached: now, upTo: null, detailsUpTo: null }
+    const complete = { asOf: now, reached: now, detailsReached, upTo: null, detailsUpTo: null }
     return { rows: rows.map((row) => ({ ...(row as object), ...complete })) }
   })
-  await homeOf(createDatabase(inMarch, silentLog))
+  const home = await homeOf(createDatabase(atThatTime, silentLog))
   const [, names, from, to] = spans as [string, string[], Date[], Date[]]
-  const shown = names.map((name, place) => [name, from[place], to[place]])
-  assert.deepEqual(shown.slice(-2), [
-    ['month now', at('03-01T00:00'), at('03-30T12:00')],
-    ['month before', at('02-01T00:00'), at('03-01T00:00')],
+  return { home, spans: names.map((name, place) => [name, from[place], to[place]]) }
+}
+
+test('a month is compared with all of the month before where that is shorter: on 30 March with all of February', async () => {
+  const { spans } = await comparedAt(seoul('03-30T12:30'))
+  assert.deepEqual(spans.slice(-2), [
+    ['month now', seoul('03-01T00:00'), seoul('03-30T12:00')],
+    ['month before', seoul('02-01T00:00'), seoul('03-01T00:00')],
   ])
+})
+
+test('today is compared with yesterday, and the month with the one before, up to the last full hour that both aggregations have reached', async () => {
+  const { spans } = await comparedAt(seoul('03-18T12:05'), seoul('03-18T11:59'))
+  assert.deepEqual(spans, [
+    ['today now', seoul('03-18T00:00'), seoul('03-18T11:00')],
+    ['today before', seoul('03-17T00:00'), seoul('03-17T11:00')],
+    ['month now', seoul('03-01T00:00'), seoul('03-18T11:00')],
+    ['month before', seoul('02-01T00:00'), seoul('02-18T11:00')],
+  ])
+})
+
+test('in the first hour of a day today is not compared, and in that of a month neither is the month', async () => {
+  const isCompared = async (time: string) => {
+    const { today, month } = (await comparedAt(seoul(time))).home
+    return [today.comparison !== null, month.comparison !== null]
+  }
+  assert.deepEqual(await isCompared('03-18T00:59'), [false, true])
+  assert.deepEqual(await isCompared('03-18T01:00'), [true, true])
+  assert.deepEqual(await isCompared('04-01T00:59'), [false, false])
+})
+
+test('today begins at midnight in Korea, and the month at midnight of its first day', async () => {
+  const { today, month } = (await comparedAt(seoul('03-18T00:30'))).home
+  assert.deepEqual([today.from, month.from], [seoul('03-18T00:00'), seoul('03-01T00:00')])
+})
+
+test('the figures are read from the first day of the month on, however few days are shown', async () => {
+  let from: unknown
+  const read = wrapConnections(service.database.pool, (query, send) => {
+    if (query.name === 'payments.readFigures') from = query.values[2]
+    return send()
+  })
+  const { month } = await homeOf(createDatabase(read, silentLog), '7')
+  assert.ok(from instanceof Date && from <= new Date(month.from))
+})
+
+test('today and the month are compared with a count of the rows up to the same hour of the periods before them', async () => {
+  const books = await (generated ?? assert.fail('they are generated and aggregated above'))
+  await assertCompared(books, await homeOf(createDatabase(books.pool, silentLog), '90'))
 })
 
 /** Today and the month, and the periods before them up to the same hour: counted by the rows. */

@@ -1,19 +1,24 @@
 // The home page over HTTP: today's sales, and the open items that need attention, with their age.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sumsOf } from '../../src/console/home/home.ts'
+import type { Data } from '../../src/console/contract.ts'
+import { homeHandlers, sumsOf } from '../../src/console/home/home.ts'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
+import { addEndpoint, removeEndpoint } from '../../src/events/endpoints.ts'
 import { readableRule, recordedAudit } from '../../src/payments/audit/audit.ts'
-import { insertAudit } from '../../src/payments/audit/record.sql.ts'
+import { type AuditRecord, insertAudit } from '../../src/payments/audit/record.sql.ts'
 import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
+import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { settleAll } from '../support/service/recovery.ts'
-import { assertRefused, startTestService, type TestService } from '../support/service/service.ts'
+import { assertRefused, startTestService, type TestService, testPeppers } from '../support/service/service.ts'
 
 let service: TestService
 let api: ConsoleApi
 let viewer: Operator
+
+type Checked = { checked: AuditRecord['checked'] }
 
 before(async () => {
   service = await startTestService({ settings: { operationWaitMs: 1 } })
@@ -54,7 +59,7 @@ test('no conversion is above one: an order made before midnight and confirmed af
 })
 
 test('open items are shown with their age, the answer of the gateway and the next try, which waits for the lease, and disappear when they are settled', async () => {
-  const customer = await service.newCustomer()
+  const customer = await service.newCustomer('In Doubt')
   const order = await customer.paidOrder('STANDARD')
   await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 1 }])
   assertRefused(await order.confirm(), 'SVC001')
@@ -77,14 +82,113 @@ test('open items are shown with their age, the answer of the gateway and the nex
   const { oldest: leased } = (await finance.get('home')).operations
   assert.equal(leased[0]?.nextAttemptAt, new Date(at).toISOString())
   assert.deepEqual(
-    [discrepancies.count, discrepancies.oldest.map(({ subject }) => subject)],
-    [2, [order.orderId, 'pay_newer']],
+    [discrepancies.count, discrepancies.oldest.map((each) => [each.subject, each.customerName])],
+    [
+      2,
+      [
+        [order.orderId, 'In Doubt'],
+        ['pay_newer', null],
+      ],
+    ],
   )
   assert.ok((discrepancies.oldest[0]?.ageSeconds ?? 0) >= 3_600)
   assert.equal(gateway.state, 'failing')
   await settleAll(service)
   const settled = await viewer.get('home')
   assert.deepEqual([settled.operations, settled.gateway.state], [{ count: 0, oldest: [] }, 'answering'])
+})
+
+test('of the operations in progress the ten oldest are shown, oldest first, each with its customer, its own attempts and the code of the gateway, and all are counted', async () => {
+  const customer = await service.newCustomer('Slow Payers')
+  const made: string[] = []
+  await service.sandbox.setFaults([{ on: 'confirm', kind: 'error-after', times: 11 }])
+  for (let count = 0; count < 11; count += 1) {
+    const order = await customer.paidOrder('BASIC')
+    assertRefused(await order.confirm(), 'SVC001')
+    made.push(order.orderId)
+  }
+  const { operations } = await viewer.get('home')
+  assert.deepEqual(
+    operations.oldest.map((each) => [each.orderId, each.customerName, each.attempts, each.gatewayCode]),
+    made.slice(0, 10).map((orderId) => [orderId, 'Slow Payers', 1, 'FAILED_INTERNAL_SYSTEM_PROCESSING']),
+  )
+  assert.equal(operations.count, 11)
+  await settleAll(service)
+})
+
+test('of the open discrepancies the ten oldest are shown, oldest first, and all are counted', async () => {
+  const { count } = (await viewer.get('home')).discrepancies
+  await service.database.query(
+    `insert into discrepancies (subject, kind, detail, found_at)
+     select 'order ' || n, 'UNKNOWN_ORDER', '{}', now() - n * interval '1 day' from generate_series(1, 11) n`,
+  )
+  const finance = await api.newOperator('finance')
+  const { discrepancies } = await finance.get('home')
+  assert.deepEqual(
+    discrepancies.oldest.map(({ subject }) => subject),
+    [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((days) => `order ${days}`),
+  )
+  assert.equal(discrepancies.count, count + 11)
+  await service.database.query(
+    `update discrepancies set (resolved_at, resolution) = (now(), 'seen') where subject like 'order %'`,
+  )
+})
+
+test('of the adjustments that wait for a second person the ten oldest are shown, of all customers', async () => {
+  const admins = [await api.newOperator('admin'), await api.newOperator('admin')]
+  const requested: string[] = []
+  for (let count = 0; count < 11; count += 1) {
+    const admin = admins[count % 2] ?? assert.fail('there are two')
+    const params = { customerId: (await service.newCustomer()).customerId }
+    const body = { adjustmentId: crypto.randomUUID(), credits: 201, reason: 'a long outage' }
+    assert.equal((await admin.get('grantGoodwill', { params, body })).state, 'PENDING')
+    requested.push(body.adjustmentId)
+  }
+  const { pendingAdjustments } = await viewer.get('home')
+  assert.deepEqual(
+    pendingAdjustments.map(({ adjustmentId }) => adjustmentId),
+    requested.slice(0, 10),
+  )
+})
+
+test('events that are not delivered, dead ones, and notifications that are not processed are counted, with the age of the oldest event', async () => {
+  const customer = await service.newCustomer()
+  const { database } = service.payments
+  const { endpointId } = await addEndpoint(database, testPeppers[0], { url: 'http://127.0.0.1:1/', types: [] })
+  assert.deepEqual((await viewer.get('home')).events, { undelivered: 0, dead: 0, oldestSeconds: null })
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  await customer.confirmedOrder()
+  const move = (by: string) =>
+    service.database.queryUnguarded(
+      `update events set created_at = created_at + interval '${by}' where customer_id = $1`,
+      [customer.customerId],
+    )
+  await move('-90 minutes')
+  await service.database.query(
+    `insert into dead_events (customer_id, endpoint_id, event_number, attempts, last_error)
+     values ($1, $2, 1, 80, 'HTTP 500')`,
+    [customer.customerId, endpointId],
+  )
+  const notified = { eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE', orderId, paymentKey }
+  for (const transmissionId of ['one', 'two', 'three'])
+    await insertNotification(database, { ...notified, transmissionId })
+  const { events, waitingNotifications } = await viewer.get('home')
+  const { oldestSeconds, ...counted } = events
+  assert.deepEqual([counted, waitingNotifications], [{ undelivered: 2, dead: 1 }, 3])
+  assert.ok(oldestSeconds !== null && oldestSeconds >= 5_400 && oldestSeconds < 5_460, `${oldestSeconds}`)
+  await move('90 minutes')
+  await removeEndpoint(database, endpointId)
+})
+
+test('the home page tells when the circuit breaker holds calls back', async () => {
+  const { payments } = service
+  const { home } = homeHandlers({ database: payments.database, payments, isHeldBack: () => true })
+  assert.equal((await home({ query: {} } as Parameters<typeof home>[0])).gateway.heldBack, true)
+})
+
+test('thirty days are shown where no number is asked for, today last', async () => {
+  const { days, asOf } = await viewer.get('home')
+  assert.deepEqual([days.length, days.at(-1)?.day], [30, koreanDayOf(new Date(asOf))])
 })
 
 test('books that were never audited are overdue two days after audits began to be recorded, and not before', async () => {
@@ -102,7 +206,7 @@ test('books that were never audited are overdue two days after audits began to b
   await move('49 hours')
 })
 
-test('the home page shows the last audit; an audit with violations lists them, and one of three days ago is overdue', async () => {
+test('the home page shows the last audit, whatever started it, with all rows that it read, and the page of an audit lists its violations', async () => {
   const { database } = service.payments
   const { checked } = await recordedAudit(database, 'DAILY', { onUnwritten: assert.fail })
   const { audit, isAuditOverdue } = await viewer.get('home')
@@ -119,13 +223,6 @@ test('the home page shows the last audit; an audit with violations lists them, a
   await setBalance(0)
   const broken = (await viewer.get('home')).audit
   assert.deepEqual([broken?.cause, broken?.violationCount, broken?.isOnlyUnread], ['COMMAND', 1, false])
-  const first = await viewer.get('audits', { query: { limit: '1' } })
-  const next = await viewer.get('audits', { query: { limit: '1', cursor: first.nextCursor ?? '' } })
-  assert.deepEqual(
-    [...first.audits, ...next.audits].map(({ auditId }) => auditId),
-    [broken?.auditId, audit?.auditId],
-  )
-  assert.equal(next.nextCursor, null)
   const found = await viewer.get('audit', { params: { auditId: broken?.auditId ?? '' } })
   assert.deepEqual(found.findings, [
     {
@@ -137,23 +234,59 @@ test('the home page shows the last audit; an audit with violations lists them, a
   ])
   assert.equal(found.checked.accounts, checked.accounts + 1)
   assertRefused(await viewer.request('audit', { params: { auditId: crypto.randomUUID() } }), 'NOT000')
+})
+
+test('an audit is known to have only unread rows when it found nothing else', async () => {
+  const { database } = service.payments
   const slow = { ...readableRule, count: 1, subjects: [{ scan: 'entries', from: null, rows: 100 }] }
   const wrong = { invariant: 'I-1', rule: 'no balance has ever been negative', count: 1, subjects: [] }
-  for (const findings of [[slow, wrong], [slow]]) {
+  const [{ checked } = assert.fail('nothing was audited')] = await service.database.query<Checked>(
+    'select checked from audits order by ended_at desc limit 1',
+  )
+  for (const findings of [[slow, wrong], [slow], []]) {
     const record = { auditId: crypto.randomUUID(), cause: 'DAILY', tookMs: 1, rules: 2, checked } as const
     await insertAudit(database, { ...record, violationCount: findings.length, findings })
     const last = (await viewer.get('home')).audit
     assert.deepEqual([last?.auditId, last?.isOnlyUnread], [record.auditId, findings.length === 1])
   }
-  const moveAudits = (days: number) =>
+})
+
+test('audits are listed newest first, page by page, each once, also those that ended at the same moment', async () => {
+  await service.database.query(
+    `insert into audits (audit_id, cause, begun_at, rules, checked, violation_count, findings)
+     select gen_random_uuid(), 'COMMAND', now(), 1, checked, 0, '[]'
+     from (select checked from audits order by ended_at desc limit 1) a cross join generate_series(1, 3)`,
+  )
+  const listed: string[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page: Data<'audits'> = await viewer.get('audits', { query: { limit: '2', ...(cursor && { cursor }) } })
+    listed.push(...page.audits.map(({ auditId }) => auditId))
+    cursor = page.nextCursor
+  }
+  const rows = await service.database.query<{ id: string }>(
+    'select audit_id as id from audits order by ended_at desc, audit_id desc',
+  )
+  assert.ok(rows.length > 3)
+  assert.deepEqual(
+    listed,
+    rows.map(({ id }) => id),
+  )
+})
+
+test('books whose last audit ended more than two days ago are overdue, and not before', async () => {
+  const move = (hours: number) =>
     service.database.query(
       `alter table audits disable trigger user;
-       update audits set begun_at = begun_at + ${days} * interval '1 day', ended_at = ended_at + ${days} * interval '1 day';
+       update audits set begun_at = begun_at + ${hours} * interval '1 hour', ended_at = ended_at + ${hours} * interval '1 hour';
        alter table audits enable trigger user`,
     )
-  await moveAudits(-3)
-  assert.equal((await viewer.get('home')).isAuditOverdue, true)
-  await moveAudits(3)
+  const isOverdue = async () => (await viewer.get('home')).isAuditOverdue
+  assert.equal(await isOverdue(), false)
+  await move(-47)
+  assert.equal(await isOverdue(), false)
+  await move(-2)
+  assert.equal(await isOverdue(), true)
+  await move(49)
 })
 
 test('a number of days that the page does not offer is refused', async () => {

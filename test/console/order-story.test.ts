@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Data } from '../../src/console/contract.ts'
 import { refunderOf } from '../../src/console/orders/ended.ts'
+import { orderTimeline } from '../../src/console/orders/timeline.ts'
 import { cancelledAtGateway } from '../../src/gateway/gateway.ts'
-import { findOrderStory } from '../../src/payments/books/order-story.sql.ts'
+import { findOrderStory, type OrderStory } from '../../src/payments/books/order-story.sql.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
 import { processNotifications } from '../../src/payments/recovery/notifications.ts'
@@ -124,6 +125,73 @@ test('an order names who closed it: an operator, the platform without one, or th
     [
       ['platform', null],
       ['gateway', null],
+    ],
+  )
+})
+
+test('an order whose payment was refused shows the key of that payment', async () => {
+  const refused = await (await service.newCustomer()).paidOrder('STANDARD', 'decline')
+  assertRefused(await refused.confirm(), 'VAL003')
+  assert.equal((await read(refused.orderId, finance)).order.paymentKey, refused.paymentKey)
+})
+
+test('neighbouring attempts are one moment for each operation, with the number of each code and the time of the last', () => {
+  const attemptOf = (operationId: string, gatewayCode: string, second: number) => ({
+    operationId,
+    gatewayCode,
+    happenedAt: `2026-11-15T21:45:0${second}.000Z`,
+  })
+  const attempts = [attemptOf('a', 'X', 1), attemptOf('a', 'Y', 2), attemptOf('a', 'X', 3), attemptOf('b', 'X', 4)]
+  const createdAt = new Date('2026-11-15T21:45:00Z')
+  const nothing = { operations: [], entries: [], discrepancies: [], notifications: [], actions: [] }
+  const [, ...moments] = orderTimeline({ ...nothing, createdAt, attempts } as unknown as OrderStory, [])
+  const codes = [
+    { gatewayCode: 'X', count: 2 },
+    { gatewayCode: 'Y', count: 1 },
+  ]
+  assert.deepEqual(moments, [
+    {
+      at: attempts[0]?.happenedAt,
+      kind: 'ATTEMPT',
+      detail: { operationId: 'a', count: 3, until: attempts[2]?.happenedAt, codes },
+    },
+    { at: attempts[3]?.happenedAt, kind: 'ATTEMPT', detail: { operationId: 'b', gatewayCode: 'X' } },
+  ])
+})
+
+test('what happened at one moment is shown with causes before effects', () => {
+  const at = '2026-11-15T21:45:00.000Z'
+  const operation = {
+    operationId: 'a',
+    kind: 'CONFIRM',
+    state: 'APPROVED',
+    gatewayCode: null,
+    openedAt: at,
+    closedAt: at,
+  }
+  const story = {
+    createdAt: new Date(at),
+    operations: [operation],
+    attempts: [{ operationId: 'a', gatewayCode: 'X', happenedAt: at }],
+    entries: [{ createdAt: at }],
+    discrepancies: [{ foundAt: at, resolvedAt: at }],
+    notifications: [{ receivedAt: at }],
+    actions: [{ at }],
+  } as unknown as OrderStory
+  const events = [{ createdAt: new Date(at) }] as Parameters<typeof orderTimeline>[1]
+  assert.deepEqual(
+    orderTimeline(story, events).map(({ kind }) => kind),
+    [
+      'PURCHASE',
+      'WEBHOOK',
+      'OPERATOR',
+      'OPERATION_BEGUN',
+      'ATTEMPT',
+      'OPERATION_ENDED',
+      'LEDGER',
+      'EVENT',
+      'DISCREPANCY_FOUND',
+      'DISCREPANCY_RESOLVED',
     ],
   )
 })
@@ -332,6 +400,49 @@ test('webhooks and discrepancies are shown with their result', async () => {
     momentOf(page, 'DISCREPANCY_RESOLVED PARTLY_CANCELLED_AT_GATEWAY').detail.resolution,
     'the gateway and our books agree',
   )
+})
+
+test('an order shows the actions and discrepancies of its own, and none of another order of its customer', async () => {
+  const customer = await service.newCustomer()
+  const [{ orderId }, other] = [await customer.confirmedOrder(), await customer.confirmedOrder()]
+  for (const each of [orderId, other.orderId]) {
+    const [{ id } = { id: '' }] = await service.database.query<{ id: string }>(
+      `insert into discrepancies (subject, kind, detail, customer_id, order_id) values ($2, 'CAPTURED', '{}', $1, $2)
+       returning discrepancy_id as id`,
+      [customer.customerId, each],
+    )
+    await finance.get('resolveDiscrepancy', { params: { discrepancyId: id }, body: { reason: `of ${each}` } })
+    await finance.get('addOrderNote', { params: { orderId: each }, body: { reason: `of ${each}` } })
+  }
+  const page = await read(orderId, finance)
+  const found = outline(page).filter((each) => each.startsWith('DISCREPANCY_FOUND'))
+  const acts = page.story.filter(({ kind }) => kind === 'OPERATOR').map(({ detail }) => [detail.command, detail.reason])
+  assert.deepEqual(found, ['DISCREPANCY_FOUND CAPTURED'])
+  assert.deepEqual(acts, [
+    ['discrepancies resolve', `of ${orderId}`],
+    ['orders note', `of ${orderId}`],
+  ])
+})
+
+test('an action that was taken for lost and then ended has its own end', async () => {
+  const { orderId } = await (await service.newCustomer()).confirmedOrder('BASIC')
+  const actionId = crypto.randomUUID()
+  await service.database.query(
+    `insert into operator_actions (action_id, step, actor, command, arguments, subject)
+     values ($1, 'BEGUN', 'kim', 'orders settle', '{}', $2)`,
+    [actionId, orderId],
+  )
+  for (const [step, outcome] of [
+    ['LOST', 'unknown'],
+    ['ENDED', 'ok'],
+  ]) {
+    await service.database.query(
+      `insert into operator_actions (action_id, step, outcome, about) values ($1, $2, $3, '{}')`,
+      [actionId, step, outcome],
+    )
+    const { detail } = momentOf(await read(orderId), 'OPERATOR orders settle')
+    assert.deepEqual([detail.outcome, detail.endedAt !== null], [outcome, step === 'ENDED'])
+  }
 })
 
 test('each event shows its state at each endpoint; resent events are delivered in order and are no longer dead', async () => {

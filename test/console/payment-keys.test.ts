@@ -188,8 +188,8 @@ test('exports contain full payment keys: every role that may download them may r
   )
 })
 
-test('a cancel with a key younger than a day is listed for finance and admin, with the key and its age', async () => {
-  const customer = await service.newCustomer()
+test('a cancel with a key younger than a day is listed for finance and admin, with its customer, the key and its age', async () => {
+  const customer = await service.newCustomer('Cancels Early')
   const [young, old, other] = [
     await customer.confirmedOrder(),
     await customer.confirmedOrder(),
@@ -225,12 +225,28 @@ test('a cancel with a key younger than a day is listed for finance and admin, wi
     const { cancels } = await operators[role].get('newKeyCancels')
     const [found, ...more] = cancels.filter(({ customerId }) => customerId === customer.customerId)
     assert.deepEqual([found?.orderId, found?.amount, found?.state], [young.orderId, 20_000, 'APPROVED'])
-    assert.equal(found?.lastFour, customer.apiKey.slice(-4))
+    assert.deepEqual([found?.customerName, found?.lastFour], ['Cancels Early', customer.apiKey.slice(-4)])
     assert.ok(found && Math.abs(found.keyAgeSeconds - 7_200) < 60, `${found?.keyAgeSeconds}`)
     assert.deepEqual(more, [])
   }
   for (const role of ['viewer', 'support'] as const)
     assertRefused(await operators[role].request('newKeyCancels'), 'AUTH003')
+})
+
+test('a key is new for less than a day: a cancel exactly a day after it was issued is not listed', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  assertSuccess(await customer.cancel(paymentKey), 200)
+  const isListed = async (age: string) => {
+    await service.database.query(
+      `update api_keys k set created_at = c.opened_at - interval '${age}' from cancel_keys c
+       where c.key_id = k.key_id and k.key_id = $1`,
+      [customer.keyId],
+    )
+    const { cancels } = await operators.finance.get('newKeyCancels')
+    return cancels.some((each) => each.orderId === orderId)
+  }
+  assert.deepEqual([await isListed('23:59:59.999999'), await isListed('24:00:00')], [true, false])
 })
 
 test('cancels with new keys are read page by page, newest first', async () => {

@@ -22,7 +22,7 @@ before(async () => {
   service = await startTestService()
   api = await openConsoleApi(service)
   viewer = await api.newOperator('viewer')
-  customer = await service.newCustomer()
+  customer = await service.newCustomer('Who Is Searched')
 })
 after(() => closeAll(api, service))
 
@@ -61,6 +61,30 @@ test('a payment key finds its order, also when only a webhook has named the paym
   )
   const [unknown] = await search('pay_unknown')
   assert.deepEqual([unknown?.orderId, unknown?.customerId], ['an unknown order', null])
+})
+
+test('a payment key that several orders name finds each of them once, newest first', async () => {
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  const [before, after] = ['ord_0', 'ord_Z']
+  await service.database.query(
+    `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+     select 'tx_' || order_id, $1, order_id, 'CAPTURE', 1000, now() from unnest($2::text[]) order_id`,
+    [paymentKey, [before, orderId, after]],
+  )
+  assert.deepEqual(
+    (await search(paymentKey)).map((found) => found.orderId),
+    [after, orderId, before],
+  )
+})
+
+test('an order, a payment and a key are found with the name of their customer', async () => {
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  for (const text of [orderId, paymentKey, customer.keyId, customer.apiKey.slice(-4)]) {
+    assert.deepEqual(
+      (await search(text)).map(({ customerName }) => customerName),
+      ['Who Is Searched'],
+    )
+  }
 })
 
 test('a customer is found by id and by a prefix of the name, in any case; % and _ are literal', async () => {

@@ -178,6 +178,15 @@ test('every notification is closed by the run that processed it, however soon af
   }
 })
 
+test('where as many notifications are due as a process takes at once, there may be more', async () => {
+  await service.database.query(
+    `insert into webhook_notifications (transmission_id, order_id, event_type)
+     select 'one_of_51_' || n, 'ord_of_51_' || n, 'E' from generate_series(1, 51) n`,
+  )
+  assert.deepEqual(await processNotifications(service.payments), { taken: 50, more: true })
+  assert.deepEqual(await processNotifications(service.payments), { taken: 1, more: false })
+})
+
 test('notifications processed 30 days ago are deleted; unprocessed ones are kept, however old', async () => {
   await service.database.query(
     `insert into webhook_notifications (transmission_id, order_id, event_type, received_at, processed_at, outcome)

@@ -84,12 +84,22 @@ test('actions are found by operator, action and Korean day, wherever the operato
   assertRefused(await viewer.request('actionLog', { query: { from: '2026-02-30' } }), 'VAL003')
 })
 
+test('actions come newest first, each once, also those of one moment where a page ends among them; another cursor is refused', async () => {
+  const at = '2026-02-01T00:00:00Z'
+  const commands = ['one', 'two', 'three', 'four', 'five']
+  await write(...commands.map((command) => ({ actor: 'choi', command, at })))
+  await write({ actor: 'choi', command: 'before', at: '2026-01-31T23:59:59Z' })
+  const listed = await list({ from: '2026-01-31', to: '2026-02-01', limit: '2' })
+  assert.deepEqual([listed.length, new Set(listed).size, listed.at(-1)], [6, 6, 'choi before'])
+  for (const cursor of ['7', `7~${crypto.randomUUID().toUpperCase()}`]) {
+    assertRefused(await viewer.request('actionLog', { query: { cursor } }), 'VAL003')
+  }
+})
+
 test('a subject is shown with the name of its customer, also that of an order or a discrepancy, and the filters apply to it too', async () => {
-  const customer = await service.newCustomer()
+  const name = 'A customer of the log'
+  const customer = await service.newCustomer(name)
   const { orderId } = await customer.confirmedOrder('BASIC')
-  const [row] = await service.database.query<{ name: string }>('select name from customers where customer_id = $1', [
-    customer.customerId,
-  ])
   const today = koreanDayOf(new Date())
   const at = new Date().toISOString()
   const [discrepancyId, ofOrder] = [crypto.randomUUID(), crypto.randomUUID()]
@@ -108,10 +118,10 @@ test('a subject is shown with the name of its customer, also that of an order or
   assert.deepEqual(
     new Map(actions.map(({ subject, subjectName }) => [subject, subjectName])),
     new Map([
-      [orderId, row?.name],
-      [customer.customerId, row?.name],
+      [orderId, name],
+      [customer.customerId, name],
       [discrepancyId, null],
-      [ofOrder, row?.name],
+      [ofOrder, name],
     ]),
   )
   assert.deepEqual(await list({ subject: ofOrder.toUpperCase() }), ['lee discrepancies resolve'])

@@ -222,8 +222,9 @@ export async function startTestService(options: TestServiceOptions = {}) {
     return answer
   }
 
-  async function newCustomer() {
-    const { customerId, apiKey, keyId } = await issueKey(database, testPeppers, crypto.randomUUID())
+  /** Without a name, or with this one. */
+  async function newCustomer(name: string = crypto.randomUUID()) {
+    const { customerId, apiKey, keyId } = await issueKey(database, testPeppers, name)
     const as = <Data>(path: string, request: Call = {}) =>
       call<Data>(`/public/v1/payments${path}`, { key: apiKey, ...request })
     const customer = {
