@@ -24,7 +24,7 @@ export function cpuSecondsOf(pid: number): number | null {
   return readStat(pid)?.cpuSeconds ?? null
 }
 
-/** Of PostgreSQL: its first process and all its children. */
+/** The processor time of PostgreSQL: its first process and all its children. */
 export function cpuSecondsOfFamily(pid: number): number | null {
   const own = readStat(pid)
   if (!own) return null

@@ -24,7 +24,7 @@ export type Reading = {
 }
 
 export type ReadingOptions = {
-  /** Of the request at that place; undefined where it is uncertain. */
+  /** Whether the request at that place is a HEAD; undefined where it is uncertain. */
   isHead(place: number): boolean | undefined
   /** Whether a request may have sent Expect: 100-continue. */
   mayContinue: boolean

@@ -14,7 +14,7 @@ type Fault = {
   citus?: Schedule
   /** Applied by a campaign all the time: how likely a refill adds one, and how many may wait at the gateway. */
   refill?: { share: number; atMost: number }
-  /** Of a simulation: how often it is drawn among those of its place; 0: only where a scene needs it. */
+  /** How often a simulation draws it among those of its place; 0: only where a scene needs it. */
   simulated?: number
   calls?: true
   /** What it does, where it is counted by that. */

@@ -20,7 +20,7 @@ type Stage<Name extends StageName> = {
   run(options: OptionsOf<Name>, context: Context): Promise<Ended>
   /** The exit code when it could not be carried out. */
   errorCode: number
-  /** Of such an error the stack is printed, and not only the message. */
+  /** Prints the stack of such an error, and not only the message. */
   withStack?: boolean
 }
 

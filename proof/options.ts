@@ -88,7 +88,7 @@ const stages = {
       seeds: wholeNumber('COUNT', { least: 1, most: 100_000 }, '1'),
       /** Instead of their number: as long as there is time left, another one begins. */
       minutes: optional(minutes(0.1, '')),
-      /** Of simulated time, each. */
+      /** The simulated time of each. */
       hours: decimal('H', 0.1, 24 * 31, '1'),
       /** Runs each seed twice, and compares the events. */
       twice: flag,

@@ -26,7 +26,7 @@ export function lockDirectory(directory: string): Lock {
 
 function takeOver(directory: string, path: string, mine: string): void {
   refuseIfHeld(directory, path)
-  // Of two processes that find the same dead holder, one must not remove the lock that the other has just created.
+  // When two processes find the same dead holder, one must not remove the lock that the other has just created.
   const guard = `${path}.takeover`
   if (isAbandoned(guard)) rmSync(guard, { force: true })
   if (!create(guard, mine)) throw new Error(`Another sandbox is just starting in ${directory}: try again.`)

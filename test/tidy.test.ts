@@ -151,6 +151,7 @@ const banned: { files: string[]; pattern: RegExp; instead: string }[] = [
   },
   { files: code, pattern: /^export default|^export \* from/m, instead: 'export by name from the file that has it' },
   { files: code, pattern: /\b(TODO|FIXME|XXX|HACK)\b/, instead: 'finish it' },
+  { files: code, pattern: /(\/\/|\/\*\*| \*) Of /, instead: 'begin the comment with the noun it is about' },
 
   {
     files: files.filter(

@@ -18,7 +18,7 @@ export type Entry = {
   reference: string | null
   holdId: string | null
   serviceId: string | null
-  /** Of the order, or of the hold. */
+  /** The status of the order, or of the hold. */
   status: string | null
   packageType: PackageType | null
   isReversed: boolean

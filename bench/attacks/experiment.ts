@@ -30,7 +30,7 @@ export type Attacked = {
 export type Setting = {
   /** With every right, on a connection of its own. */
   client: pg.ClientBase
-  /** Of the same connection: it sees what the attacker has done. */
+  /** On the same connection: it sees what the attacker has done. */
   database: Database
   log: RealLog
   kept: readonly [Kept, ...Kept[]]

@@ -161,7 +161,7 @@ async function forgeRuns(client: pg.ClientBase, plan: RunsPlan, atTheEnd: boolea
   }
 }
 
-/** Of the last leaf of a customer, as the runs are now. */
+/** The place of the last leaf of a customer, as the runs are now. */
 async function placeNow(client: pg.ClientBase, customerId: string): Promise<number> {
   const { rows } = await client.query<{ leaf: number }>(
     `select first_leaf + last_entry - first_entry as leaf from log_runs where customer_id = $1

@@ -13,7 +13,7 @@ export type Reach = (typeof reaches)[number]
 /** Processor time and transactions of one server. */
 export type Counts = { cpuMicroseconds: number; transactions: number }
 
-/** Of one request, less what the server does without any in that time: for each server. */
+/** What one request costs each server, less what the server does in that time without any. */
 export type Measurement = {
   round: number
   reach: Reach
@@ -30,7 +30,7 @@ export type Idle = { round: number; workers: number; servers: Counts[] }
 
 export type Measured = { measurements: Measurement[]; idle: Idle[] }
 
-/** Of each server, or of a request. */
+/** What each server has counted, or a share of it: for one request, for one second. */
 export function differenceOf(before: Counts[], after: Counts[], divisor = 1): Counts[] {
   return after.map((each, index) => ({
     cpuMicroseconds: (each.cpuMicroseconds - (before[index]?.cpuMicroseconds ?? 0)) / divisor,

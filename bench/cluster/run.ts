@@ -27,7 +27,7 @@ import { openSetup, type Setup } from './setups.ts'
 const sizes = [0, 1, 2, 3]
 /** PostgreSQL counts transactions once a second from the beginning of the load on: the measurement is in between. */
 const warmSeconds = 1.5
-/** Of a load with every request, before a setup is measured. */
+/** The length of a load with every request, before a setup is measured. */
 const usedSeconds = 3
 /** The kernel counts hundredths of a second. */
 const idleSeconds = 10

@@ -19,7 +19,7 @@ export type Setup = {
   workers: number
   /** With the customers of one group, or of all. */
   stages: Record<Reach, Stage>
-  /** Of each server since it started: the coordinator, then the worker that has the customers of one group, then the others. */
+  /** The counts of each server since its start: the coordinator, the worker with the customers of one group, the others. */
   count(): Promise<Counts[]>
   /** As before every measurement: a page is logged whole when it is touched the first time after it. */
   checkpoint(): Promise<void>

@@ -17,7 +17,7 @@ export type LoadInput = Pick<World, 'token' | 'customers' | 'orders'> & {
   internalPort: number
   connections: number
   warmSeconds: number
-  /** Of one window. */
+  /** The length of one window. */
   seconds: number
   /** Measured one after the other, without a pause; one by default. */
   windows?: number

@@ -15,7 +15,7 @@ export type Taken = {
   phase: Phase
   connections: number
   measured: Metered
-  /** Of the second load. */
+  /** The measurement of the second load. */
   besides?: Metered
 }
 

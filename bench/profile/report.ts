@@ -27,7 +27,7 @@ export function ownerOf({ url, scriptId }: Pick<CallFrame, 'url' | 'scriptId'>):
 
 export type Cost = { name: string; place: string; owner: string; micros: number }
 
-/** Of each function, without the samples of the first microseconds: the start. */
+/** The cost of each function, without the samples of the first microseconds: the start. */
 export function costsOf({ nodes, samples, timeDeltas }: CpuProfile, leftOutMicros: number): Cost[] {
   const byId = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
   const costs = new Map<string, Cost>()

@@ -14,7 +14,7 @@ function medianOf(sorted: number[]): number {
   return ((sorted[Math.ceil(middle) - 1] ?? Number.NaN) + (sorted[Math.floor(middle)] ?? Number.NaN)) / 2
 }
 
-/** Of a figure of each; null: it could not be measured. */
+/** The spread of a figure; one that is null could not be measured. */
 export function spreadOver<Each>(list: readonly Each[], of: (each: Each) => number | null): Spread | null {
   return spreadOf(list.flatMap((each) => of(each) ?? []))
 }

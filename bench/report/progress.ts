@@ -5,7 +5,6 @@ export function logLine(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
-/** Of a database. */
 export const databaseLog: Log = {
   warn: (fields, message) => logLine(`${message} ${JSON.stringify(fields)}`),
   error: (fields, message) => logLine(`${message} ${JSON.stringify(fields)}`),

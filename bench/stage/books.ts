@@ -35,7 +35,7 @@ export async function openBooks(parts: AsyncDisposableStack, customers: number):
   return fillBooks(parts, directory, server, customers)
 }
 
-/** Of a running server whose database is empty. */
+/** The server runs, and its database is empty. */
 export async function fillBooks(
   parts: AsyncDisposableStack,
   directory: string,

@@ -29,10 +29,10 @@ export type ServiceCode = keyof typeof statuses
 export type ClientCode = 'CONNECTION_LOST' | 'TIMED_OUT' | 'ABORTED' | 'UNREADABLE_ANSWER'
 
 /**
- * Of this call with all its attempts, and of no call before it. `not-done`: it was refused, and had no effect.
- * `unknown`: it may have been done, or may still be; read the status, or call again with the same input. A cancel is
- * the exception: PAYMENT_CANCEL_FAILED may come because the call before has cancelled, so read the status. Calls that
- * only read are never `unknown`.
+ * What became of this call with all its attempts, and of no call before it. `not-done`: it was refused, and had no
+ * effect. `unknown`: it may have been done, or may still be; read the status, or call again with the same input. A
+ * cancel is the exception: PAYMENT_CANCEL_FAILED may come because the call before has cancelled, so read the status.
+ * Calls that only read are never `unknown`.
  */
 export type Outcome = 'not-done' | 'unknown'
 
@@ -42,7 +42,7 @@ type Facts = {
   readonly outcome: Outcome
   /** How many requests were sent. */
   readonly attempts: number
-  /** Of a purchase, given or generated: with it the same purchase can be repeated later. */
+  /** The key of a purchase, given or generated: with it the same purchase can be repeated later. */
   readonly idempotencyKey: string | null
   /** Finds the request in the log of the service. With INT001 only; null with every other code. */
   readonly requestId: string | null

@@ -77,7 +77,7 @@ export function createApi({ apiUrl, apiKey, statement, timeoutMs }: ApiOptions) 
 
   let knownLogKeys: string[] = []
 
-  /** Of the log of the service, the retired ones too, by which older receipts are verified. Without an answer the last known ones. */
+  /** Keys of the service's log, with the retired ones, which older receipts need. Without an answer the last known ones. */
   async function logKeys(): Promise<string[]> {
     const baseUrl = statement?.apiUrl()
     if (baseUrl === undefined) return knownLogKeys

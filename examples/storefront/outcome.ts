@@ -34,7 +34,7 @@ export type FailureReason = Extract<
 export type Outcome = {
   kind: OutcomeKind
   code: ApiCode | null
-  /** Of a confirm that has just succeeded: what it added, and the balance right after it. */
+  /** Only for a confirm that has just succeeded: what it added, and the balance right after it. */
   added: { credits: number; balance: number } | null
   confirmedAt: string | null
   slip: CardSlip | null

@@ -174,8 +174,8 @@ def check_subject(subject, entries):
 
 def parse(text):
     try:
-        # Of members with one name the last counts. NaN is no JSON: int() refuses it. It would refuse 5,000 digits, too, also in
-        # a member that does not count; no number in a file has more than 16.
+        # The last of several members with one name counts. NaN is no JSON: int() refuses it. It would refuse 5,000 digits, too,
+        # also in a member that does not count; no number in a file has more than 16.
         return json.loads(text, parse_int=lambda digits: int(digits[:20]), parse_constant=int)
     except (ValueError, RecursionError):
         raise Refused("neither a signed note nor JSON") from None

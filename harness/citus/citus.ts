@@ -45,7 +45,7 @@ export type CitusStandby = CitusNode & {
 export type Citus = {
   /** The coordinator first. */
   nodes: CitusNode[]
-  /** Of the superuser, at the coordinator and at each worker. */
+  /** Connections of the superuser, to the coordinator and to each worker. */
   coordinator: CitusConnection
   workers: CitusConnection[]
   /** Streams from the node, whose commits wait for it from then on. */

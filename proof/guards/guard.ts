@@ -3,7 +3,7 @@
 export type Change = {
   of: 'export' | 'fragment' | 'statement'
   name: string
-  /** Of a fragment: the one statement in which it is broken; undefined: each that has it. */
+  /** The one statement in which a fragment is broken; undefined: each that has it. */
   only?: string | undefined
   /** Gets what is there, and returns what is in its place. */
   broken(original: unknown): unknown

@@ -24,7 +24,7 @@ export type Request =
   | ReverseRequest
   | ReceiptRequest
 
-/** Of a sibling service; `sibling` is its index in the campaign's list. */
+/** A request of a sibling service; `sibling` is its index in the campaign's list. */
 export type UseRequest = SpendRequest | HoldRequest
 type Use = { customer: number; sibling: number; credits: number; reference: string }
 export type SpendRequest = Use & { op: 'spend' }
@@ -45,7 +45,7 @@ export type EndRequest =
 /** Gives back the spend or the captured hold with the reference `reversed`; `credits` is null for all that is left. */
 export type ReverseRequest = Omit<Use, 'credits'> & { op: 'reverse'; credits: number | null; reversed: string }
 
-/** Of an order that was confirmed, or of a reference that was used. */
+/** A request for the receipt of a confirmed order, or of a used reference. */
 export type ReceiptRequest = {
   op: 'receipt'
   customer: number

@@ -140,7 +140,7 @@ function effectOf(name: string): string | undefined {
   return sent ? `${sent.to === 'database' ? 'database' : 'network'} ${sent.kind}` : effect
 }
 
-/** Of all runs together, with the known ones that never were; by name. */
+/** The effects of all runs together by name, with the known ones that never occurred. */
 export function countEffects(figures: Record<string, number>[]): Record<string, number> {
   const counts = new Map(simulatedEffects.map((effect) => [effect, 0]))
   for (const [name, times] of figures.flatMap((each) => Object.entries(each))) {
@@ -150,7 +150,7 @@ export function countEffects(figures: Record<string, number>[]): Record<string, 
   return Object.fromEntries([...counts].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** Of those that had to be in a run of that size. */
+/** The effects that a run of this size has to have, and that never occurred. */
 export function findWithoutEffect(
   counts: Record<string, number>,
   { seeds, episodes }: { seeds: number; episodes: number },

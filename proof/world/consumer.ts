@@ -131,7 +131,7 @@ export async function startConsumer(port: number, seed: number) {
     wrong,
     /** Wall clock; null before a rotation. */
     rotatedAt: null as number | null,
-    /** Of the deliveries while it is available. */
+    /** The share of deliveries that fail while it is available. */
     failShare: 0,
     note: (_event: string, _fields: object): void => undefined,
     secretCount: () => secrets.length,

@@ -42,7 +42,7 @@ export function serviceEnvironment(
   }
 }
 
-/** Of a run in which much happens. */
+/** The settings of a run in which much happens. */
 export const busySettings: Record<string, string> = {
   RATE_LIMIT_PER_SECOND: '0',
   EVENT_PRIVATE_ADDRESSES: 'allow',

@@ -45,14 +45,14 @@ type ProgramSettings = {
   postgres: Pick<Postgres, 'servingUrlFor' | 'standbys'>
   ports: { gateway: number; consumer: number; services: number[] }
   keys: { clientKey: string; secretKey: string; pepper: string; webhookToken: string }
-  /** Of the services, besides the common ones. */
+  /** Settings of the services, besides the common ones. */
   settings: Record<string, string>
   strict: boolean
   seed: number
   parts: AsyncDisposableStack
 }
 
-/** Of this machine or of the simulation. */
+/** Makes the programs on this machine, or in the simulation. */
 type Makers<Made extends Service> = {
   service(settings: ServiceSettings): Made
   gateway(settings: GatewaySettings): Gateway

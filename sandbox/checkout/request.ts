@@ -11,7 +11,7 @@ export type CheckoutRequest = {
   amount: number
   successUrl: string
   failUrl: string
-  /** Of the page that opens the window; null: it is not one of ours. */
+  /** The language of the page that opens the window; null: it is not one of ours. */
   language: Language | null
 }
 

@@ -45,7 +45,7 @@ export type Evidence = {
   order: { orderId: string; amount: number }
   /** All that the buyer began for the order. */
   payments: GatewayPayment[]
-  /** Of these payments and this order, oldest first. */
+  /** Requests about these payments and this order, oldest first. */
   requests: LoggedRequest[]
   deliveries: WebhookDelivery[]
   /** The HTTP statuses of the pages that the buyer opened; null: no answer. */

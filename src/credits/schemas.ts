@@ -109,7 +109,7 @@ export const StatementQuery = Type.Object({
   kind: Type.Optional(
     Type.String({
       pattern: `^(${entryKinds.join('|')})(,(${entryKinds.join('|')}))*$`,
-      description: `of ${entryKinds.join(', ')}, separated by commas`,
+      description: `the kinds of entries, separated by commas: ${entryKinds.join(', ')}`,
     }),
   ),
 })
@@ -207,7 +207,10 @@ const EntryData = Type.Object(
 const Krw = Type.Integer({ minimum: 0, description: 'KRW' })
 const LotData = Type.Object(
   {
-    entryNumber: Type.Integer({ minimum: 1, description: 'of the entry that granted it: lots are used in this order' }),
+    entryNumber: Type.Integer({
+      minimum: 1,
+      description: 'the number of the entry that granted it: lots are used in this order',
+    }),
     orderId: Text,
     packageType: Text,
     status: Type.Enum(['CONFIRMED', 'CANCELLED', 'REFUNDED']),

@@ -92,8 +92,8 @@ const events: Record<EventType, DocumentedEvent> = {
     summary: 'A service gave credits back that it had spent',
     data: {
       ...customer,
-      reference: Type.String({ description: 'of the reversal' }),
-      reversedReference: Type.String({ description: 'of the spend or the hold' }),
+      reference: Type.String({ description: 'the reference of the reversal' }),
+      reversedReference: Type.String({ description: 'the reference of the spend or the hold' }),
       credits: Type.Integer({ minimum: 1 }),
       balance: Type.Integer({ minimum: 0, description: 'what the customer could spend then' }),
     },

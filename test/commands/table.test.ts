@@ -90,7 +90,7 @@ let service: TestService
 /** The ids in this database that replace the sample ids of the examples. */
 let realIds: [sample: RegExp, id: string][] = []
 const keptCheckpoint = join(newDirectory({ after }), 'kept.checkpoint')
-/** Of the receipts. */
+/** The customer and the service of the receipts. */
 let spender: { customerId: string; serviceId: string }
 before(async () => {
   service = await startTestService()

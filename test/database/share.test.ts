@@ -39,7 +39,7 @@ function newProcess({ turnMs = endless } = {}) {
 
 const allGroups = [0, 1, 2, 3, 4, 5, 6, 7]
 
-/** Of two rounds: in the first, processes do not know of those that come after them. */
+/** The shares after two rounds: in the first, processes do not know of those that come after them. */
 async function sharesOf(...processes: ReturnType<typeof newProcess>[]): Promise<number[][]> {
   for (const each of processes) await each.claim()
   const shares: number[][] = []

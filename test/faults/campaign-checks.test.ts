@@ -157,7 +157,7 @@ type Parts = {
   more: Partial<Evidence>
 }
 
-/** Of 20 credits 9 are spent, 4 of them given back, and 5 granted; a spend of 2 more is refused by the budget of 10. */
+/** 9 of 20 credits are spent, 4 of them given back, and 5 granted; a spend of 2 more is refused by the budget of 10. */
 function evidenceOf({ spends = [], reversals = [], balances, more = {} }: Partial<Parts> = {}): Evidence {
   const answers = { reference: 'use-1', credits: 9, balance: 11 }
   const refused = fail('BUS002', { requested: 2, available: 11, limit: { ...limit, renewsAt: hour(1_000) } })

@@ -46,7 +46,7 @@ const rules = {
 }
 type Field = keyof typeof rules
 
-/** Of a wrong type or form: the answer names the field and its rule. */
+/** Values of a wrong type or form: the answer names the field and its rule. */
 const malformed: Record<Field, string> = {
   orderId: '"" | 1 | true | [] | ["x"] | {}',
   paymentKey: `"" | 1 | true | [] | ["x"] | {} | " " | "a b" | " a" | "a " | "a\\r\\nX-Evil: 1" | "a\\tb" | "nul\\u0000"

@@ -235,7 +235,7 @@ test('the amount of a discrepancy is what the gateway has more than our books, o
   const cases: Case[] = [
     ['NOT_CANCELLED_AT_GATEWAY', subject, { ...order, orderStatus: 'CANCELLED', gateway: done(20_000) }, 20_000],
     ['REFUNDED_MORE_AT_GATEWAY', subject, { ...order, refundedAmount: 15_000, gateway: cancelled }, -5_000],
-    // Of an earlier version, which did not record what was refunded.
+    // Recorded by an earlier version, which did not record what was refunded.
     ['REFUNDED_MORE_AT_GATEWAY', subject, { ...order, gateway: cancelled }, null],
     ['PAYMENT_DIFFERS', 'pay_1', { ...order, gateway: done(3_000) }, 3_000],
     ['PAYMENT_DIFFERS', 'pay_1', { ...order, gateway: { ...done(3_000), currency: 'USD' } }, null],
@@ -253,7 +253,7 @@ test('the amount of a discrepancy is what the gateway has more than our books, o
     ['MOVEMENT_NOT_LISTED', 'tx', { stored: captured, gateway: { status: 'not listed' } }, null],
     ['MOVEMENT_DIFFERS', 'tx', { stored: captured, gateway: { ...captured, amount: 8 } }, null],
     ['UNKNOWN_ORDER', 'pay_1', { direction: 'CANCEL', amount: 7, balance: 3 }, 3],
-    // Of an earlier version, which recorded the last movement only.
+    // Recorded by an earlier version, which kept the last movement only.
     ['UNKNOWN_ORDER', 'pay_1', { direction: 'CANCEL', amount: 7 }, null],
     ['UNKNOWN_ORDER', 'pay_1', {}, null],
   ]

@@ -86,7 +86,7 @@ async function story(simulation: Simulation) {
 /** Nothing that this world writes is further in the future. */
 const longestLifeMs = 2 * 24 * 3_600_000
 
-/** Of all times in all tables: what defaults, triggers and functions have written. */
+/** The range of all times in all tables: what defaults, triggers and functions have written. */
 async function timesIn({ query }: Simulation['database']): Promise<{ earliest: number; latest: number }> {
   const columns = await query<{ table_name: string; column_name: string }>(
     `select table_name, column_name from information_schema.columns

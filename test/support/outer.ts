@@ -66,7 +66,7 @@ export type OuterRing = {
   hasFailed: boolean
 }
 
-/** Of the named files, or of all. */
+/** Plans the named files, or all. */
 export async function planOuter(named: string[], { install = false } = {}): Promise<OuterRing> {
   const ring: OuterRing = { parts: [], notRun: [], hasFailed: false }
   for (const part of await everyPart()) {

@@ -91,7 +91,7 @@ const isIn = (places: Record<string, string>) => (file: string) => file in place
 export const isOuter = isIn(outer)
 const isAlone = isIn(alone)
 
-/** Of these files alone. */
+/** These files and no others. */
 export function planOfFiles(files: string[]): Plan {
   return {
     alone: files.filter((file) => !last.includes(file)),
@@ -100,7 +100,7 @@ export function planOfFiles(files: string[]): Plan {
   }
 }
 
-/** Of all these files, most of them in the lanes. */
+/** All these files, most of them in the lanes. */
 export function planOf(files: string[] = allFiles().filter((file) => !isOuter(file))): Plan {
   const inRounds = files.filter((file) => !last.includes(file))
   const shared = inRounds.filter((file) => !isAlone(file))

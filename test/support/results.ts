@@ -32,10 +32,10 @@ export function createResults() {
   return {
     collect,
     failed: () => failures > 0,
-    /** Of tests, without the suites around them. */
+    /** Counts of tests, without the suites around them. */
     counts: () => ({ ...counts }),
     titles: () => `${titles.sort().join('\n')}\n`,
-    /** Of each file, on the clock. */
+    /** The wall-clock time of each file. */
     seconds: () => new Map([...took].map(([file, ms]) => [file, ms / 1_000])),
   }
 }

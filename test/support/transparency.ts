@@ -15,7 +15,7 @@ function split(length: number): number {
   return power
 }
 
-/** Of each list, by the ends of a part. */
+/** Known roots of each list, by the ends of a part. */
 const roots = new WeakMap<Buffer[], Map<string, Buffer>>()
 
 /** MTH(D[from:to]), of hashes of leaves. */

@@ -126,7 +126,7 @@ for (const [what, damage] of Object.entries(attacks)) {
   })
 }
 
-/** Of the log itself, with a ledger as it was. */
+/** Damages of the log itself, with a ledger as it was. */
 const damages: [what: string, rule: string, damage: string][] = [
   [
     'a hash of a leaf',

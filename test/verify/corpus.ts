@@ -470,7 +470,7 @@ const brokenStatements: [name: string, problem: string, file: string][] = [
   ],
 ]
 
-/** Of one entry, whose number is written without its end in JavaScript's numbers. */
+/** A statement of one entry, whose number would lose its last digits as a JavaScript number. */
 function farStatement(entry: bigint): string {
   const leaf = (leaves[0] ?? '').replace('entry 1', `entry ${entry}`)
   const subject = { statement: { customer: alice, from: 'N', to: 'N' } }

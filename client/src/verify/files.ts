@@ -28,7 +28,7 @@ export type VerifyReport = { ok: boolean; result: VerifyResult; key: string; his
 export type VerifyResult = Verified['result'] | 'not verified'
 export const signerNotKnown = 'consistent, signer not known' satisfies VerifyResult
 
-/** Of the programs that verify; 2 is an invalid command line. */
+/** Exit codes of the programs that verify; 2 is an invalid command line. */
 export const exitCodes: Record<VerifyResult, number> = { verified: 0, 'not verified': 1, [signerNotKnown]: 3 }
 
 const answerLimitMs = 10_000

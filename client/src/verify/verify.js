@@ -12,7 +12,7 @@ const sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest('SHA-2
 const hashNode = (left, right) => sha256([1, ...left, ...right])
 const hasExactly = (object, names) => Object.keys(Object(object)).sort().join() === names
 
-/** Of all texts that a lenient reader decodes to the same bytes, one is accepted. */
+/** Accepts one of the texts that a lenient reader decodes to the same bytes. */
 function fromBase64(text, isLength) {
   const binary = match(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}[A-Za-z0-9+/=]=)?$/, text) ? atob(text) : ''
   if (btoa(binary) !== text || !isLength(binary.length)) refuse('encoding', 'a hash or signature is malformed')

@@ -64,7 +64,7 @@ function makeFormats(locale: string) {
       const isOneDay = ends[0]?.date === ends[1]?.date
       return ends.map(({ date, clock }) => (isOneDay ? clock : `${date} ${clock}`)).join(' – ')
     },
-    /** Of a moment in Korea: 14:00. */
+    /** The hour of a moment in Korea: 14:00. */
     hour: (moment: string) => hour.format(new Date(moment)),
     /** A day in Korea, as 2026-01-31. */
     day: (day: string) => utc.date.format(new Date(`${day}T00:00:00Z`)),

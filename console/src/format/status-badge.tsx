@@ -7,7 +7,7 @@ export type Tone = 'good' | 'waiting' | 'bad' | 'over' | 'calm'
 
 const colorOf: Record<Tone, MantineColor> = { good: 'teal', waiting: 'yellow', bad: 'red', over: 'gray', calm: 'blue' }
 
-/** Of bars and lines: a contrast of 3:1 in both colour schemes. */
+/** Colours of bars and lines: a contrast of 3:1 in both colour schemes. */
 export const drawnColorOf: Record<Tone, MantineColor> = {
   good: 'teal.7',
   waiting: 'yellow.8',
@@ -35,7 +35,7 @@ function failedAs(reason: FailureReason): 'EXPIRED' | 'DECLINED' {
 
 type Props = {
   status: string
-  /** Of a FAILED order. */
+  /** Why an order is FAILED. */
   failure?: FailureReason | null
   /** For a status that is not of an order, a key or an operator. */
   label?: string

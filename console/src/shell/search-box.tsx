@@ -20,7 +20,7 @@ export function pathOfResult({ kind, orderId, customerId }: Found): string {
 /** A complete API key or service token, with whatever was copied along with it. */
 const completeKey = /c(?:pk|st)_[0-9A-Za-z]{43}/
 
-/** Of a complete key only the last four characters are searched: URLs stay in the browser history. */
+/** Only the last four characters of a complete key are searched: URLs stay in the browser history. */
 export function searchTextOf(text: string): string {
   return completeKey.exec(text)?.[0].slice(-4) ?? text.trim()
 }

@@ -10,7 +10,7 @@ const content = document.querySelector('#receipt')
 const keyField = document.querySelector('#keys')
 const result = document.querySelector('#result')
 const words = JSON.parse(form.dataset.texts)
-/** Of this shop's log, as of when the page was loaded. */
+/** Keys of this shop's log, as of when the page was loaded. */
 const shopKeys = JSON.parse(form.dataset.keys)
 
 function element(name, attributes, ...children) {

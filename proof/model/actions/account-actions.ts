@@ -37,7 +37,7 @@ export type AccountContext = {
   wrong: string[]
 }
 
-/** Of each operator; one of them is busier than the day allows. */
+/** The limits of each operator; one of them is busier than the day allows. */
 export const adjustmentLimits = { perDay: 90, approvalAbove: 12 }
 const busyOperator = 'busy'
 const operators = 40

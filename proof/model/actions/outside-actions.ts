@@ -202,7 +202,7 @@ export const accepter = 'campaign'
 /** A person accepts a partial cancel, and takes some credits back or none. */
 async function acceptOnePart(context: Context): Promise<void> {
   const { platform, shop, random, reversals, count, wrong } = context
-  // Of the latest: what is left of an older one was cancelled, refunded or accepted meanwhile.
+  // One of the latest: what is left of an older one was cancelled, refunded or accepted meanwhile.
   const parts = reversals.filter(({ kind }) => kind === 'partial cancel')
   const part = anyOf(random, parts.slice(-4))
   const order = part && shop.orders.get(part.orderId)

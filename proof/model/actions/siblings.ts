@@ -84,7 +84,7 @@ const aroundExpiryMs = 200
 const atMostShare = 0.15
 const partsShare = 0.25
 const extendShare = 0.2
-/** Of the requests about a hold, from another service than the one that opened it: only the first sibling may. */
+/** The share of requests about a hold that another service sends than the one that opened it: only the first sibling may. */
 const otherServiceShare = 0.1
 const managerShare = 0.8
 
@@ -184,7 +184,7 @@ async function reverse(task: Task): Promise<void> {
 /** Right after the answer, when the log does not have the entries yet. */
 const newestShare = 0.5
 
-/** Of an order or a use that was acknowledged. The history keeps it, for the checks. */
+/** Gets the receipt of an acknowledged order or use. The history keeps it, for the checks. */
 async function getReceipt(task: Task): Promise<void> {
   const { shop, random, made } = task
   const oneOf = <Value>(values: Value[]) => (random.chance(newestShare) ? values.at(-1) : anyOf(random, values))

@@ -21,7 +21,7 @@ export type Row = {
   about: Record<string, string> | null
   /** Wall clock, in milliseconds. */
   begunAt: number
-  /** Of the reconciliation that it carries out; null where there is none, or it has not finished. */
+  /** When the reconciliation that it carries out finished; null where there is none, or it has not finished. */
   runFinishedAt: number | null
 }
 
@@ -45,7 +45,7 @@ const unknown = 'unknown'
 
 export async function checkActionLog(world: World, evidence: Evidence): Promise<Check[]> {
   const all = await readActionLog(world.books)
-  // Of the console: not of commands, nor of services.
+  // Actions in the console: not of commands, nor of services.
   const rows = all.filter(({ actor }) => actor.includes(' from '))
   const byReason = Map.groupBy(rows, ({ command, reason }) => `${command}: ${reason}`)
   const of = ({ endpoint, reason }: ConsoleCall) => byReason.get(`${actionNames[endpoint]}: ${reason}`) ?? []

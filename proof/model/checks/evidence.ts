@@ -35,7 +35,7 @@ export type Check = {
   id: string
   title: string
   violations: string[]
-  /** Of the audit, the one that is broken: each is a failure of its own. */
+  /** The rule of the audit that is broken: each is a failure of its own. */
   rule?: string
 }
 
@@ -63,7 +63,7 @@ export type BookedOrder = {
   refundedAmount: number | null
   /** The refund adopts a cancellation that was made at the gateway. */
   isCancelledAtGateway: boolean
-  /** Of the approved confirm; null when the order was never confirmed. */
+  /** The key of the approved confirm; null when the order was never confirmed. */
   paymentKey: string | null
   /** The last transaction of the payment when that confirm was approved. */
   transactionKey: string | null
@@ -83,7 +83,7 @@ export type Evidence = {
   reversals: Reversal[]
   adjustmentCalls: AdjustmentCall[]
   suspensions: Suspension[]
-  /** Of operators. */
+  /** Calls by operators. */
   consoleCalls: ConsoleCall[]
   orders: Map<string, BookedOrder>
   /** By customer and reference, see `keyOfUse`. */

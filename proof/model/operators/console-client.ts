@@ -51,7 +51,7 @@ export type ConsoleRequest<Name extends EndpointName> = {
   query?: Query<Name>
   body?: Omit<Body<Name>, 'reason'>
   flaw?: Flaw
-  /** Of a former session. */
+  /** The cookie of a former session. */
   cookie?: string
   /** By default either of the two. */
   service?: Service
@@ -178,7 +178,7 @@ function withoutKeys({ outcome, breach }: Judged): object {
   }
 }
 
-/** Of an answer: pages are long. */
+/** The part of an answer that is logged: pages are long. */
 const shownCharacters = 2_000
 
 /** No process listened: nothing was sent, so nothing can happen later. */

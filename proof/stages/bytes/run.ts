@@ -21,7 +21,7 @@ export type RunOptions = Omit<OptionsOf<'bytes'>, 'json' | 'record'> & {
 }
 
 const logEveryMs = 5_000
-/** Of the run, until code is compiled and caches are filled. */
+/** The share of the run until code is compiled and caches are filled. */
 const warmShare = 0.3
 const longestWarmMs = 60_000
 /** Connections to the database and the gateway come and go. */

@@ -12,7 +12,7 @@ const money: Record<string, { left: number; cancels: number }> = {
   DONE: { left: 20_000, cancels: 0 },
   ABORTED: { left: 20_000, cancels: 0 },
   CANCELED: { left: 0, cancels: 1 },
-  // Of the refund of the unused part in these tables.
+  // By the refund of the unused part in these tables.
   PARTIAL_CANCELED: { left: 5_000, cancels: 1 },
 }
 

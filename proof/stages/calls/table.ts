@@ -81,7 +81,7 @@ function failing(one: Case, check: () => void): Case {
   }
 }
 
-/** Of the second faults only one in so many is run, another one after each first fault, beginning at `offset`. */
+/** One in `onePairIn` second faults is run, another one after each first fault, beginning at `offset`. */
 export type Share = { onePairIn: number; offset?: number }
 
 /** A fault in the action and then in its successor, the action again or the worker; or in a job and then in the action. */

@@ -81,7 +81,7 @@ function findFaketime(): string | undefined {
   return globSync('/usr/lib/*/faketime/libfaketime.so.1')[0]
 }
 
-/** Of this Debian, or if that is too old the newer one, which is Python and runs with the packages that the older needs. */
+/** This Debian's, or if that is too old the newer one, which is Python and runs with the packages that the older needs. */
 function findPatroni(choice: PatroniChoice): Programs['patroni'] | undefined {
   const program = find('patroni')
   if (program === undefined) return undefined

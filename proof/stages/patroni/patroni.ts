@@ -30,7 +30,7 @@ export type Cluster = Replicated & {
   kind: 'patroni'
   nodes: ClusterNode[]
   kinds: FailoverKind[] | undefined
-  /** Of the superuser; the port is that of haproxy. */
+  /** The connection of the superuser; the port is that of haproxy. */
   adminConnection: { host: string; port: number; user: string; password: string; database: string }
   /** A disk should be filled, and none could be mounted. */
   lacksDisk: boolean

@@ -49,7 +49,7 @@ const pauseMs = 90
 const maxConnections = 400
 /** The share of the load that comes before the first fault. */
 const warmShare = 0.08
-/** Of the deliveries of events, while there are faults. */
+/** The share of event deliveries that fail while there are faults. */
 const failShare = 0.04
 const logEveryMs = 5_000
 

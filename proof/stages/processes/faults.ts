@@ -181,7 +181,7 @@ async function endManySessions(context: FaultContext): Promise<void> {
   if (ended >= leastInARow) count('database: many sessions ended in a row')
 }
 
-/** Of the services only: the campaign needs its own. */
+/** Ends a session of a service: the campaign needs its own. */
 async function isSessionEnded({ world, random }: FaultContext): Promise<boolean> {
   const text = `select pg_terminate_backend(pid) as ended
     from (select pid from pg_stat_activity where application_name = 'service' order by md5(pid::text || $1) limit 1) victim`

@@ -28,7 +28,7 @@ type Seed = { seed: number; steps: Step[] }
 
 type Outcome = { code: number; result: Result }
 
-/** Of several broken guards a row each. */
+/** With several broken guards, the result has a row for each. */
 export async function runSimulated(
   options: OptionsOf<'simulated'>,
   { stopped, ...output }: Output & { stopped: AbortSignal },

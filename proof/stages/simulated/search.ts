@@ -7,17 +7,17 @@ import type { Failure, RunResult } from './scenario/result.ts'
 
 export type Found = {
   seed: number
-  /** Of the run that failed first. */
+  /** The run that failed first. */
   whole: RunResult
   steps: Step[]
-  /** Of the shrunk steps, in a fresh program. */
+  /** The run of the shrunk steps, in a fresh program. */
   shrunk: RunResult
   /** The one that was looked for, in the shrunk run; undefined: it does not fail in that way there. */
   failure: Failure | undefined
   trials: number
   /** There were more trials to make: fewer steps may do. */
   isAtLimit: boolean
-  /** Of trials that could not be carried out, and showed nothing. */
+  /** Errors of trials that could not be carried out, and showed nothing. */
   harnessErrors: string[]
 }
 

@@ -143,7 +143,7 @@ export const budgetCommands: Command[] = [
     },
     examples: [
       { line: 'budgets list', description: 'all budgets' },
-      { line: 'budgets list --customer acme', description: 'of one customer' },
+      { line: 'budgets list --customer acme', description: 'the budgets of one customer' },
     ],
     changesData: false,
     async run(call) {

@@ -68,9 +68,12 @@ export const receiptCommands: Command[] = [
       to: entryOption('the number of the last entry'),
     },
     examples: [
-      { line: `receipt ${sampleId} > receipt.json`, description: 'of an order' },
-      { line: 'receipt --customer acme --reference analysis-1 > receipt.json', description: 'of a spend' },
-      { line: 'receipt --customer acme --from 1 --to 2 > receipt.json', description: 'of the first two entries' },
+      { line: `receipt ${sampleId} > receipt.json`, description: 'the receipt of an order' },
+      { line: 'receipt --customer acme --reference analysis-1 > receipt.json', description: 'the receipt of a spend' },
+      {
+        line: 'receipt --customer acme --from 1 --to 2 > receipt.json',
+        description: 'the receipt of the first two entries',
+      },
     ],
     failsWhen: 'an entry is not in the log yet',
     writes: 'JSON',

@@ -203,7 +203,7 @@ test('a command warns on stderr when the running service uses other data, and no
   const note = join(directory, `${service.pid}.json`)
   assert.equal(fs.statSync(note).mode & 0o777, 0o600)
   assert.equal(fs.readFileSync(note, 'utf8').includes(sharedDatabase?.connection.password ?? ''), false)
-  // Of a process that is gone, and of one whose id another process has got.
+  // Notes of a process that is gone, and of one whose id another process has got.
   const gone = join(directory, '4194305.json')
   fs.writeFileSync(gone, fs.readFileSync(note))
   const reused = join(directory, `${process.pid}.json`)

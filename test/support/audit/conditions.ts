@@ -433,7 +433,7 @@ const madeLater = `adjustments where approved_by is not null: created_at = creat
 const endedAbout = (about: string) =>
   `update operator_actions set about = '${about}' where step = 'ENDED' and action_id in (
      select action_id from operator_actions where command = 'discrepancies accept')`
-/** Of a part of 5,000 won that took three credits, two less than they stand for, by kim, who is charged for it. */
+/** A part of 5,000 won that took three credits, two less than they stand for, by kim, who is charged for it. */
 const partBy = (name: string, charge: number, day = 0) => `PART of parted: credits_held = 3;
   action discrepancies accept: (actor, arguments) = ('Kim as root', '{--credits,3}');
   insert into adjustment_days (actor, day, credits, charges)

@@ -33,7 +33,6 @@ const varying: [RegExp, string][] = [
   [/ord_[0-9A-Z]{36}/g, '(order)'],
   [/\b(ord|pay)_[0-9A-Z]+…?|\bpay_…/g, '($1)'],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '(id)'],
-  // Of a card payment.
   [/^\d{8}$/gm, '(approval number)'],
   [/(127\.0\.0\.1|localhost):\d+/g, '$1:(port)'],
   [/\d{4}-\d\d-\d\d(T[\d:.]+Z)?/g, '(time)'],

@@ -18,7 +18,7 @@ function hasKoreanFont(data: { XDG_DATA_HOME?: string }): boolean {
   return status === 0 && stdout.trim() !== ''
 }
 
-/** Of the environment in which a Korean font is found. */
+/** The environment in which a Korean font is found. */
 function withKoreanFont(install: boolean): { XDG_DATA_HOME?: string } {
   if (hasKoreanFont({})) return {}
   const share = join(cache, 'share')

@@ -19,7 +19,7 @@ export const templateName = 'credits_template'
 
 export type TestServer = {
   owner: ServerConnection
-  /** Of a cluster, whose coordinator is the server of the owner. */
+  /** The workers of a cluster, whose coordinator is the server of the owner. */
   workers?: ServerConnection[]
   serving: Pick<ServerConnection, 'user' | 'password'>
 }
@@ -45,7 +45,7 @@ export function testServers(): ServerConnection[] {
 }
 
 export type TestDatabase = Places & {
-  /** Of the service role. */
+  /** The connection of the service role. */
   connection: ServerConnection
   pool: pg.Pool
   /** Runs one statement as the owner, for data that no endpoint returns. */

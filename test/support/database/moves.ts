@@ -4,7 +4,7 @@ import type { OwnTestDatabase, TestDatabase } from './database.ts'
 
 type Placement = { shard: number; host: string; port: number }
 
-/** Of each group: the shard of the accounts, with which the others move. */
+/** The shard of each group's accounts, with which the others move. */
 export function placements(database: TestDatabase): Promise<Placement[]> {
   return database.query<Placement>(
     `select s.shardid as shard, n.nodename as host, n.nodeport as port

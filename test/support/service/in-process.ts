@@ -33,7 +33,7 @@ export async function startInProcess(t: Cleaner, dataDir: string, settings: Envi
   return {
     ...service,
     sandboxUrl: service.sandboxUrl ?? '',
-    /** Of the first start, otherwise empty. */
+    /** The key of the first start, otherwise empty. */
     demoKey: service.demoKey?.apiKey ?? '',
     lines,
     environment,

@@ -18,7 +18,7 @@ export type TestAcceptance = {
   limits?: AdjustmentLimits
 }
 
-/** Of the discrepancy that a review finds; of none where there is nothing to accept. */
+/** Without `discrepancyId` it is the discrepancy that a review finds; an unknown id where there is nothing to accept. */
 export async function acceptPartOf(
   payments: PaymentContext,
   key: OrderKey,

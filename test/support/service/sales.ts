@@ -18,7 +18,7 @@ import { secretKey, startTestSandbox, testPeppers, testSettings } from './servic
 export type Service = { publicUrl: string; internalUrl: string }
 export type Sales = Awaited<ReturnType<typeof startSales>>
 
-/** Of the coordinator. */
+/** Connections to the coordinator. */
 type Places = { owner: ServerConnection; serving: ServerConnection }
 
 export async function startSales(t: Cleaner, { owner, serving }: Places, moreSettings: Record<string, string> = {}) {

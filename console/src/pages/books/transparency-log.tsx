@@ -15,7 +15,7 @@ import { PublishedCheckpoints } from './published-checkpoints.tsx'
 
 /** Shows how the worker adds entries. */
 const refetchMs = 15_000
-/** Of the internal listener itself: the log has no personal data and needs no session. */
+/** Served by the internal listener itself: the log has no personal data and needs no session. */
 const checkpointPath = '/log/checkpoint'
 
 export function TransparencyLog() {

@@ -70,7 +70,7 @@ export function Statement({ customerId }: { customerId: string }) {
 /** The most that one receipt has: of a longer list the newest. */
 const receiptEntriesAtMost = 500
 
-/** Of everything between the oldest and the newest entry on the page: a receipt has no gaps. */
+/** Covers everything between the oldest and the newest entry on the page: a receipt has no gaps. */
 function ReceiptOfRows({ customerId, rows }: { customerId: string; rows: Entry[] }) {
   const { statement: words } = useWords().customers
   const { number } = useFormats()

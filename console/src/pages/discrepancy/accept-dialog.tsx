@@ -127,7 +127,7 @@ type PreviewProps = {
   typed: string
   /** Null: not a number. */
   credits: number | null
-  /** Of the last try. */
+  /** Why the last try failed. */
   error: ApiError | null
   reason: string
   onTyped(text: string): void

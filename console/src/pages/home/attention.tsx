@@ -26,7 +26,7 @@ type Item = {
   needsAttention: boolean
   badge: ReactNode
   text: ReactNode
-  /** Of the line. */
+  /** Its text in that line. */
   quiet: string
   href: string
 }

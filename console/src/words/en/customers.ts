@@ -86,7 +86,7 @@ export const customers = {
     spanWrong: 'The start date is after the end date.',
     opening: 'Opening balance',
     closing: 'Closing balance',
-    /** Of the entries that are shown. */
+    /** The receipt for the entries that are shown. */
     receipt: (from: string, to: string) => `Verifiable receipt, entries ${from} to ${to}`,
     columns: { time: 'Time', kind: 'Type', cause: 'Reference', change: 'Change', held: 'Held', balance: 'Balance' },
     heldAfter: (held: string) => `${held} held`,

@@ -35,7 +35,6 @@ export const discrepancy = {
     creditsWrong: 'Enter a whole number of credits, or 0.',
     tooMany: (most: string) =>
       `At most ${most}: what all that was returned stands for and the bonus of the order, as far as they are unused and not deducted yet.`,
-    /** Of the credits that the amount stands for. */
     fewer: (count: string, used: string, perDay: string) =>
       `${creditsOf(count)} fewer than the amount stands for. This counts in your daily limit of adjustments: ${used} of ${perDay} used today.`,
     more: (count: string, used: string, perDay: string) =>

@@ -10,7 +10,7 @@ const operationNames = {
   PART: 'Accepted partial cancellation',
 }
 const operationStates = { OPEN: 'In progress', APPROVED: 'Approved', REJECTED: 'Declined', EXPIRED: 'Expired' }
-/** Of the gateway. */
+/** Statuses of a payment at the gateway. */
 const paymentStatuses = {
   READY: 'Payment window open',
   IN_PROGRESS: 'Authenticated, not captured',

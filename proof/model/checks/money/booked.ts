@@ -9,7 +9,7 @@ export type BookedUse = {
   reference: string
   kind: 'SPEND' | 'HOLD' | 'CAPTURE' | 'REVERSAL'
   credits: number
-  /** Of a hold of at most that many credits. */
+  /** The limit of a hold of at most that many credits; null otherwise. */
   requested: number | null
   /** Available after it, as in the answer. */
   balance: number
@@ -58,7 +58,7 @@ export type BookedHold = {
     heldDelta: number
     balance: number
     serviceId: string | null
-    /** Of the part that took the last credits. */
+    /** The reference of the part that took the last credits. */
     reference: string | null
   } | null
   /** How much too early it expired. */
@@ -140,7 +140,7 @@ export async function readCourses(books: Books): Promise<Map<string, Step[]>> {
 /** A change of what a customer has used, or of what of that was paid back in money. */
 export type UsedStep = {
   at: number
-  /** Of the spend or the hold; null: of a full refund. */
+  /** The reference of the spend or the hold; null for a full refund. */
   reference: string | null
   /** When the use or the refund began. */
   begunAt: number
@@ -211,7 +211,7 @@ export type UsageEntry = {
   /** Negative when it was given back. */
   credits: number
   at: number
-  /** Of the spend or hold, or of the capture of another service's hold. */
+  /** When the spend or hold, or the capture of another service's hold, took them. */
   takenAt: number
   isOfAnother: boolean
 }

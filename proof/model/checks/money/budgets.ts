@@ -144,7 +144,7 @@ export function refusedByBudget(
     return `was refused by ${JSON.stringify(limit)}, which is no limit for it`
   }
   if (!(limit.left < enough)) return `was refused with ${limit.left} left, ${enough} requested`
-  // Of all customers together the order of the entries is not that in which they were counted.
+  // Entries of all customers together are not in the order in which they were counted.
   if (budget.customerId === allCustomers) return null
   const ofPeriod = usageOf(evidence, budget).get(subjectOf(budget, value, Date.parse(limit.renewsAt) - 1)) ?? []
   const steps = [{ used: 0, at: Number.NEGATIVE_INFINITY }, ...ofPeriod]

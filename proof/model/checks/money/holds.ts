@@ -65,7 +65,7 @@ export function answeredWithoutAccess({ outcome }: HoldCall): string | null {
   return outcome.kind === 'fail' && outcome.code !== 'NOT000' ? `was refused with ${outcome.code}` : null
 }
 
-/** Of a capture of what another service holds, by the budgets of the one that captures. `wanted` is null for all. */
+/** Checks a refused capture of another service's hold by the budgets of the one that captures. `wanted` is null for all. */
 export function refusedForBudget(
   evidence: Evidence,
   hold: BookedHold,

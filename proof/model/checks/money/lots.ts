@@ -61,13 +61,13 @@ function shownLot({ orderId, used, held, unused, takenBack }: Lot): string {
 
 type Moved = Entry & {
   operationId: string | null
-  /** Of the operation, when the entry begins or ends one. */
+  /** The credits that the operation takes, when the entry begins or ends one. */
   taken: number
   operationKind: string | null
   isPart: boolean
 }
 
-/** Of an order of which nothing is used the unused part is the whole price. A part that a person accepted takes what was agreed. */
+/** The unused part of an unused order is its whole price. A part that a person accepted takes what was agreed. */
 export async function creditsTakenTwice({ books }: Pick<World, 'books'>): Promise<string[]> {
   const entries = await books.query<Moved & { customerId: string }>(
     `select e.customer_id as "customerId", e.entry_number::float8 as "entryNumber", e.kind, e.delta::float8 as delta,

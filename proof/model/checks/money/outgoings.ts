@@ -78,7 +78,7 @@ function endOfSpend({ credits }: Pick<BookedUse, 'credits'>): End {
   return { afterEnd: credits, ended: { fromMs: never, certainMs: never }, finally: credits }
 }
 
-/** Of holds that last as long as the service decides: whether such a hold expires that close to a moment is left to the books. */
+/** This close to its expiry, the books say whether a hold without a requested duration has expired. */
 const aroundExpiryMs = 60_000
 
 /** By the acknowledged request, or else by expiry. */

@@ -6,7 +6,7 @@ import { audit, type Violation } from '../../../../src/payments/audit/audit.ts'
 import type { Books } from '../../../world/postgres.ts'
 
 const intervalMs = 2_000
-/** Of the ledger entries, in each snapshot of a campaign. */
+/** The percentage of ledger entries in each snapshot of a campaign. */
 const sampledPercent = 5
 const keptViolations = 20
 
@@ -76,11 +76,11 @@ export const appendOnlyCheck = 'I-15 no ledger entry has changed since it was fi
 
 export type EntryDigest = { entry: string; digest: string }
 
-/** Of every ledger entry. */
+/** The digest of every ledger entry. */
 export const entryDigestsText = `
   select customer_id || '/' || entry_number as entry, md5(e::text) as digest from ledger_entries e`
 
-/** Of some percent of them, and of at most so many: the watch of a campaign reads them every two seconds. */
+/** The digests of some percent of them, 300 at most: the watch of a campaign reads them every two seconds. */
 const sampledText = (percent: number) => `${entryDigestsText} tablesample bernoulli (${percent}) limit 300`
 
 export type Watch = ReturnType<typeof startWatch>

@@ -75,7 +75,7 @@ const inputs: Record<Kind, (random: Random, listener: ListenerName, mark: string
     const victim = toBytes(
       random.chance(0.7) ? rightRequest(random, listener, mark).message : generatedRequest(random, listener, mark),
     )
-    // Of any listener, so that requests for another one are spliced in too.
+    // For any listener, so that requests for another one are spliced in too.
     const other = toBytes(rightRequest(random, random.pick(listenerNames), `${mark}-o`).message)
     const { bytes, names } = mutate(victim, random, other)
     const after = rightOnes(random, listener, `${mark}-a`, random.chance(0.2) ? 1 : 0)

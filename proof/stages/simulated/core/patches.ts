@@ -34,7 +34,7 @@ function patchTime(): void {
 
 type Bytes = (count: number) => Buffer
 
-/** Of the process in which it is called; undefined outside of one. */
+/** The random bytes of the process in which it is called; undefined outside of one. */
 const ownBytes = (): Bytes | undefined => currentLife()?.process.draws.bytes
 
 function uuidOf(bytes: Bytes): string {

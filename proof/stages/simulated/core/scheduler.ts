@@ -138,7 +138,7 @@ export function createScheduler({ onLine }: { onLine?: ((line: string) => void) 
     afterEvent: (work: () => void) => void afterEvents.push(work),
     run,
     fail,
-    /** Of the history so far. */
+    /** The digest of the history so far. */
     digest: () => hash.copy().digest('hex'),
     /** Events that waited for a paused process run now, in their order. */
     release(events: Event[]): void {

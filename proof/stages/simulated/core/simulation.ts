@@ -24,7 +24,7 @@ export type Simulation = Awaited<ReturnType<typeof createSimulation>>
  * late, by up to `factor` times their delay and at most `mostMs`. Otherwise the polls of idle workers are nearly all events.
  */
 const idle = { afterMs: 3_000, fromMs: 100, factor: 200, mostMs: 120_000 }
-/** Of starved processes. */
+/** Timers of a starved process are late from this delay on. */
 const starvedFromMs = 100
 /** As long as Node's timers are late on a machine with little to do. */
 const timerLatenessUs = 1_000

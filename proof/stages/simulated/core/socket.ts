@@ -25,7 +25,7 @@ export class SimulatedSocket extends Duplex {
   readonly localAddress = '127.0.0.1'
   remotePort = 0
   localPort = 0
-  /** Of its connection. */
+  /** The number of its connection. */
   number = 0
   bytesRead = 0
   bytesWritten = 0

@@ -89,7 +89,7 @@ const functions = [
     (name) => `create or replace function pg_catalog.${name}() returns timestamptz language sql stable as ${time}`,
   ),
   `create or replace function pg_catalog.clock_timestamp() returns timestamptz language sql volatile as ${time}`,
-  // Of a simulated connection: the number of the connection.
+  // The number of the simulated connection.
   `create or replace function pg_catalog.pg_backend_pid() returns int language sql stable
      as $$select current_setting('simulation.session')::int$$`,
   `create or replace function pg_catalog.random() returns float8 language sql volatile

@@ -4,7 +4,7 @@ import { createRandom } from '../../../../harness/random.ts'
 import { anyScene, opening } from './scenes.ts'
 import { quietMoment, type Step } from './steps.ts'
 
-/** Of a short run, and of one of more than a few hours. */
+/** Episodes of a short run, and of one of more than a few hours. */
 const [shortEpisodeMs, longEpisodeMs] = [600_000, 3_600_000]
 const shortHours = 3
 const scenesPerBurst = { least: 3, most: 7 }

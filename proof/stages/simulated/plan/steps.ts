@@ -46,7 +46,7 @@ export function episodesOf(steps: Step[]): Episode[] {
   return episodes
 }
 
-/** Of a file that was written by `writeSteps`. */
+/** Reads the text of a file that `writeSteps` has written. */
 export function readSteps(text: string): Step[] {
   const steps = JSON.parse(text) as Step[]
   const isStep = ({ atMs, actor, what, seed }: Step) =>

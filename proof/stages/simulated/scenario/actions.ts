@@ -138,7 +138,7 @@ function ofPlatform(what: string): Action | undefined {
   return row && ((stage, random) => row.act({ ...stage, ...stage.outside, random }))
 }
 
-/** Of a customer who has another one. What is spent meanwhile is of this order, unless the other was confirmed before it. */
+/** Its customer has another order. What is spent meanwhile is of this one, unless the other was confirmed before it. */
 async function refundOldestOrder(stage: Stage): Promise<void> {
   const { shop, outside } = stage
   const refunded = new Set(outside.reversals.map(({ orderId }) => orderId))
@@ -149,7 +149,7 @@ async function refundOldestOrder(stage: Stage): Promise<void> {
   if (oldest) await refundUnusedPartOf({ ...stage, ...outside }, oldest)
 }
 
-/** Of a customer, with the right payment. */
+/** The last confirm by a customer with the right payment. */
 function lastConfirm({ world }: Stage): Line | undefined {
   return world.lines.findLast(({ type, op, as }) => type === 'invoke' && op === 'confirm' && as === 'right')
 }

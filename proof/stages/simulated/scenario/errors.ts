@@ -10,7 +10,7 @@ const noted = 'note'
 export function watchErrors(onLine: (line: string) => void = () => undefined) {
   const processes = new Map<unknown, string | undefined>()
   let owner = ''
-  // Of a promise or a callback: the process in which it was made, although the event may be another's.
+  // For a promise or a callback: the process in which it was made, although the event may be another's.
   const remember = (error: unknown) => void (processes.has(error) || processes.set(error, currentLife()?.name))
   process.on('uncaughtException', remember)
   process.on('unhandledRejection', remember)
@@ -21,7 +21,7 @@ export function watchErrors(onLine: (line: string) => void = () => undefined) {
       if (name !== noted) owner = name
       onLine(line)
     },
-    /** Of an error that ended the run: where nothing else is known, the process whose event threw it. */
+    /** The process of an error that ended the run: where nothing else is known, the one whose event threw it. */
     processOf(error: unknown): { name: string; isOfProduct: boolean } {
       const name = (processes.has(error) ? processes.get(error) : owner) ?? 'the harness'
       return { name, isOfProduct: products.includes(name) }

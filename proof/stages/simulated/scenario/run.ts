@@ -33,9 +33,9 @@ const shortHoldsMs = 15_000
 type Played = {
   failures: Failure[]
   startedSteps: number
-  /** Of steps that have not ended. */
+  /** Steps that have not ended. */
   underWay: Set<string>
-  /** Of steps that could not be done. */
+  /** Errors of steps that could not be done. */
   stepErrors: string[]
 }
 

@@ -26,7 +26,7 @@ export type Stage = {
   siblings: Siblings
   gatewayFaults: GatewayFaults
   outside: OutsideRecords
-  /** Of the operators. */
+  /** Customers whose keys an operator is changing. */
   locked: Set<Customer>
   wrong: string[]
   /** Processes that did not end as they must. */

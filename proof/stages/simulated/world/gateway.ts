@@ -22,7 +22,7 @@ export function createSimulatedGateway(simulation: Simulation, settings: Gateway
     journalFile: join(directory, journalName),
     ...createControls(url),
     async start() {
-      // Of the life that was killed: its process is this one, which lives.
+      // The lock of the life that was killed: its process is this one, which lives.
       const lock = join(directory, lockName)
       if (existsSync(lock)) rmSync(lock)
       await process.run(() => startSandbox(options), 'starts')

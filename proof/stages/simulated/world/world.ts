@@ -28,7 +28,7 @@ export type SimulatedWorld = World & {
   /** Reads the books between two events, for the rules of the audit. */
   outside: Database
   lines: Line[]
-  /** Of all texts, at one moment. */
+  /** The rows of all texts, at one moment. */
   readAll(texts: string[]): Promise<object[][]>
 }
 

@@ -33,7 +33,7 @@ function storedWrong({ notListed = 0, listedDifferently = 0 }: Result): number {
   return notListed + listedDifferently
 }
 
-/** Of each direction: equal nets can hide two differences. */
+/** Compares each direction: equal nets can hide two differences. */
 export function hasEqualTotals(result: Result): boolean {
   const { captured, cancelled, bookedCaptured, bookedCancelled, missingCaptured = 0, missingCancelled = 0 } = result
   const isEqual = captured === bookedCaptured && cancelled === bookedCancelled

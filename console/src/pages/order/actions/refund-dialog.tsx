@@ -29,7 +29,7 @@ type Plan = {
   back: number | null
   taken: number
   kept: number
-  /** Of the unused part. */
+  /** Only for a refund of the unused part. */
   quoted?: { amount: number; credits: number }
 }
 
@@ -166,7 +166,7 @@ function RefundSteps({
 type PreviewProps = {
   quote: Quote
   plan: Plan
-  /** Of the last try. */
+  /** Why the last try failed. */
   error: ApiError | null
   reason: string
   onExtent(extent: Extent): void

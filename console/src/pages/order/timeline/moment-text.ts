@@ -39,7 +39,7 @@ const toneOfEnd: Record<string, Tone> = { APPROVED: 'good', REJECTED: 'bad', EXP
 /** The code of a refund, or of a part, that was made at the gateway and not by this service. */
 const cancelledAtGateway: typeof Code = 'CANCELLED_AT_GATEWAY'
 
-/** Of an operation; the service's own reasons are translated. */
+/** The reason of an operation; the service's own reasons are translated. */
 function reasonOf({ reason, reasons }: Words['timeline'], detail: Input['detail']): string {
   const given = textOf(detail.reason)
   return given && reason(labelOf(reasons, given))

@@ -30,7 +30,7 @@ export function createNetwork({ scheduler, seed, onActivity, onEffect }: Parts) 
     failed: () => undefined,
   }
 
-  /** Of the next connection between them. */
+  /** The target of the next connection between them. */
   function newTarget(from: string, to: string): Target {
     const pair = `${from} ${to}`
     const number = (attempts.get(pair) ?? 0) + 1
