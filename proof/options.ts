@@ -84,7 +84,7 @@ const stages = {
     options: {
       /** The first one. */
       seed,
-      /** So many, one after the other, until one fails. */
+      /** How many run, one after the other, until one fails. */
       seeds: wholeNumber('COUNT', { least: 1, most: 100_000 }, '1'),
       /** Instead of their number: as long as there is time left, another one begins. */
       minutes: optional(minutes(0.1, '')),

@@ -55,7 +55,7 @@ async function entryAt(client: pg.ClientBase, leaf: number): Promise<Entry> {
   return entry
 }
 
-/** After so many entries on which an attack was not possible, another attack is drawn. */
+/** After this many entries on which an attack was not possible, another attack is drawn. */
 const drawsOfAttack = 100
 const mostDraws = 5_000
 

@@ -197,7 +197,7 @@ const insertMovements = `
 /** `onStep` is called after each step; every order of a number that `busiest` divides is of one customer. */
 export type GenerateOptions = { onStep?: (step: string) => void; busiest?: number }
 
-/** A little less than there are: so many orders have at least the entries that are wanted. */
+/** A little less than there are: a number of orders computed with it has at least the wanted entries. */
 export const entriesPerOrder = 3.9
 
 /** With indexes and keys built afterwards, foreign keys checked. */

@@ -1,6 +1,6 @@
 // What a request costs each server of a cluster, beside one PostgreSQL: the same load on customers of one group, which are on
-// one worker, and on customers of all groups. A processor time is the same on a machine that is too small for so many servers;
-// a throughput is not.
+// one worker, and on customers of all groups. A processor time is the same on a machine that is too small for that many
+// servers; a throughput is not.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuSecondsOf } from '../../harness/process-usage.ts'
 import type { WorkloadName } from '../load/workloads.ts'

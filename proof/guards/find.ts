@@ -10,14 +10,14 @@ import { guards } from './guards.ts'
 
 export type FindOptions = {
   seed: number
-  /** At most so many for each guard. */
+  /** The most for each guard. */
   seeds: number
   hours: number
   names: string[]
   json: string | undefined
   /** What failed is not shrunk. */
   noShrink: boolean
-  /** At most so many for each guard. */
+  /** The most for each guard. */
   trials?: number
   print(line: string): void
 }

@@ -127,8 +127,8 @@ export function judge(checks: Check[], missing: string[]): CampaignResult['verdi
 const enoughSeeds = 20
 
 /**
- * From so many episodes on each effect has to be there: with these numbers the rarest is to be expected ten times. Of those of the
- * gateway one of many is drawn, and it waits for a call to which it applies.
+ * From this many episodes on each effect has to be there: with these numbers the rarest is to be expected ten times. Of those
+ * of the gateway one of many is drawn, and it waits for a call to which it applies.
  */
 const enoughEpisodes = (effect: string) => (effectsAtGateway.includes(effect) ? 2_000 : 400)
 

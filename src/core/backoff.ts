@@ -5,7 +5,7 @@ export type Backoff = {
   /** Before the first retry. */
   firstMs: number
   longestMs: number
-  /** Each pause is so many times as long as the one before. */
+  /** Each pause is this many times as long as the one before. */
   factor?: number
   /** A pause is longer or shorter by up to this share of it. */
   jitter?: number

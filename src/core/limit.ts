@@ -1,5 +1,5 @@
-// The ways in which one process limits work: a semaphore (so many at once), a queue (so many at once, the others wait in
-// order, in one kind of queue for a limited time), token buckets (so many a second for each key) and a pacer (starts at even
+// The ways in which one process limits work: a semaphore (a number at once), a queue (a number at once, the others wait in
+// order, in one kind of queue for a limited time), token buckets (a number a second for each key) and a pacer (starts at even
 // distances). They only count and wait; the caller decides whether a full one means a refusal, a delay or a smaller claim. What
 // is kept in memory is bounded.
 import { sleep } from './clock.ts'
@@ -126,7 +126,7 @@ export function createTimedQueue(atOnce: number, mostWaiting: number, longestWai
 
 export type TokenBucketOptions = {
   perSecond: number
-  /** The size of a full bucket: so many at once after a pause. */
+  /** The size of a full bucket: how many may start at once after a pause. */
   burst: number
   now?: () => number
 }

@@ -4,7 +4,7 @@
 export type WaitingLine<Input> = {
   readonly size: number
   add(input: Input): void
-  /** Removes and returns the longest waiting inputs, at most so many. */
+  /** Removes and returns the longest waiting inputs, at most `most`. */
   take(most: number): Input[]
 }
 

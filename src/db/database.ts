@@ -206,7 +206,7 @@ export function isRestrictViolation(error: unknown): boolean {
 /** No disk space, memory or connections, or a read-only server: writes fail first. */
 const refusedWrite = /^(53...|25006)$/
 
-/** How often and for how long a statement is repeated while the server is away. */
+/** How often and for how long a statement is repeated while the server is unavailable. */
 export type Patience = {
   retries: number
   /** From the beginning of the statement; of one without a time limit, from its first failure. */

@@ -22,7 +22,7 @@ const turns = new WeakMap<Database, number>()
 
 /**
  * Up to a limit of rows, from one swept group after the other, each time beginning with another one. A group whose server is
- * away does not keep the others from being served: its failure is thrown only if there is nothing else.
+ * unavailable does not keep the others from being served: its failure is thrown only if there is nothing else.
  */
 export async function takeFromGroups<Row>(
   database: Database,

@@ -81,7 +81,7 @@ export function waitLine(reason: string, waitMs: number): string {
   return `${reason}. Waiting for up to ${Math.round(waitMs / 1_000)} s.`
 }
 
-/** The connection was lost, or not made in time. A server that refuses a statement is not away: its migration is not repeated. */
+/** The connection was lost, or not made in time. A server that refuses a statement is available: nothing is repeated. */
 function isLost(error: unknown): boolean {
   const kind = failureKind(error)
   return kind === 'away' || (kind === 'busy' && !('code' in (error as object)))

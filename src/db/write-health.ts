@@ -1,8 +1,8 @@
 // Whether the server accepts and keeps writes, for readiness. Reads still work while the disk is full, so a refused write is
 // remembered until a probe shows that there is room again. Whether the server is read-only, has its standbys and confirms a
 // commit is queried each time: a primary that has lost its standbys, or its manager, answers all reads. On a cluster this is
-// about the coordinator. A worker that is away acknowledges nothing, and the customers of the others can be served; one that
-// would acknowledge what can be lost, or fails every statement, makes the service not ready.
+// about the coordinator. A worker that is unavailable acknowledges nothing, and the customers of the others can be served; one
+// that would acknowledge what can be lost, or fails every statement, makes the service not ready.
 import { deadlineIn, within } from '../core/clock.ts'
 import { NoStandby, type Standbys } from './connect.ts'
 import { confirmCommits, type Database, statement } from './database.ts'

@@ -7,7 +7,7 @@ import { setImmediate as nextIteration } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { deadlineIn, sleep } from '../core/clock.ts'
 
-/** Pipelined requests that wait for the one before them; no client sends so many before it reads an answer. */
+/** Pipelined requests that wait for the one before them; no client sends that many before it reads an answer. */
 const maxWaiting = 128
 
 /** During a stop, for connections that never send anything: Node would wait for them. */

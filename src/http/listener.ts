@@ -53,7 +53,7 @@ export type TransportLimits = {
   /** How long the head of a request may take, and how long the whole request may take to arrive. */
   headMs: number
   requestMs: number
-  /** After so many the connection is closed, so that clients spread over new instances. */
+  /** After this many the connection is closed, so that clients spread over new instances. */
   requestsPerConnection: number
 }
 
@@ -126,7 +126,7 @@ export function buildListener(options: ListenerOptions): Listener {
     } else if (connections.wait(socket)) {
       before.raw.once('finish', () => startAfterPrevious(request, reply, done))
     } else {
-      // No client sends so many before it reads an answer: the waiting ones are served, the rest stays unread.
+      // No client sends that many before it reads an answer: the waiting ones are served, the rest stays unread.
       ending.add(socket)
       socket.pause()
       before.raw.once('finish', () => endSoon(socket))

@@ -59,7 +59,7 @@ export type NewOrder = {
   amount: number
   credits: number
   idempotencyKey: string | null
-  /** At most so many PENDING orders for this customer; 0: no limit. */
+  /** The most PENDING orders of this customer; 0: no limit. */
   maxPending: number
 }
 

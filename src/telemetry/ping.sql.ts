@@ -11,7 +11,7 @@ const pingStatement = statement.global(
 /** `standbys`: that are connected where commits wait for one; on a cluster, of the server that has the fewest. */
 export type Ping = { standbys: number }
 
-/** A worker that is away has no number of standbys, and the others are served. */
+/** A worker that is unavailable has no number of standbys, and the others are served. */
 export async function pingDatabase(database: Database, workers: Database[] = []): Promise<Ping> {
   const ping = async (server: Database) => (await server.run<Ping>(pingStatement))[0]?.standbys ?? 0
   const [standbys, ...ofWorkers] = await Promise.all([

@@ -34,7 +34,7 @@ const stillAppendingMs = 8_000
 const sweepMs = 300_000
 /** Entries of a batch: about a third of a second of the database, and all that a busy ledger gains between two batches. */
 const batchEntries = 30_000
-/** After so many the ledger is busy, and the next batch comes later: entries of a customer share a run, which costs most. */
+/** After this many the ledger is busy, and the next batch comes later: entries of a customer share a run, which costs most. */
 const busyEntries = 500
 const restOfBusyMs = 3_500
 
@@ -125,7 +125,7 @@ export function createAppendToLog(database: Database, signer: LogSigner, options
 
 type Reader = (marks: LogMarks, limit: number) => Promise<GroupBatch>
 
-/** A group whose server is away delays no other: its failure is thrown when the others are appended. */
+/** A group whose server is unavailable delays no other: its failure is thrown when the others are appended. */
 async function readAll(
   readers: Reader[],
   marks: LogMarks,

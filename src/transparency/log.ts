@@ -156,7 +156,7 @@ export async function rootAtSize(database: Database, size: number): Promise<Buff
   }
 }
 
-/** A tile: all 256 hashes, or the first `width` of them; null: the log does not have so many there. */
+/** A tile: all 256 hashes, or the first `width` of them; null: the log does not have that many there. */
 export async function readTile(
   database: Database,
   level: number,

@@ -1,4 +1,4 @@
-// A map of at most so many values: the one that was used longest ago is forgotten first.
+// A map of a limited size: the value that was used longest ago is forgotten first.
 
 export type Recent<Value> = {
   get(key: string): Value | undefined

@@ -61,7 +61,7 @@ async function orderInEachGroup({ publicUrl }: { publicUrl: string }): Promise<(
 
 const listText = 'select from sweeping_processes where lease_until > now()'
 
-/** Until so many processes have a lease, and each has claimed it when all the others had one. */
+/** Waits until this many processes have a lease, and each has claimed it when all the others had one. */
 async function untilShared(processes: number): Promise<void> {
   const isReached = async (text: string, values?: unknown[]) =>
     (await database.query(text, values)).length === processes

@@ -271,7 +271,7 @@ test('cancels with new keys are read page by page, newest first', async () => {
   assert.deepEqual(listed.slice(0, 3), orders.map(({ orderId }) => orderId).reverse())
 })
 
-test('no cancel is left out where the page that reads so many ends and the next one begins', async () => {
+test('no cancel is left out between one page and the next', async () => {
   const customer = await service.newCustomer()
   for (const { paymentKey } of [await customer.confirmedOrder(), await customer.confirmedOrder()]) {
     assertSuccess(await customer.cancel(paymentKey, 'one of two'), 200)

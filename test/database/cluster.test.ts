@@ -125,7 +125,7 @@ test('a statement about customers of several groups is split, and the rows of al
   assert.deepEqual(await one.run(about('customers'), [[]]), [])
 })
 
-/** Each has so many rows; of a group that is away there is no answer. */
+/** Groups with this many rows each; one that is unavailable does not answer. */
 function groupsWith(...rows: (number | 'away' | 'wrong')[]): Database {
   const failures = {
     away: Object.assign(refuse('SVC001'), { cause: new Error('connect ECONNREFUSED') }),

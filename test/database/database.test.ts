@@ -166,7 +166,7 @@ test('a command repeats a statement for its whole patience, however long the sta
   t.mock.method(performance, 'now', () => nowMs)
   const minuteMs = 60_000
   const patience = { retries: Number.POSITIVE_INFINITY, limitMs: minuteMs, waitsForConnections: true }
-  /** Each query but the last loses its connection after so many minutes. */
+  /** Each query but the last loses its connection after its number of minutes. */
   const run = (...minutes: number[]) => {
     const query = async () => {
       const lasts = minutes.shift()

@@ -54,7 +54,7 @@ async function startHoldingListener(t: TestContext) {
     waiting,
     open,
     counts,
-    /** Until so many requests of the kind wait in line. */
+    /** Waits until `count` requests of the kind are in line. */
     async inLine(work: keyof typeof placesOf, count: number): Promise<void> {
       while (counts.work.get(work)?.waiting() !== count) await sleep(1)
     },

@@ -421,7 +421,7 @@ test('after the clock of the database was set back no entry is skipped, by this 
   assert.equal(await sizeOf(), 5)
 })
 
-test('a mark is of a group among so many: a copy that is divided otherwise begins from the first entry', () => {
+test('a mark names its group and the number of groups: a copy that is divided otherwise begins from the first entry', () => {
   const marks = { [leastUuid]: 'of all customers' }
   const one = { ...database, groups: [database] }
   const two = { ...database, groups: [database, database] }

@@ -26,7 +26,7 @@ import { naivePath, naiveProof, naiveRoot } from '../support/transparency.ts'
 
 const keyOf = ({ level, tile }: TileId) => `${level}/${tile}`
 
-/** A tree that grows by so many leaves at a time. */
+/** A tree that grows by one of `steps` leaves at a time. */
 function growBy(steps: number[], leaves: Buffer[]) {
   const tiles = new Map<string, Buffer>()
   const roots = new Map<number, Buffer>([[0, emptyRoot]])

@@ -14,7 +14,7 @@ import { type Watch, watchService } from './watch.ts'
 import { type FuzzedWorld, startFuzzedWorld } from './world.ts'
 
 export type RunOptions = Omit<OptionsOf<'bytes'>, 'json' | 'record'> & {
-  /** It goes on until so many were sent, also on a slow machine. */
+  /** It goes on until this many were sent, also on a slow machine. */
   leastRequests?: number
   logLine(line: string): void
   stopped: AbortSignal

@@ -1,5 +1,5 @@
 // The faults of a database cluster. Each takes its primary, or what the primary needs, and ends when the cluster is complete
-// again; one that would begin during another is skipped. The services see a database that is away for as long
+// again; one that would begin during another is skipped. The services see a database that is unavailable for as long
 // as the lease lasts, and nothing that was acknowledged may be missing afterwards.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../../harness/random.ts'

@@ -67,8 +67,8 @@ export const OrderRow = Type.Object({
 export const OrdersData = Type.Object({
   orders: Type.Array(OrderRow),
   /**
-   * All that match, with the first page. `amount`: ordered; `kept`: paid of it, less what was refunded. `among`: only so many
-   * orders, the newest, were searched; null: all of them.
+   * All that match, with the first page. `amount`: ordered; `kept`: paid of it, less what was refunded. `among`: only
+   * this many orders, the newest, were searched; null: all of them.
    */
   matched: Type.Union([Type.Object({ count: Whole, amount: Whole, kept: Whole, among: WholeOrNull }), Type.Null()]),
   nextCursor: TextOrNull,

@@ -129,7 +129,7 @@ const countTryStatement = statement.global(
 
 /**
  * Counts a sign-in as failed before the password is checked, so that concurrent tries gain nothing; a successful one is
- * uncounted. Returns zero when it may go on. Otherwise nothing is counted, and it may be tried again in so many seconds.
+ * uncounted. Returns zero when it may go on. Otherwise nothing is counted, and it returns the seconds until the next try.
  */
 export async function countSignIn(database: Database, counters: SignInCounter[]): Promise<number> {
   const [paused] = await database.run<{ waitSeconds: number }>(countTryStatement, [

@@ -38,7 +38,7 @@ export async function connectWorkers(coordinator: pg.Pool, settings: PoolSetting
     return { pool, shard }
   }
 
-  /** Once for all statements that fail at the same time. When the coordinator is away too, the next failure tries again. */
+  /** Once for all statements that fail together. When the coordinator is unavailable too, the next failure tries again. */
   let reading: Promise<void> | undefined
   function readAgain(): Promise<void> {
     reading ??= readLayout(coordinator)
@@ -82,7 +82,7 @@ export async function connectWorkers(coordinator: pg.Pool, settings: PoolSetting
   Object.assign(coordinator, { cluster, end })
 }
 
-/** The group has moved; or its server is away, or accepts no connection: a standby may have its place in pg_dist_node. */
+/** The group has moved, or its server is unavailable or accepts no connection: a standby may have its place in pg_dist_node. */
 function isElsewhere(error: unknown): boolean {
   return (error as { code?: string }).code === movedAway || !isRefusal(error)
 }

@@ -107,7 +107,7 @@ async function openSource({ coordinator, later, groups, shards, names }: Opening
   // Writes of copies that have begun are committed on every server when they release their lock.
   await later.query('begin')
   if (!(await lock(later, quotedCopies, 'share'))) return undefined
-  // Unless that server was away: then they are still prepared there.
+  // Unless that server was unavailable: then they are still prepared there.
   const inDoubt = await Promise.all([coordinator, ...groups.map(({ client }) => client)].map(isInDoubt))
   if (inDoubt.includes(true)) return undefined
   await beginSnapshot(coordinator)

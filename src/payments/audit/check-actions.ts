@@ -45,7 +45,7 @@ export const actionRules = {
 } satisfies Record<string, ActionRule>
 
 export type ActionCheckOptions = {
-  /** At most so many rows of a page. */
+  /** The most rows of a page. */
   pageRows: number
   found(broken: ActionRule, detail: object, subject: Subject): void
   /** After each page. */

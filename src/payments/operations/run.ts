@@ -62,9 +62,10 @@ export const recoveryModes = {
 export type RecoveryMode = keyof typeof recoveryModes
 
 /**
- * After so many attempts without an outcome an answer of 5xx gets a new idempotency key. Whether the gateway repeats a stored 5xx is not
- * known; if it does, the old key never succeeds. A new key cannot do it twice: it is sent after a lookup that shows nothing
- * done, a payment key is captured once, a whole cancel happens once, and a part is cancelled of an untouched payment only.
+ * After this many attempts without an outcome an answer of 5xx gets a new idempotency key. Whether the gateway repeats a stored
+ * 5xx is not known; if it does, the old key never succeeds. A new key cannot do it twice: it is sent after a lookup that shows
+ * nothing done, a payment key is captured once, a whole cancel happens once, and a part is cancelled of an untouched payment
+ * only.
  */
 const newKeyForServerErrorsFrom = 3
 

@@ -7,7 +7,7 @@ import type { Operation } from '../operations/begin.sql.ts'
 import { claimDueOperations } from '../operations/lease.sql.ts'
 import { logFieldsOf, reportIfStuck, resume } from '../operations/run.ts'
 
-/** So many gateway calls at a time from one process. */
+/** Gateway calls at a time from one process. */
 const batchSize = 32
 
 /** `more`: the batch was full, and there may be more. */

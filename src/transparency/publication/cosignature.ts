@@ -34,7 +34,7 @@ export function findCosignature(lines: string, text: string, witness: VerifierKe
 
 type CheckCosignature = (vkey: string, line: string, text: string) => boolean
 
-/** Checks each cosignature once, as long as it is among the last so many. */
+/** Checks each cosignature once, as long as it is among the last `atMost`. */
 export function rememberChecked(check: CheckCosignature, atMost: number): CheckCosignature {
   const checked = createRecent<boolean>(atMost)
   return (vkey, line, text) => {

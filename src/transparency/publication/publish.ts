@@ -1,6 +1,6 @@
-// Publishes checkpoints: at most one in a time, when the log has grown. Witnesses are asked first, without a lock and with a time
-// limit; one that is away delays nothing further and is asked again until the next checkpoint. Then the event is written, and
-// the file. A process that dies in between leaves a checkpoint that is not published: any process completes it.
+// Publishes checkpoints: at most one in a time, when the log has grown. Witnesses are asked first, without a lock and with a
+// time limit; one that is unavailable delays nothing further and is asked again until the next checkpoint. Then the event is
+// written, and the file. A process that dies in between leaves a checkpoint that is not published: any process completes it.
 import { randomBytes } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import type { Tallies } from '../../core/tallies.ts'

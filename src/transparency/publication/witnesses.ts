@@ -1,5 +1,5 @@
 // The client of C2SP tlog-witness: gives a witness a checkpoint with the proof that it continues the last one of that witness, and
-// takes its cosignature. A witness that is away, refuses or answers otherwise costs its cosignature and nothing else.
+// takes its cosignature. A witness that is unavailable, refuses or answers otherwise costs its cosignature and nothing else.
 import { signedTextOf } from '../note.ts'
 import type { VerifierKey } from '../verifier-key.ts'
 import { findCosignature, witnessKeyOf } from './cosignature.ts'

@@ -50,7 +50,7 @@ export function senderOf(listener: (attempt: number) => Pick<Spending, 'call'>):
   }
 }
 
-/** `count` calls, so many at a time. */
+/** `count` calls, `width` at a time. */
 export async function inTurns<Value>(
   count: number,
   width: number,

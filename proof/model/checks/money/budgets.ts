@@ -120,7 +120,7 @@ export type NamedLimit = {
 /** `reference` is null for a capture of a hold of another service, whose label does not count. */
 type LabelledRequest = { customer: number; sibling: number; reference: string | null }
 
-/** `enough`: with so many left it would not have been refused. */
+/** `enough`: with this many left it would not have been refused. */
 export function refusedByBudget(
   evidence: Evidence,
   call: { request: LabelledRequest; invokedAtMs: number; endedAtMs: number },

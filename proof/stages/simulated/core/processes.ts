@@ -53,9 +53,9 @@ export function runIn<Value>(life: Life | undefined, work: () => Value): Value {
 export class SimulatedProcess {
   readonly name: string
   readonly world: World
-  /** Its wall clock is ahead of the true time by so much. */
+  /** Its wall clock is ahead of the true time by this much. */
   skewMs = 0
-  /** Its timers of 100 ms and more fire late, by up to so many times their delay. */
+  /** Its timers of 100 ms and more fire late, by up to this many times their delay. */
   starvation = 0
   /** Its timers are on time while nothing else happens: for programs that stand for people and for customers. */
   isPunctual = false

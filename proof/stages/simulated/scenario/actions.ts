@@ -167,7 +167,7 @@ async function cancelLastPayment(stage: Stage): Promise<void> {
 
 const rotationPauseMs = 500
 
-/** Retried while the database is away. */
+/** Retried while the database is unavailable. */
 async function rotateSecret({ world, shop }: Stage): Promise<void> {
   const { rotatedAt } = world.consumer
   while (world.consumer.rotatedAt === rotatedAt) {
