@@ -4571,7 +4571,7 @@ with page as materialized (
     order by customer_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('customerId', a.customer_id) as identity, jsonb_build_object('balance', a.balance, 'held', a.held, 'lastEntry', a.last_entry, 'lastEvent', a.last_event,
       'movedAt', a.moved_at, 'ledgerBalance', last.balance_after, 'ledgerHeld', last.held_after,
       'ledgerLastEntry', last.entry_number, 'ledgerMovedAt', last.created_at, 'heldByOperations', a.held_by_operations,
@@ -4642,7 +4642,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -4651,7 +4651,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditAdjustments
 with page as materialized (
@@ -4661,7 +4661,7 @@ with page as materialized (
     order by customer_id, adjustment_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('customerId', d.customer_id, 'adjustmentId', d.adjustment_id, 'entryNumber', d.entry_number) as identity, jsonb_build_object('kind', d.kind, 'credits', d.credits, 'reversedEntry', d.reversed_entry, 'serviceId', d.service_id,
       'actor', d.actor, 'approvedBy', d.approved_by, 'createdAt', d.created_at, 'entryKind', e.kind, 'delta', e.delta,
       'requestState', r.state) as detail,
@@ -4684,7 +4684,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -4693,7 +4693,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditApiKeys
 with page as materialized (
@@ -4703,7 +4703,7 @@ with page as materialized (
     order by key_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
              case when (present.hash = noted.content_hash) is not true then 80 end], null) as broken
@@ -4717,7 +4717,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -4726,7 +4726,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditAudits
 with page as materialized (
@@ -4736,7 +4736,7 @@ with page as materialized (
     order by audit_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
              case when (present.hash = noted.content_hash) is not true then 86 end], null) as broken
@@ -4750,7 +4750,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -4759,7 +4759,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditBudgets
 with page as materialized (
@@ -4769,7 +4769,7 @@ with page as materialized (
     order by customer_id, budget_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', 'budgets ' || r.customer_id::text || ' ' || r.budget_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
              case when (present.hash = noted.content_hash) is not true then 87 end], null) as broken
@@ -4783,7 +4783,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -4792,7 +4792,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditCustomers
 with page as materialized (
@@ -4802,7 +4802,7 @@ with page as materialized (
     order by customer_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
              case when (present.hash = noted.content_hash) is not true then 79 end], null) as broken
@@ -4816,7 +4816,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -4825,7 +4825,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditDiscrepancies
 with page as materialized (
@@ -4835,7 +4835,7 @@ with page as materialized (
     order by discrepancy_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
              case when (present.hash = noted.content_hash) is not true then 85 end], null) as broken
@@ -4849,7 +4849,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -4858,7 +4858,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditEntries
 with page as materialized (
@@ -4868,7 +4868,7 @@ with page as materialized (
     order by customer_id, entry_number
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('customerId', e.customer_id, 'entryNumber', e.entry_number, 'orderId', e.order_id, 'holdId', e.hold_id) as identity, jsonb_build_object('kind', e.kind, 'delta', e.delta, 'balanceAfter', e.balance_after, 'heldDelta', e.held_delta,
       'heldAfter', e.held_after, 'reference', e.reference, 'serviceId', e.service_id, 'createdAt', e.created_at,
       'previousNumber', e.previous_number, 'previousBalance', e.previous_balance, 'previousHeld', e.previous_held,
@@ -5007,7 +5007,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5016,7 +5016,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditEventEndpoints
 with page as materialized (
@@ -5026,7 +5026,7 @@ with page as materialized (
     order by endpoint_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', 'event_endpoints ' || r.endpoint_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
              case when (present.hash = noted.content_hash) is not true then 88 end], null) as broken
@@ -5040,7 +5040,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5049,7 +5049,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditEvents
 with page as materialized (
@@ -5059,7 +5059,7 @@ with page as materialized (
     order by customer_id, event_number
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('customerId', v.customer_id, 'eventNumber', v.event_number, 'orderId', v.order_id) as identity, jsonb_build_object('type', v.type, 'data', v.data, 'createdAt', v.created_at, 'previousNumber', v.previous_number,
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
@@ -5100,7 +5100,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5109,7 +5109,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditHolds
 with page as materialized (
@@ -5119,7 +5119,7 @@ with page as materialized (
     order by customer_id, hold_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('customerId', h.customer_id, 'holdId', h.hold_id) as identity, jsonb_build_object('state', h.state, 'credits', h.credits, 'captured', h.captured, 'capturedInParts', h.captured_in_parts,
       'serviceId', h.service_id, 'expiresAt', h.expires_at, 'extendedAt', h.extended_at,
       'openingEntry', h.opening_entry, 'closingEntry', h.closing_entry,
@@ -5157,7 +5157,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5166,7 +5166,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditJournalEntries
 with page as materialized (
@@ -5176,7 +5176,7 @@ with page as materialized (
     order by record_number
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
@@ -5219,7 +5219,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5228,7 +5228,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditLogCheckpoints
 with page as materialized (
@@ -5238,7 +5238,7 @@ with page as materialized (
     order by size
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', 'log_checkpoints ' || r.size::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
              case when (present.hash = noted.content_hash) is not true then 89 end], null) as broken
@@ -5252,7 +5252,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5261,7 +5261,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditOperations
 with page as materialized (
@@ -5271,7 +5271,7 @@ with page as materialized (
     order by customer_id, operation_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id) as identity, jsonb_build_object('kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,
       'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits,
@@ -5345,7 +5345,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5354,7 +5354,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditOperatorActions
 with page as materialized (
@@ -5364,7 +5364,7 @@ with page as materialized (
     order by action_id, step
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
              case when (present.hash = noted.content_hash) is not true then 83 end,
@@ -5381,7 +5381,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5390,7 +5390,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditOperators
 with page as materialized (
@@ -5400,7 +5400,7 @@ with page as materialized (
     order by operator_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
              case when (present.hash = noted.content_hash) is not true then 82 end], null) as broken
@@ -5414,7 +5414,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5423,7 +5423,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditOrders
 with page as materialized (
@@ -5433,7 +5433,7 @@ with page as materialized (
     order by customer_id, order_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('customerId', o.customer_id, 'orderId', o.order_id) as identity, jsonb_build_object('status', o.status, 'packageType', o.package_type, 'amount', o.amount, 'credits', o.credits,
       'createdAt', o.created_at, 'confirmedAt', o.confirmed_at, 'grantEntry', o.grant_entry,
       'rollbackEntry', o.rollback_entry, 'refundEntry', o.refund_entry, 'refundShortfall', o.refund_shortfall,
@@ -5490,7 +5490,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5499,7 +5499,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditServiceTokens
 with page as materialized (
@@ -5509,7 +5509,7 @@ with page as materialized (
     order by service_id
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
              case when (present.hash = noted.content_hash) is not true then 81 end], null) as broken
@@ -5523,7 +5523,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5532,7 +5532,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.auditUsage
 with page as materialized (
@@ -5542,7 +5542,7 @@ with page as materialized (
     order by customer_id, budget_id, value
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object('customerId', u.customer_id) as identity, jsonb_build_object('budgetId', u.budget_id, 'value', u.value, 'used', u.used, 'periodStart', u.period_start, 'scope', b.scope,
       'period', b.period, 'credits', b.credits) as detail,
            array_remove(array[
@@ -5555,7 +5555,7 @@ with page as materialized (
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -5564,7 +5564,7 @@ with page as materialized (
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged;
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged;
 
 -- payments.beginDetails
 update figures_reached

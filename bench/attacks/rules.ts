@@ -34,7 +34,7 @@ export async function brokenRulesOf(client: pg.ClientBase, database: Database, c
         listPerRule: 0,
       })
       for (const rule of Object.keys(chunk.counts)) broken.add(Number(rule))
-      left -= chunk.judged
+      left -= chunk.checked
       place = chunk.next
     }
   }

@@ -3,10 +3,10 @@ import { type Percentiles, percentilesOf, ratioWithin, spreadOver } from '../rep
 import {
   columnsTable,
   counted,
-  type Judged,
   type Report,
   ratio,
   short,
+  type TargetResult,
   table,
   targetsTable,
   thousands,
@@ -64,11 +64,15 @@ export function reportOf(
     how:
       `${counted(rounds, 'round')} of ${seconds} s, ${counted(connections, 'connection')}. ` +
       'Ratios are taken within a round, and given with the least and the most.',
-    tables: [targetsTable(judge(compared, bigLog)), columnsTable(compared, columns), logTable(delays, sealing, bigLog)],
+    tables: [
+      targetsTable(targetResults(compared, bigLog)),
+      columnsTable(compared, columns),
+      logTable(delays, sealing, bigLog),
+    ],
   }
 }
 
-function judge(compared: Compared<Measurement>[], { leaves, proofsMs }: BigLog): Judged[] {
+function targetResults(compared: Compared<Measurement>[], { leaves, proofsMs }: BigLog): TargetResult[] {
   const { p99 } = percentilesOf(proofsMs)
   return [
     ...compared.map(({ workload, ratio: measured }) => ({

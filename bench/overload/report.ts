@@ -3,7 +3,7 @@
 import type { Metered, Tally } from '../load/meter.ts'
 import type { WorkloadName } from '../load/workloads.ts'
 import { ratioWithin, spreadOver } from '../report/figures.ts'
-import { brief, columnsTable, counted, type Judged, type Report, targetsTable, whole } from '../report/report.ts'
+import { brief, columnsTable, counted, type Report, type TargetResult, targetsTable, whole } from '../report/report.ts'
 
 export const overloaded = ['balance', 'purchase', 'mixed day'] as const satisfies WorkloadName[]
 export type Overloaded = (typeof overloaded)[number]
@@ -38,11 +38,11 @@ const keptShare = 0.9
 const against: Partial<Record<Phase, Phase>> = { polite: 'peak', rude: 'peak', crowded: 'calm' }
 
 /** By the median; refusals of payers by the most of any round. */
-export function judge(taken: Taken[]): Judged[] {
+export function targetResults(taken: Taken[]): TargetResult[] {
   const lines = linesOf(taken)
   const lineOf = (wanted: Taken['subject'], ofPhase?: Phase) =>
     lines.find(([first]) => first?.subject === wanted && first.phase === ofPhase) ?? []
-  const kept = lines.flatMap((line): Judged[] => {
+  const kept = lines.flatMap((line): TargetResult[] => {
     const [{ subject, phase }] = line as [Taken]
     const measured = ratioWithin(line, lineOf(subject, against[phase]), workOf)
     const name = `${subject}, ${phase}: work to its ${against[phase]}`
@@ -81,6 +81,6 @@ export function reportOf(
     how:
       `${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken within a round, and given with the least and ` +
       'the most. The payers’ work is their confirms and cancels.',
-    tables: [targetsTable(judge(taken)), columnsTable(linesOf(taken), columns)],
+    tables: [targetsTable(targetResults(taken)), columnsTable(linesOf(taken), columns)],
   }
 }

@@ -40,10 +40,10 @@ export function columnsTable<Row>(rows: readonly Row[], columns: Record<string, 
   return table(Object.keys(columns), cells)
 }
 
-export type Judged = { name: string; wanted: string; measured: Spread | string; met: boolean }
+export type TargetResult = { name: string; wanted: string; measured: Spread | string; met: boolean }
 
-export function targetsTable(judged: Judged[]): string {
-  const rows = judged.map(({ name, wanted, measured, met }) => [
+export function targetsTable(results: TargetResult[]): string {
+  const rows = results.map(({ name, wanted, measured, met }) => [
     name,
     wanted,
     typeof measured === 'string' ? measured : ratio(measured),

@@ -31,8 +31,8 @@ export function tableOf(samples: Sample[], minutes: number): string {
   const rows = Object.entries(figures).map(([name, of]) => {
     const [second, last] = [meanOf(samples, 2, of), meanOf(samples, minutes, of)]
     const growth = second === null || last === null ? null : last / second
-    const judged = growth === null ? 'not measured' : verdict(growth <= mostGrowth)
-    const wanted = of === figures['memory, MB'] ? `at most ${mostGrowth}: ${judged}` : ''
+    const result = growth === null ? 'not measured' : verdict(growth <= mostGrowth)
+    const wanted = of === figures['memory, MB'] ? `at most ${mostGrowth}: ${result}` : ''
     return [name, second?.toFixed(1) ?? '–', last?.toFixed(1) ?? '–', growth?.toFixed(2) ?? '–', wanted]
   })
   return table(['', 'minute 2', 'last minute', 'ratio', 'target'], rows)

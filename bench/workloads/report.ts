@@ -6,10 +6,10 @@ import {
   brief,
   columnsTable,
   counted,
-  type Judged,
   percent,
   type Report,
   ratio,
+  type TargetResult,
   targetsTable,
   whole,
 } from '../report/report.ts'
@@ -52,7 +52,7 @@ export const ratios = {
 }
 type RatioName = keyof typeof ratios
 
-/** The connections at which throughput is judged and the plain insert is measured. */
+/** The connections at which throughput is compared with its targets, and at which the plain insert is measured. */
 export const busyConnections = 64
 
 const throughputs: [WorkloadName, RatioName, number][] = [
@@ -71,8 +71,8 @@ const throughputs: [WorkloadName, RatioName, number][] = [
 const mostOfLatency = 1.1
 
 /** Targets whose ratio was measured in this run. */
-export function judge(groups: Group[]): Judged[] {
-  function judgeOne(workload: WorkloadName, connections: number, name: RatioName, least: number, most: number) {
+export function targetResults(groups: Group[]): TargetResult[] {
+  function resultOf(workload: WorkloadName, connections: number, name: RatioName, least: number, most: number) {
     const group = groups.find((each) => each.workload === workload && each.connections === connections)
     const measured = group ? ratios[name](group) : null
     if (!measured) return []
@@ -81,8 +81,8 @@ export function judge(groups: Group[]): Judged[] {
     return [{ name: `${workload}, ${counted(connections, 'connection')}: ${name}`, wanted, measured, met }]
   }
   return [
-    ...throughputs.flatMap(([workload, name, least]) => judgeOne(workload, busyConnections, name, least, Infinity)),
-    ...workloadNames.flatMap((workload) => judgeOne(workload, 1, 'p50 to the naive twin', 0, mostOfLatency)),
+    ...throughputs.flatMap(([workload, name, least]) => resultOf(workload, busyConnections, name, least, Infinity)),
+    ...workloadNames.flatMap((workload) => resultOf(workload, 1, 'p50 to the naive twin', 0, mostOfLatency)),
   ]
 }
 
@@ -119,6 +119,6 @@ export function reportOf(
       `the most. p50, p99, CPU for each request and memory are those of the service. During a measurement the host gave at most ` +
       `${percent(stolen)} of the processors' time to other machines.` +
       `${inserts && ` Plain inserts a second, by ${plainInsertBy}, in each round: ${inserts}.`}`,
-    tables: [targetsTable(judge(groups)), columnsTable(groups, columns)],
+    tables: [targetsTable(targetResults(groups)), columnsTable(groups, columns)],
   }
 }

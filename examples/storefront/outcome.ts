@@ -98,7 +98,7 @@ async function confirmOrder(api: Api, orders: Orders, order: Order, paymentKey: 
   const isFirst = order.paymentKey === null
   if (isFirst) orders.paidWith(orderId, paymentKey)
   const answer = await api.confirm({ orderId, paymentKey, amount })
-  const outcome = await judge(api, orderId, answer)
+  const outcome = await interpret(api, orderId, answer)
   // As it is now: another confirm of the order may have ended in between.
   const kept = orders.find(orderId)?.paymentKey
   if (answer.ok && kept !== paymentKey) orders.paidWith(orderId, paymentKey)
@@ -106,7 +106,7 @@ async function confirmOrder(api: Api, orders: Orders, order: Order, paymentKey: 
   return outcome
 }
 
-async function judge(api: Api, orderId: string, answer: Answer<Confirmation>): Promise<Outcome> {
+async function interpret(api: Api, orderId: string, answer: Answer<Confirmation>): Promise<Outcome> {
   const meaning = answer.ok ? 'read status' : afterConfirm[answer.code]
   const code = answer.ok ? null : answer.code
   if (meaning !== 'read status') return { ...nothingKnown, kind: meaning, code }

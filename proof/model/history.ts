@@ -130,17 +130,17 @@ type Body = { success: unknown; data: Data; message: string; code: string; metad
 const successStatus: Partial<Record<Request['op'], number>> = { purchase: 201, hold: 201 }
 const fields = ['success', 'data', 'message', 'code', 'metadata']
 
-export type Judged = { outcome: Outcome; breach: string | null }
+export type Checked = { outcome: Outcome; breach: string | null }
 
-export function judgeAnswer(op: Request['op'], answer: Answer): Judged {
-  return judgeEnvelope({ status: successStatus[op] ?? 200, hasMessage: op !== 'cancel', hasData: true }, answer)
+export function checkAnswer(op: Request['op'], answer: Answer): Checked {
+  return checkEnvelope({ status: successStatus[op] ?? 200, hasMessage: op !== 'cancel', hasData: true }, answer)
 }
 
 /** What a success has to have. */
 type Success = { status: number; hasMessage: boolean; hasData: boolean }
 
 /** Section 1 and section 7: the five fields, a code of the catalogue, its status. */
-export function judgeEnvelope(expected: Success, answer: Answer): Judged {
+export function checkEnvelope(expected: Success, answer: Answer): Checked {
   if (answer.kind === 'none') return { outcome: { kind: 'info', cause: answer.cause }, breach: null }
   const { status, text } = answer
   const breach = (what: string) => ({

@@ -118,7 +118,7 @@ function tooFew(wanted: { name: string; times: number; got: number | undefined }
     .map(({ name, times, got = 0 }) => `${name}: ${got} of at least ${times}`)
 }
 
-export function judge(checks: Check[], missing: string[]): CampaignResult['verdict'] {
+export function verdictOf(checks: Check[], missing: string[]): CampaignResult['verdict'] {
   if (checks.some(({ violations }) => violations.length > 0)) return 'FAILED'
   return missing.length > 0 ? 'INVALID' : 'PASSED'
 }

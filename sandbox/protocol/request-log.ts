@@ -1,5 +1,5 @@
 // The last requests of the Toss protocol since the process started, in memory: what a shop sent, and what it got. Shown on
-// the page, and what the scenarios judge a shop by. The secret key is not in it.
+// the page, and what the scenarios check a shop by. The secret key is not in it.
 
 import type { FastifyRequest } from 'fastify'
 import type { FaultKind, Operation } from '../faults/faults.ts'

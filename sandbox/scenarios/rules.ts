@@ -1,5 +1,5 @@
-// What a shop is judged by, from what the gateway saw and what the shop says of its order. A pure function: the runner asks
-// it again until nothing is open or the time is over.
+// Checks a shop by what the gateway saw and what the shop says of its order. A pure function: the runner asks it again until
+// nothing is open or the time is over.
 
 import { formatWon } from '../checkout/page.ts'
 import type { LoggedRequest } from '../protocol/request-log.ts'
@@ -59,15 +59,15 @@ export type Evidence = {
 /** `mayPass`: more time may resolve it. */
 export type Finding = { rule: RuleName; text: string; mayPass: boolean }
 
-export function judge(evidence: Evidence, ending: Ending): Finding[] {
+export function evaluate(evidence: Evidence, ending: Ending): Finding[] {
   return [
-    ...judgeAmounts(evidence),
-    ...judgeRepeats(evidence),
-    ...judgeMoney(evidence, ending),
-    ...judgeStatus(evidence, ending),
-    ...judgeWebhooks(evidence),
-    ...judgePages(evidence),
-    ...judgeAnswers(evidence),
+    ...checkAmounts(evidence),
+    ...checkRepeats(evidence),
+    ...checkMoney(evidence, ending),
+    ...checkStatus(evidence, ending),
+    ...checkWebhooks(evidence),
+    ...checkPages(evidence),
+    ...checkAnswers(evidence),
   ]
 }
 
@@ -76,7 +76,7 @@ const forNow = (rule: RuleName, text: string): Finding => ({ rule, text, mayPass
 
 const isCaptured = ({ approvedAt }: GatewayPayment) => approvedAt !== null
 
-function judgeAmounts({ order, payments, requests }: Evidence): Finding[] {
+function checkAmounts({ order, payments, requests }: Evidence): Finding[] {
   const captured = payments
     .filter((payment) => isCaptured(payment) && payment.totalAmount !== order.amount)
     .map(({ totalAmount }) => `${formatWon(totalAmount)} was captured for an order of ${formatWon(order.amount)}.`)
@@ -87,7 +87,7 @@ function judgeAmounts({ order, payments, requests }: Evidence): Finding[] {
 }
 
 /** 429: the first was not processed, and any key will do. A lookup may say that there is no payment: 404. */
-function judgeRepeats({ requests }: Evidence): Finding[] {
+function checkRepeats({ requests }: Evidence): Finding[] {
   const findings: Finding[] = []
   for (const [at, request] of requests.entries()) {
     const { operation, paymentKey, idempotencyKey } = request
@@ -111,7 +111,7 @@ const isAnsweredLookup = ({ operation, status }: LoggedRequest) =>
 const balanceOf = (payments: GatewayPayment[]) =>
   payments.filter(isCaptured).reduce((sum, { balanceAmount }) => sum + balanceAmount, 0)
 
-function judgeMoney({ order, payments }: Evidence, ending: Ending): Finding[] {
+function checkMoney({ order, payments }: Evidence, ending: Ending): Finding[] {
   const held = payments.filter((payment) => isCaptured(payment) && payment.balanceAmount > 0)
   const balance = balanceOf(payments)
   if (held.length > 1) {
@@ -130,7 +130,7 @@ function judgeMoney({ order, payments }: Evidence, ending: Ending): Finding[] {
   ]
 }
 
-function judgeStatus({ payments, status }: Evidence, ending: Ending): Finding[] {
+function checkStatus({ payments, status }: Evidence, ending: Ending): Finding[] {
   if (status === null) return []
   const balance = balanceOf(payments)
   if (balance === 0 && status === 'paid') {
@@ -146,7 +146,7 @@ function judgeStatus({ payments, status }: Evidence, ending: Ending): Finding[] 
 }
 
 /** A busy shop gets the webhook again. One that was delivered counts, whatever the earlier attempts were. */
-function judgeWebhooks({ deliveries }: Evidence): Finding[] {
+function checkWebhooks({ deliveries }: Evidence): Finding[] {
   return deliveries.flatMap(({ state, attempts }) => {
     if (state === 'pending' && attempts.length === 0)
       return [forNow('webhook-not-received', 'A webhook is on its way.')]
@@ -161,11 +161,11 @@ function judgeWebhooks({ deliveries }: Evidence): Finding[] {
   })
 }
 
-function judgeAnswers({ problem }: Evidence): Finding[] {
+function checkAnswers({ problem }: Evidence): Finding[] {
   return problem === null ? [] : [forNow('shop-fails', problem)]
 }
 
-function judgePages({ pages }: Evidence): Finding[] {
+function checkPages({ pages }: Evidence): Finding[] {
   return pages
     .filter((status) => status === null || status >= 500)
     .map((status) =>

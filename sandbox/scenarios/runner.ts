@@ -1,9 +1,9 @@
-// Plays the scenarios one after the other, because the faults of a sandbox are those of the whole sandbox, and judges each
+// Plays the scenarios one after the other, because the faults of a sandbox are those of the whole sandbox, and checks each
 // when nothing is open any more or its time is over.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ScenarioGateway } from './gateway.ts'
-import { type Evidence, type Finding, judge, type RuleName } from './rules.ts'
+import { type Evidence, evaluate, type Finding, type RuleName } from './rules.ts'
 import { type Ending, plainPayment, type Scenario, type Stage } from './scenarios.ts'
 import { SetupProblem, type Shop, type ShopOrder, ShopProblem } from './shop.ts'
 
@@ -85,18 +85,18 @@ function missingFor({ shop, webhookUrl }: RunnerParts, { needs }: Scenario): str
   return missing === undefined ? null : `needs --${missing}`
 }
 
-type Judged = { evidence: Evidence; findings: Finding[] }
+type Evaluation = { evidence: Evidence; findings: Finding[] }
 
-/** A play cannot go on: this is what it is judged by. */
+/** A play cannot go on: these are its findings. */
 class PlayEnded extends Error {
-  readonly judged: Judged
-  constructor(judged: Judged) {
+  readonly evaluation: Evaluation
+  constructor(evaluation: Evaluation) {
     super('The play ended early.')
-    this.judged = judged
+    this.evaluation = evaluation
   }
 }
 
-async function play(parts: RunnerParts, scenario: Scenario, { isAnyPlayed }: Progress): Promise<Judged> {
+async function play(parts: RunnerParts, scenario: Scenario, { isAnyPlayed }: Progress): Promise<Evaluation> {
   const { gateway, shop } = parts
   await gateway.setFaults([])
   const firstNumber = (await gateway.requests()).at(-1)?.number ?? 0
@@ -104,9 +104,9 @@ async function play(parts: RunnerParts, scenario: Scenario, { isAnyPlayed }: Pro
   const scene: Scene = { order, paymentKeys: [], pages: [], firstNumber, isAnyPlayed }
   try {
     await (scenario.play ?? payAndComeBack(scenario))(stageOf(parts, scene))
-    return await judgeInTime(parts, scene, scenario.ending)
+    return await evaluateInTime(parts, scene, scenario.ending)
   } catch (error) {
-    if (error instanceof PlayEnded) return error.judged
+    if (error instanceof PlayEnded) return error.evaluation
     throw error
   } finally {
     await gateway.setFaults([])
@@ -162,8 +162,8 @@ function stageOf(parts: RunnerParts, scene: Scene): Stage {
       await gateway.setFaults(faults)
     },
     async untilPaid() {
-      const judged = await judgeInTime(parts, scene, 'paid', isUnpaid)
-      if (judged.findings.some(isUnpaid)) throw new PlayEnded(judged)
+      const evaluation = await evaluateInTime(parts, scene, 'paid', isUnpaid)
+      if (evaluation.findings.some(isUnpaid)) throw new PlayEnded(evaluation)
     },
     cancel: (paymentKey) => shop.cancel({ ...order, paymentKey }),
     async forgeWebhook(paymentKey) {
@@ -207,19 +207,19 @@ async function forgeWebhook(url: string, { orderId, amount }: ShopOrder, payment
 }
 
 /** Ends when nothing that counts is open and nothing has changed for a moment; otherwise when the time is over. */
-async function judgeInTime(
+async function evaluateInTime(
   parts: RunnerParts,
   scene: Scene,
   ending: Ending,
   counts: (finding: Finding) => boolean = () => true,
-): Promise<Judged> {
+): Promise<Evaluation> {
   const endsAt = performance.now() + parts.waitMs
   const quietMs = ending === 'unpaid' ? 5 * parts.quietMs : parts.quietMs
   let known = ''
   let changedAt = performance.now()
   for (;;) {
     const evidence = await collect(parts, scene)
-    const findings = judge(evidence, ending)
+    const findings = evaluate(evidence, ending)
     const now = performance.now()
     const text = JSON.stringify(evidence)
     if (text !== known) [known, changedAt] = [text, now]

@@ -5,7 +5,7 @@ import { exec } from 'node:child_process'
 import { isLoopback } from '../host-names.ts'
 import type { ShopStatus } from './rules.ts'
 
-/** The options, the sandbox or the shop are not as they have to be: nothing can be judged. */
+/** The options, the sandbox or the shop are not as they have to be: nothing can be checked. */
 export class SetupProblem extends Error {}
 
 /** The shop does not do what a scenario needs. Once a scenario has been played, this is a finding. */

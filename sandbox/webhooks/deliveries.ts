@@ -85,7 +85,12 @@ export function announceChanges(
 }
 
 /** After a scheduled attempt: the end, or the next attempt. */
-export function judgeAttempts(delivery: Delivery, attempts: Attempt[], behaviour: Behaviour, nowMs: number): Progress {
+export function progressAfterAttempts(
+  delivery: Delivery,
+  attempts: Attempt[],
+  behaviour: Behaviour,
+  nowMs: number,
+): Progress {
   const { id, retriedCount } = delivery
   // It may have been resent and delivered while this attempt was under way.
   if (delivery.state === 'delivered' || attempts.some((attempt) => isReceived(attempt, behaviour))) {
@@ -97,7 +102,7 @@ export function judgeAttempts(delivery: Delivery, attempts: Attempt[], behaviour
 }
 
 /** The failure of a resend changes neither the state nor the schedule. */
-export function judgeResend(delivery: Delivery, attempt: Attempt, behaviour: Behaviour): Progress {
+export function progressAfterResend(delivery: Delivery, attempt: Attempt, behaviour: Behaviour): Progress {
   const { id, retriedCount, dueAtMs } = delivery
   const state = isReceived(attempt, behaviour) ? 'delivered' : delivery.state
   return { id, attempts: [attempt], state, retriedCount, dueAtMs }

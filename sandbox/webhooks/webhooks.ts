@@ -4,7 +4,13 @@
 
 import type { Clock } from '../clock.ts'
 import type { Behaviour } from '../faults/behaviour.ts'
-import { type Delivery, judgeAttempts, judgeResend, newTransmissionId, type Progress } from './deliveries.ts'
+import {
+  type Delivery,
+  newTransmissionId,
+  type Progress,
+  progressAfterAttempts,
+  progressAfterResend,
+} from './deliveries.ts'
 import { createAgents, postWebhook } from './request.ts'
 
 export type WebhookNeeds = {
@@ -67,7 +73,7 @@ export function createWebhooks({ clock, behaviour, url, timeoutMs, note }: Webho
     )
     underWay -= 1
     if (closed) return
-    if (noteSafely(judgeAttempts(delivery, made, behaviour, clock.nowMs()))) schedule(delivery)
+    if (noteSafely(progressAfterAttempts(delivery, made, behaviour, clock.nowMs()))) schedule(delivery)
     if (retriedCount === 0) releaseHeldBefore(delivery)
     sendReady()
   }
@@ -113,7 +119,7 @@ export function createWebhooks({ clock, behaviour, url, timeoutMs, note }: Webho
       const transmissionId = behaviour.transmissionIdOnRetry === 'new' ? newTransmissionId() : id
       const made = await attempt(delivery, to, transmissionId, attempts.length)
       if (closed) return
-      noteSafely(judgeResend(delivery, made, behaviour))
+      noteSafely(progressAfterResend(delivery, made, behaviour))
       // Removes its timer; a pending one has its own, or is under way.
       if (delivery.state === 'delivered') schedule(delivery)
     },

@@ -191,7 +191,7 @@ const listUndoneInGroupStatement = statement.global('db.listUndoneGuardsInGroup'
 
 export type BrokenGuard = { kind: string; table: string; name: string; fault: string }
 
-/** In a newer schema this version cannot judge other differences; a disabled guard is always wrong. */
+/** In a newer schema this version cannot assess other differences; a disabled guard is always wrong. */
 export const isSwitchedOff = ({ kind, fault }: BrokenGuard) => kind === 'setting' || fault === 'is disabled'
 
 /** On a cluster these are not there: cluster/distribute.ts says why. */

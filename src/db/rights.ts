@@ -290,7 +290,7 @@ const listMissingStatement = statement.global(
 )
 
 // The opposite, for a role that does not own the tables: an owner may do everything. Rights from other roles and from PUBLIC
-// count too. Where a newer version has granted its rights, this one does not judge.
+// count too. Where a newer version has granted its rights, this one does not check.
 const listSurplusStatement = statement.global(
   'db.listSurplusRights',
   `with relation as (

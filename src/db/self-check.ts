@@ -132,7 +132,7 @@ async function faultsOfSchema(database: Database, log: Log): Promise<string[]> {
     ]
   }
   const broken = await findBrokenGuards(database)
-  // A newer version may have replaced them; this older one cannot judge that.
+  // A newer version may have replaced them; this older one cannot tell.
   const [counted, excused] = [true, false].map((isCounted) =>
     broken.filter((guard) => (!isAhead || isSwitchedOff(guard)) === isCounted),
   )

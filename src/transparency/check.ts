@@ -40,11 +40,11 @@ export type LogCheckOptions = {
   /** After each piece, with the number of leaves that were compared with the ledger, or of published checkpoints. */
   onPiece(compared: { leaves?: number; checkpoints?: number }): Promise<void>
   kept?: readonly KeptCheckpoint[]
-  /** The secrets of KEY_PEPPER; undefined: signatures are not judged. */
+  /** The secrets of KEY_PEPPER; undefined: signatures are not checked. */
   peppers?: readonly Secret[] | undefined
 }
 
-/** Returns how many checkpoints have a key that is not known; null: no signature was judged. */
+/** Returns how many checkpoints have a key that is not known; null: no signature was checked. */
 export async function checkLog(
   database: Database,
   { found, onPiece, kept = [], peppers }: LogCheckOptions,

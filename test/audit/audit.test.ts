@@ -406,11 +406,11 @@ test('a table that could not be read as a whole has not lost rows that an earlie
   }
 })
 
-test('a liveness rule is counted as stranded, and is a violation only where it is judged', async () => {
+test('a liveness rule is counted as stranded, and is a violation only where it is checked', async () => {
   const overdue = `update holds set expires_at = now() - interval '11 minutes' where hold_id = '${books.held}'`
   for (const [liveness, violationCount] of [
     ['counted', 0],
-    ['judged', 1],
+    ['checked', 1],
     [undefined, 1],
   ] as const) {
     const result = await auditAfter(overdue, liveness && { liveness })
@@ -418,7 +418,7 @@ test('a liveness rule is counted as stranded, and is a violation only where it i
   }
 })
 
-test('the guards of a later schema are not judged by this version, but one that is switched off is', async () => {
+test('the guards of a later schema are not checked by this version, but one that is switched off is', async () => {
   const ofLater = `insert into schema_migrations select (jsonb_populate_record(m, '{"version": 9999}')).*
     from schema_migrations m where version = 1; alter table orders drop constraint orders_rules`
   assert.deepEqual(named(await auditAfter(ofLater)), [])

@@ -144,7 +144,7 @@ test('books whose first customer was created today are not audited yet', async (
   assert.deepEqual(await auditRows(), [])
 })
 
-test('the daily audit of the worker judges the signatures of the transparency log by the secrets of the service', async () => {
+test('the daily audit of the worker checks the signatures of the transparency log by the secrets of the service', async () => {
   const customer = await service.newCustomer()
   await customer.confirmedOrder()
   await service.database.query(`update customers set created_at = now() - interval '3 days'`)

@@ -28,8 +28,8 @@ function answerOf(status: number, body: object | string, headers: Record<string,
   }
 }
 
-const judge = (answer: Answer, listener: ListenerName = 'public') =>
-  oracles.judgeAnswer({ answer, listener, secrets }).map(({ oracle }) => oracle)
+const breachesOf = (answer: Answer, listener: ListenerName = 'public') =>
+  oracles.checkAnswer({ answer, listener, secrets }).map(({ oracle }) => oracle)
 
 describe('answers', () => {
   const withoutHeader = answerOf(200, good)
@@ -83,7 +83,7 @@ describe('answers', () => {
   })
   for (const [oracle, answers] of Object.entries(bad)) {
     test(`a violation is found: ${oracle}`, () => {
-      for (const answer of answers) assert.ok(judge(answer).includes(oracle), answer.body?.toString())
+      for (const answer of answers) assert.ok(breachesOf(answer).includes(oracle), answer.body?.toString())
     })
   }
 
@@ -97,8 +97,8 @@ describe('answers', () => {
       answerOf(400, { ...refused, code: 'PAYMENT_CANCEL_FAILED', metadata: { reason: 'select 1 from x where y' } }),
       { ...answerOf(404, ''), body: null },
     ]
-    for (const answer of right) assert.deepEqual(judge(answer), [])
-    assert.deepEqual(judge(answerOf(200, { status: 'alive' }), 'internal'), [])
+    for (const answer of right) assert.deepEqual(breachesOf(answer), [])
+    assert.deepEqual(breachesOf(answerOf(200, { status: 'alive' }), 'internal'), [])
     const health = {
       status: 'not ready',
       database: 'answering',
@@ -108,7 +108,7 @@ describe('answers', () => {
       money: 'moves',
       log: 'signs',
     }
-    assert.deepEqual(judge(answerOf(503, health), 'internal'), [])
+    assert.deepEqual(breachesOf(answerOf(503, health), 'internal'), [])
   })
 })
 
@@ -122,7 +122,7 @@ describe('exchanges', () => {
     const reading = readAnswers(Buffer.from(received, 'latin1'), { isHead: () => false, mayContinue: false })
     const usual = { ended: 'closed', sentBytes: sent.length } as const
     const whole: oracles.Exchanged = { framed, reading, fits: [], ...usual, ...more }
-    return oracles.judgeExchange(whole).map(({ oracle }) => oracle)
+    return oracles.checkExchange(whole).map(({ oracle }) => oracle)
   }
   const one = answerText('NOT000')
   const last = answerText('NOT000', true)
@@ -203,19 +203,19 @@ describe('the log, the process and its end', () => {
     assert.deepEqual(Object.keys(badEnds), Object.keys(oracles.endOracles))
     for (const [oracle, line] of Object.entries(badLines)) {
       assert.deepEqual(
-        oracles.judgeLine({ line, secrets }).map((breach) => breach.oracle),
+        oracles.checkLine({ line, secrets }).map((breach) => breach.oracle),
         [oracle],
       )
     }
     for (const [oracle, end] of Object.entries(badEnds)) {
       assert.deepEqual(
-        oracles.judgeEnd({ ...fine, ...nothing, ...end }).map((breach) => breach.oracle),
+        oracles.checkEnd({ ...fine, ...nothing, ...end }).map((breach) => breach.oracle),
         [oracle],
       )
     }
-    assert.deepEqual(oracles.judgeLine({ line: '{"level":40,"msg":"a commit is in doubt"}', secrets }), [])
-    assert.deepEqual(oracles.judgeEnd({ ...fine, ...nothing }), [])
-    assert.deepEqual(oracles.judgeEnd({ ...fine, ...nothing, megabytesBefore: null }), [])
+    assert.deepEqual(oracles.checkLine({ line: '{"level":40,"msg":"a commit is in doubt"}', secrets }), [])
+    assert.deepEqual(oracles.checkEnd({ ...fine, ...nothing }), [])
+    assert.deepEqual(oracles.checkEnd({ ...fine, ...nothing, megabytesBefore: null }), [])
   })
 
   test('output of the process besides its log is found, and its end', (t) => {

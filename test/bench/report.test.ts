@@ -1,4 +1,4 @@
-// What the claims of docs/performance.md rest on: ratios are taken within a round, targets are judged by them, and each
+// What the claims of docs/performance.md rest on: ratios are taken within a round, targets are compared with them, and each
 // report compares what it says.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -11,7 +11,7 @@ import { commandsOf, statementsOf } from '../../bench/growth/report.ts'
 import { readingOf } from '../../bench/growth/statement.ts'
 import { createMeter } from '../../bench/load/meter.ts'
 import { reportOf as logReport } from '../../bench/log/report.ts'
-import { judge as judgeOverload, overloaded, type Taken } from '../../bench/overload/report.ts'
+import { overloaded, targetResults as overloadResults, type Taken } from '../../bench/overload/report.ts'
 import { planOf as planOfOverload } from '../../bench/overload/run.ts'
 import { reportOf as pagesReport } from '../../bench/pages/report.ts'
 import { costsOf, ownerOf, tablesOf as profileTables } from '../../bench/profile/report.ts'
@@ -22,7 +22,7 @@ import type { Figures } from '../../bench/stage/measure.ts'
 import { compareSides } from '../../bench/stage/sides.ts'
 import type { ContenderName } from '../../bench/stage/stage.ts'
 import { takeTurns } from '../../bench/stage/turns.ts'
-import { groupsOf, judge, ratios, reportOf as workloadReport } from '../../bench/workloads/report.ts'
+import { groupsOf, ratios, targetResults, reportOf as workloadReport } from '../../bench/workloads/report.ts'
 import { planOf } from '../../bench/workloads/run.ts'
 import { repository } from '../../harness/processes.ts'
 import { placesOf } from '../../src/http/limits/admission.ts'
@@ -119,7 +119,7 @@ test('a workload is compared with each ceiling, and with plain inserts at their 
   assert.equal(alone && ratios['requests a second to plain inserts'](alone), null)
 })
 
-test('a target is judged by the median, only where its ratio was measured, and a failure is reported', () => {
+test('a target is compared with the median, only where its ratio was measured, and a failure is reported', () => {
   const machine = {
     cores: 2,
     architecture: 'arm64',
@@ -152,7 +152,7 @@ test('a target is judged by the median, only where its ratio was measured, and a
   ])
   const alone = groupsOf({ measurements: [purchase(1, 'service', 500, 1), purchase(1, 'naive', 600, 1)], plainInserts })
   assert.deepEqual(
-    judge(alone).map(({ wanted, met }) => [wanted, met]),
+    targetResults(alone).map(({ wanted, met }) => [wanted, met]),
     [['at most 1.10', false]],
   )
 })
@@ -206,7 +206,7 @@ test('work under overload is compared with the peak of its round, payers with th
     ...round(3, 10_000, 9_500, 8_800, 990),
   ]
   assert.deepEqual(
-    judgeOverload(taken).map(({ name, measured, met }) => [name, measured, met]),
+    overloadResults(taken).map(({ name, measured, met }) => [name, measured, met]),
     [
       ['balance, polite: work to its peak', { median: 0.95, least: 0.9, most: 0.98 }, true],
       ['balance, rude: work to its peak', { median: 0.88, least: 0.8, most: 0.91 }, false],
@@ -265,7 +265,7 @@ test('pages of a statement are reported for the first tenth and for all, and com
   assert.equal(statementsOf({ small: [], full }).length, 1)
 })
 
-test('a page of the console is judged only by its requests one after the other', () => {
+test('a page of the console has a target only for its requests one after the other', () => {
   const counts = { customers: 1, orders: 2, entries: 3, operations: 0, holds: 0, events: 0, movements: 0 }
   const pages = [
     { page: 'home', alone: [201], crowded: [1] },

@@ -89,7 +89,7 @@ test('a restored log signs no second history: neither a checkpoint nor a receipt
   assert.match(result.log, /^nothing is signed as example\.com\/log: .* from a backup with 1 entries/)
 })
 
-test('the log of a backup from elsewhere is not judged by the secrets here, which have not signed it', async (t) => {
+test('the log of a backup from elsewhere is not checked by the secrets here, which have not signed it', async (t) => {
   const { connection } = await emptyDatabase(t)
   const peppers = [{ version: 1, secret: 'another secret, long enough' }] as const
   const call = { to: connection, dataDir: directory, values: { from: backupFile }, peppers, logOrigin: origin }

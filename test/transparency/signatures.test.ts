@@ -166,7 +166,7 @@ test('a checkpoint of another key is found among those of known keys; the oldest
   }
 })
 
-test('without the secrets no signature is judged', async () => {
+test('without the secrets no signature is checked', async () => {
   const { violations, unknownSigners } = await auditAfter(`update log_head set note = ${damaged('note')}`, {})
   assert.deepEqual([violations, unknownSigners], [[], null])
 })

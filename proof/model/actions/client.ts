@@ -6,7 +6,7 @@ import type { Random } from '../../../harness/random.ts'
 import { drops } from '../../faults.ts'
 import type { Key, Shop } from '../../world/shop.ts'
 import type { World } from '../../world/world.ts'
-import { type Call, type History, judgeAnswer, type Request } from '../history.ts'
+import { type Call, checkAnswer, type History, type Request } from '../history.ts'
 import type { Exchanger } from './exchange.ts'
 import { messageOf } from './messages.ts'
 
@@ -62,11 +62,11 @@ export function createClient({ world, shop, history, exchanger, random, mayDrop,
       timeoutMs: random.pick(answerLimitsMs),
       drop,
     })
-    const { breach, outcome: judged } = judgeAnswer(request.op, answer)
+    const { breach, outcome: checked } = checkAnswer(request.op, answer)
     const isOwnKey = !isSibling && headers?.['service-api-key'] === undefined
     // An operator has suspended the key: its customer gets another one and retries.
-    const isSuspended = isOwnKey && judged.kind === 'fail' && judged.code === suspendedCause
-    const outcome = isSuspended ? ({ kind: 'info', cause: suspendedCause } as const) : judged
+    const isSuspended = isOwnKey && checked.kind === 'fail' && checked.code === suspendedCause
+    const outcome = isSuspended ? ({ kind: 'info', cause: suspendedCause } as const) : checked
     const dropped = answer.kind === 'none' && answer.cause.startsWith('DROPPED')
     const sent = { ...invoked, service: service.name, request, keyId: isOwnKey ? keyId : null }
     return history.complete({ ...sent, outcome, breach, dropped }) as Call<Of>

@@ -127,7 +127,7 @@ function refundsOf(order: BookedOrder, calls: ConsoleCall[], booked: BookedRefun
   const { orderId, status, credits, refundShortfall, refundedAmount, partsAmount, partsCredits } = order
   const isRefunded = status === 'REFUNDED'
   const states = booked.map(({ state }) => state).join()
-  // More, if the rest was cancelled in the dashboard: the check of the gateway's journal judges that.
+  // More, if the rest was cancelled in the dashboard: the check of the gateway's journal covers that.
   const isWhole = isRefunded
     ? states === 'APPROVED' && given >= partsAmount + (refundedAmount ?? Number.NaN)
     : states === ''

@@ -16,7 +16,7 @@ import { drops } from '../../faults.ts'
 import type { Service } from '../../world/service.ts'
 import type { World } from '../../world/world.ts'
 import type { Exchanger } from '../actions/exchange.ts'
-import { type History, type Judged, judgeEnvelope, type Outcome, type ServiceName } from '../history.ts'
+import { type Checked, checkEnvelope, type History, type Outcome, type ServiceName } from '../history.ts'
 
 export type Session = { cookie: string; fromMs: number }
 
@@ -127,9 +127,9 @@ export function createConsoleClient({ world, history, exchanger, mayDrop }: Cons
       drop,
     })
     const hasData = endpoint !== 'signOut'
-    const judged = judgeEnvelope({ status: 200, hasMessage: false, hasData }, answer)
-    history.note('operator answer', { number, ...withoutKeys(judged) })
-    if (endpoint === 'signIn' && judged.outcome.kind === 'ok' && answer.kind === 'answer') {
+    const checked = checkEnvelope({ status: 200, hasMessage: false, hasData }, answer)
+    history.note('operator answer', { number, ...withoutKeys(checked) })
+    if (endpoint === 'signIn' && checked.outcome.kind === 'ok' && answer.kind === 'answer') {
       operator.session = { cookie: answer.cookies[0]?.split(';')[0] ?? '', fromMs: invokedAtMs }
     }
     const call: ConsoleCall<Name> = {
@@ -146,7 +146,7 @@ export function createConsoleClient({ world, history, exchanger, mayDrop }: Cons
       processFromMs: service.now().readyMs,
       invokedAtMs,
       endedAtMs: history.nowMs(),
-      ...judged,
+      ...checked,
     }
     calls.push(call)
     return call
@@ -167,8 +167,8 @@ function addressOf<Name extends EndpointName>(
   return { url: url.href, method: method as 'GET' | 'POST' | 'DELETE' }
 }
 
-/** Of an answer with a key only the ids are logged. */
-function withoutKeys({ outcome, breach }: Judged): object {
+/** Only the ids of an answer with a key are logged. */
+function withoutKeys({ outcome, breach }: Checked): object {
   if (outcome.kind !== 'ok') return { outcome, breach }
   const { apiKey: _, ...data } = (outcome.data ?? {}) as Record<string, unknown>
   const text = JSON.stringify(data)

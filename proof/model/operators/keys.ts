@@ -103,7 +103,7 @@ export function suspendForAWhile(context: KeyContext): Promise<void> {
   })
 }
 
-/** At both services, at once and after the guaranteed time. The checks judge the answers. */
+/** At both services, at once and after the guaranteed time. The answers are checked later. */
 async function tryFormer({ client }: KeyContext, { index: customer }: Customer, key: Key): Promise<void> {
   const tryBoth = () =>
     Promise.all([0, 1].map((attempt) => client.sendWithKey(key, attempt, { op: 'balance', customer })))

@@ -44,7 +44,7 @@ export async function signInAll(world: World, console: ConsoleClient, operators:
   await Promise.all(contexts.map((context, place) => signIn(context, services[place % 2])))
 }
 
-/** Until there is a session or the time is over. The checks judge a refusal. */
+/** Until there is a session or the time is over. A refusal is checked later. */
 export async function signIn(context: OperatorContext, service?: Service): Promise<void> {
   const { console, operator, random, secrets, stopped } = context
   const { name, password } = operator

@@ -8,7 +8,7 @@ import type { OptionsOf } from '../../options.ts'
 import type { BytesResult } from '../../report/report.ts'
 import type { Case } from './cases/cases.ts'
 import { createFindings, escaped, type Findings } from './trial/findings.ts'
-import { type Breach, judgeEnd } from './trial/oracles.ts'
+import { type Breach, checkEnd } from './trial/oracles.ts'
 import { createTally, send, type Tally } from './trial/sender.ts'
 import { type Watch, watchService } from './watch.ts'
 import { type FuzzedWorld, startFuzzedWorld } from './world.ts'
@@ -119,7 +119,7 @@ async function checkAtEnd(
   const { code, stdout, stderr } = await world.world.runCommand(['audit', '--json'])
   watch.stop()
   const ended = await world.service.end('SIGTERM', stopLimitMs)
-  return judgeEnd({
+  return checkEnd({
     megabytesBefore: before,
     megabytesAfter: after,
     sockets,

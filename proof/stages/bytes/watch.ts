@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { megabytesOf } from '../../../harness/process-usage.ts'
 import type { ServiceProcess } from '../../world/service.ts'
-import { type Breach, judgeLine, type Secrets } from './trial/oracles.ts'
+import { type Breach, checkLine, type Secrets } from './trial/oracles.ts'
 
 export type Watch = ReturnType<typeof watchService>
 
@@ -41,7 +41,7 @@ export function watchService(
       lines.total += 1
       const message = messageOf(line)
       lines.byMessage.set(message, (lines.byMessage.get(message) ?? 0) + 1)
-      for (const breach of judgeLine({ line, secrets })) onBreach(breach)
+      for (const breach of checkLine({ line, secrets })) onBreach(breach)
     }
   }
 

@@ -16,7 +16,7 @@ import { readFinalPages } from '../../model/operators/final-pages.ts'
 import { type Operators, startOperators } from '../../model/operators/operators.ts'
 import { createOperators, signInAll } from '../../model/operators/sign-in.ts'
 import { readEverything, settleDown } from '../../model/settle.ts'
-import { findMissing, judge } from '../../report/enough.ts'
+import { findMissing, verdictOf } from '../../report/enough.ts'
 import type { CampaignResult } from '../../report/report.ts'
 import { openPlatform, type Platform } from '../../world/platform.ts'
 import { type Server, startPostgres } from '../../world/postgres.ts'
@@ -204,7 +204,7 @@ async function conclude(
     checks,
     missing,
     directory: null,
-    verdict: judge(checks, missing),
+    verdict: verdictOf(checks, missing),
     figures: {
       ...figures,
       'quiet after the faults in seconds': quietSeconds,

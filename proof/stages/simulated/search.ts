@@ -65,8 +65,8 @@ export async function shrinkRun(
     if (trials % trialsPerProgram === trialsPerProgram - 1) await renewProgram()
     trials += 1
     const tried = await runner.run({ seed, steps: candidate, withLines: false }).then(
-      (result) => judgeTrial(result, kind),
-      async (error): Promise<Judged> => {
+      (result) => evaluateTrial(result, kind),
+      async (error): Promise<Trial> => {
         await renewProgram()
         return { fails: false, says: `the program failed: ${error}`, isOfHarness: true }
       },
@@ -91,10 +91,10 @@ export async function shrinkRun(
   }
 }
 
-type Judged = { fails: boolean; says: string; isOfHarness?: boolean }
+type Trial = { fails: boolean; says: string; isOfHarness?: boolean }
 
 /** Whether it fails in this way; what else fails does not count. */
-function judgeTrial({ failures, tookMs }: RunResult, kind: string): Judged {
+function evaluateTrial({ failures, tookMs }: RunResult, kind: string): Trial {
   const [first] = failures
   if (first?.isOfHarness)
     return { fails: false, says: `cannot be carried out: ${first.violations[0]}`, isOfHarness: true }

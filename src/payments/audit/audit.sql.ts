@@ -33,7 +33,7 @@ function textOf(name: ScanName): Sql {
     order by ${columns}
     limit $1::int
   ),
-  judged as (
+  evaluated as (
     select fresh, jsonb_build_object(${constant(scan.identity)}) as identity, jsonb_build_object(${constant(scan.detail)}) as detail,
            array_remove(array[
              ${constant(broken.join(',\n             '))}], null) as broken
@@ -42,7 +42,7 @@ function textOf(name: ScanName): Sql {
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
            row_number() over (partition by rule) as place
-    from judged cross join lateral unnest(broken) as rule
+    from evaluated cross join lateral unnest(broken) as rule
     where fresh and broken <> '{}'
   )
   select paged.*,
@@ -51,7 +51,7 @@ function textOf(name: ScanName): Sql {
           from (select rule, count(*) as count from found group by rule) counted) as "counts",
          (select coalesce(jsonb_agg(identity || jsonb_build_object('ruleIndex', rule, 'detail', detail)), '[]')
           from found where place <= $3::int) as "listed"
-  from (select count(*) as "read", count(*) filter (where fresh) as "judged" from page) paged`
+  from (select count(*) as "read", count(*) filter (where fresh) as "checked" from page) paged`
 }
 
 const statements: Record<ScanName, Statement> = {
@@ -85,7 +85,7 @@ export function databasesOf(database: Database, name: ScanName): Database[] {
 export type ScanPlace = (string | number)[] | null
 
 export type Chunk = {
-  judged: number
+  checked: number
   /** Where the next one begins; null when this was the last. */
   next: ScanPlace
   /** How often rules were broken, by their index in `rules`. */
@@ -116,8 +116,8 @@ export async function checkChunk(
   const place = from ?? scans[name].key.map(({ least }) => least)
   type Row = Omit<Chunk, 'next'> & { read: number; last: ScanPlace }
   const [row] = await database.run<Row>(statements[name], [rows + 1, from === null, listPerRule, ...place])
-  const { read = 0, judged = 0, last = null, counts = {}, listed = [] } = row ?? {}
-  return { judged, counts, listed, next: read > rows ? last : null }
+  const { read = 0, checked = 0, last = null, counts = {}, listed = [] } = row ?? {}
+  return { checked, counts, listed, next: read > rows ? last : null }
 }
 
 const estimateStatement = statement.global(

@@ -44,9 +44,9 @@ export type AuditResult = {
   /** At most `maxListed`, and at most `maxListedPerRule` of one rule. */
   violations: Violation[]
   violationCount: number
-  /** Rows that break a liveness rule: a worker should have finished them. Violations only if `liveness` is judged. */
+  /** Rows that break a liveness rule: a worker should have finished them. Violations only if `liveness` is checked. */
   stranded: number
-  /** Checkpoints of a key that no known key names, as after a secret was replaced at once; null: no signature was judged. */
+  /** Checkpoints of a key that no known key names, as after a secret was replaced at once; null: no signature was checked. */
   unknownSigners: number | null
   /** Reported, not a violation: an operator has to look at them. */
   openDiscrepancies: number
@@ -62,10 +62,10 @@ export type AuditOptions = {
   /** Called between two chunks; an error ends the audit. */
   betweenChunks?: () => Promise<void>
   /** Whether breaking a liveness rule is a violation or is only counted, because no worker may have had the time. */
-  liveness?: 'judged' | 'counted'
+  liveness?: 'checked' | 'counted'
   /** Checkpoints that were kept elsewhere: the transparency log has to contain them. */
   kept?: readonly KeptCheckpoint[]
-  /** The secrets of KEY_PEPPER, for the signatures of the transparency log; undefined: they are not judged. */
+  /** The secrets of KEY_PEPPER, for the signatures of the transparency log; undefined: they are not checked. */
   peppers?: readonly Secret[] | undefined
   chunkRows?: number
   maxListed?: number
@@ -98,7 +98,8 @@ export const ruleTexts = [
 
 type Liveness = AuditOptions['liveness']
 
-const isJudged = ({ isLiveness }: Pick<Rule, 'isLiveness'>, liveness: Liveness) => !isLiveness || liveness !== 'counted'
+const isChecked = ({ isLiveness }: Pick<Rule, 'isLiveness'>, liveness: Liveness) =>
+  !isLiveness || liveness !== 'counted'
 
 /** Includes the three rules that are not about rows. Those of what was kept and of signatures count only where there is something. */
 function countRules({ liveness, kept = [], peppers }: AuditOptions): number {
@@ -108,7 +109,7 @@ function countRules({ liveness, kept = [], peppers }: AuditOptions): number {
     (rule === logRules.keptEntry && kept.every(({ entries }) => entries.length === 0))
   const ofLog = Object.values(logRules).filter((rule) => !isOfNothing(rule))
   const ofActions = Object.values(actionRules).length
-  return [...rules, ...ofLog].filter((rule) => isJudged(rule, liveness)).length + ofActions + 3
+  return [...rules, ...ofLog].filter((rule) => isChecked(rule, liveness)).length + ofActions + 3
 }
 
 /** Fewer rows in the time limit of a statement would be no progress. */
@@ -172,7 +173,7 @@ async function checkBooks(
       let isEnded = false
       for await (const chunk of chunksOf(place, scan, Math.min(chunkRows, maxChunkRows), findings)) {
         signal?.throwIfAborted()
-        checked[scan] += chunk.judged
+        checked[scan] += chunk.checked
         isEnded = chunk.next === null
         findings.addChunk(chunk)
         await afterChunk()
@@ -257,7 +258,7 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }:
     },
     addOne(rule: LogRule | ActionRule, detail: object, subject: Partial<Omit<Violation, keyof RuleName>> = {}): void {
       if (rule.isLiveness) stranded += 1
-      if (!isJudged(rule, liveness)) return
+      if (!isChecked(rule, liveness)) return
       const finding = findingOf(rule)
       finding.count += 1
       if (finding.listed === maxListedPerRule) return
@@ -269,11 +270,11 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }:
       for (const [index, more] of Object.entries(counts)) {
         const rule = rules[Number(index)] as Rule
         if (rule.isLiveness) stranded += more
-        if (isJudged(rule, liveness)) findingOf(rule).count += more
+        if (isChecked(rule, liveness)) findingOf(rule).count += more
       }
       for (const { ruleIndex, detail, ...subject } of listed) {
         const broken = rules[ruleIndex] as Rule
-        if (!isJudged(broken, liveness)) continue
+        if (!isChecked(broken, liveness)) continue
         const { invariant, rule } = broken
         const finding = findingOf(broken)
         if (finding.listed === maxListedPerRule) continue

@@ -289,9 +289,9 @@ export function listPartsToCheck(group: Database, { customerId, id }: RowPlace, 
 }
 
 /** `difference`: what it took less or more than its won stand for. */
-export type JudgedPart = PartToCheck & { difference: number }
+export type ComparedPart = PartToCheck & { difference: number }
 
-const partInputs = inputs<JudgedPart>({
+const partInputs = inputs<ComparedPart>({
   customerId: 'uuid',
   operationId: 'uuid',
   orderId: 'text',
@@ -354,6 +354,6 @@ export type PartEvidence = Pick<PartToCheck, 'customerId' | 'operationId' | 'ord
   isApproved: boolean
 }
 
-export function findPartEvidence(database: Database, parts: JudgedPart[]): Promise<PartEvidence[]> {
+export function findPartEvidence(database: Database, parts: ComparedPart[]): Promise<PartEvidence[]> {
   return database.run<PartEvidence>(findPartEvidenceStatement, [...partInputs.valuesOf(parts), partlyCancelled])
 }

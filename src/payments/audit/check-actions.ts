@@ -9,6 +9,7 @@ import { creditsOfPart } from '../refunds/rule.ts'
 import {
   type AdjustmentKey,
   type AdjustmentToCheck,
+  type ComparedPart,
   type DayPlace,
   findBeginOfActions,
   findEvidence,
@@ -16,7 +17,6 @@ import {
   findRefundsWithoutAction,
   firstDay,
   firstRow,
-  type JudgedPart,
   listAdjustmentsToCheck,
   listPartsToCheck,
   listRefundsToCheck,
@@ -107,9 +107,9 @@ async function checkCustomers(
   const byId = new Map(adjustments.map((each) => [keyOf(each), each]))
   const taken = new Set<string>()
   for (const { actions, isCharged, isApproved, ...key } of await findEvidence(database, adjustments)) {
-    const judged = byId.get(keyOf(key))
-    assert(judged, 'evidence about another adjustment')
-    const { customerId, entryNumber, ...adjustment } = judged
+    const toCheck = byId.get(keyOf(key))
+    assert(toCheck, 'evidence about another adjustment')
+    const { customerId, entryNumber, ...adjustment } = toCheck
     const subject = { customerId, entryNumber }
     const action = actions.find((each) => !taken.has(each))
     if (action) taken.add(action)
@@ -157,9 +157,9 @@ async function checkParts(
   const most = Math.min(pageRows, mostAdjustments)
   for (let after: RowPlace | null = firstRow; after; ) {
     const page: PartToCheck[] = await listPartsToCheck(group, after, most)
-    const judged: JudgedPart[] = []
-    for (const part of page) judged.push({ ...part, difference: await differenceOf(database, part) })
-    for (const evidence of judged.length > 0 ? await findPartEvidence(database, judged) : []) {
+    const compared: ComparedPart[] = []
+    for (const part of page) compared.push({ ...part, difference: await differenceOf(database, part) })
+    for (const evidence of compared.length > 0 ? await findPartEvidence(database, compared) : []) {
       const { isAccepted, isCharged, isApproved, ...subject } = evidence
       if (!isAccepted) found(actionRules.part, {}, subject)
       if (!isCharged) found(actionRules.partCharge, {}, subject)

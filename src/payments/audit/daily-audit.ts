@@ -33,7 +33,7 @@ export function createDailyAudit(
     const now = clock()
     if (now - lastRun > longestGapMs) runningSince = now
     lastRun = now
-    const liveness = now - runningSince >= livenessAfterMs ? 'judged' : 'counted'
+    const liveness = now - runningSince >= livenessAfterMs ? 'checked' : 'counted'
     try {
       if (claim) await auditBooks(context, claim, { liveness, signal: stopping, peppers })
     } finally {
@@ -47,7 +47,7 @@ export function createDailyAudit(
 async function auditBooks(
   { database, log }: PaymentContext,
   claim: DailyClaim,
-  options: Pick<AuditOptions, 'signal' | 'peppers'> & { liveness: 'judged' | 'counted' },
+  options: Pick<AuditOptions, 'signal' | 'peppers'> & { liveness: 'checked' | 'counted' },
 ): Promise<void> {
   let renewedAt = performance.now()
   async function renewLease(): Promise<void> {

@@ -2,7 +2,7 @@
 // row of the rule's scan (src/payments/audit/scans.sql.ts has the names); anything but true is a violation, null included. A
 // rule covers only what one statement of the service writes at once, so it holds in every snapshot while money moves. A
 // liveness rule also needs a worker that has had the time to do its part. After a restore, or a stop of all services, it is
-// broken although nothing is wrong, so only a process that has run for a while judges by it.
+// broken although nothing is wrong, so only a process that has run for a while checks it.
 import { accountRules, adjustmentRules, entryRules, eventRules, holdRules, usageRules } from './credit-rules.sql.ts'
 import { journalRules, operatorActionRules, recordRules } from './journal-rules.sql.ts'
 import { operationRules, orderRules } from './order-rules.sql.ts'

@@ -12,7 +12,7 @@ const pageCheckpoints = 100
 export type PublishedCheck = {
   found(detail: Record<string, unknown>): void
   unsigned(detail: Record<string, unknown>): void
-  /** Undefined: signatures of the log are not judged. */
+  /** Undefined: signatures of the log are not checked. */
   signatures: SignatureCheck | undefined
   /** After each piece, with the number of checkpoints. */
   onPiece(checkpoints: number): Promise<void>

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { callerOf } from '../../../harness/processes.ts'
 import { runScenariosCommand } from '../../../sandbox/scenarios/command.ts'
-import { type Evidence, type GatewayPayment, judge, type RuleName, rules } from '../../../sandbox/scenarios/rules.ts'
+import { type Evidence, evaluate, type GatewayPayment, type RuleName, rules } from '../../../sandbox/scenarios/rules.ts'
 import { type Ending, scenarios } from '../../../sandbox/scenarios/scenarios.ts'
 import { openShop } from '../../storefront/shop.ts'
 import { closeAll } from '../../support/closing.ts'
@@ -165,19 +165,19 @@ test('each rule has evidence that breaks it alone, and none is broken by a payme
   for (const rule of Object.keys(rules) as RuleName[]) {
     const [evidence, ending] = broken[rule]
     assert.deepEqual(
-      judge({ ...right, ...evidence }, ending).map((finding) => finding.rule),
+      evaluate({ ...right, ...evidence }, ending).map((finding) => finding.rule),
       [rule],
     )
   }
-  assert.deepEqual(judge(right, 'paid'), [])
-  assert.deepEqual(judge({ ...right, requests: [confirm, lookup, otherKey] }, 'paid'), [])
-  assert.deepEqual(judge({ ...right, requests: [confirm, { ...lookup, status: 404 }, otherKey] }, 'paid'), [])
-  assert.deepEqual(judge({ ...right, requests: [{ ...confirm, status: 429 }, otherKey] }, 'paid'), [])
+  assert.deepEqual(evaluate(right, 'paid'), [])
+  assert.deepEqual(evaluate({ ...right, requests: [confirm, lookup, otherKey] }, 'paid'), [])
+  assert.deepEqual(evaluate({ ...right, requests: [confirm, { ...lookup, status: 404 }, otherKey] }, 'paid'), [])
+  assert.deepEqual(evaluate({ ...right, requests: [{ ...confirm, status: 429 }, otherKey] }, 'paid'), [])
 
   // A busy shop gets the webhook again; the wrong answer of one that is not busy is final.
   const answered = (state: string, ...statuses: number[]) => {
     const delivery = { paymentKey: 'pay-1', state, attempts: statuses.map((status) => ({ status, error: null })) }
-    return judge({ ...right, deliveries: [delivery] }, 'paid').map(({ mayPass }) => mayPass)
+    return evaluate({ ...right, deliveries: [delivery] }, 'paid').map(({ mayPass }) => mayPass)
   }
   assert.deepEqual(answered('pending', 503), [true])
   assert.deepEqual(answered('delivered', 503, 200), [])

@@ -1,6 +1,6 @@
-// The single conditions of the audit's rules about money and credits. Below each rule, `-` is a change of right books that breaks
-// it and `+` one that it must allow: when, `|`, and the change. Only the rule itself is judged; what else breaks with the change
-// is not compared. The constraints of the schema are gone.
+// The single conditions of the audit's rules about money and credits. Below each rule, `-` is a change of right books that
+// breaks it and `+` one that it must allow: when, `|`, and the change. Only the rule itself is checked; what else breaks with
+// the change is not compared. The constraints of the schema are gone.
 import assert from 'node:assert/strict'
 import { cancelledAtGateway } from '../../../src/gateway/gateway.ts'
 import type { actionRules } from '../../../src/payments/audit/check-actions.ts'

@@ -35,9 +35,9 @@ function parse(body: Buffer | null): Document {
   }
 }
 
-export type Judged = { answer: Answer; listener: ListenerName; secrets: Secrets }
+export type Answered = { answer: Answer; listener: ListenerName; secrets: Secrets }
 
-type Oracle<Of> = (judged: Of) => string | undefined
+type Oracle<Of> = (subject: Of) => string | undefined
 
 const envelopeFields = ['code', 'data', 'message', 'metadata', 'success']
 /** Health checks have no envelope; on the internal listener only. */
@@ -62,17 +62,17 @@ function fieldsOf(answer: Answer): string[] {
   return Object.keys(bodyOf(answer) ?? {}).toSorted()
 }
 
-function isHealth({ answer, listener }: Judged): boolean {
+function isHealth({ answer, listener }: Answered): boolean {
   return listener === 'internal' && healthFields.includes(fieldsOf(answer).join(','))
 }
 
 /** An answer to a HEAD has its headers only. */
 const ofBody =
-  (test: Oracle<Judged>): Oracle<Judged> =>
-  (judged) =>
-    judged.answer.body === null || isHealth(judged) ? undefined : test(judged)
+  (test: Oracle<Answered>): Oracle<Answered> =>
+  (answered) =>
+    answered.answer.body === null || isHealth(answered) ? undefined : test(answered)
 
-export const answerOracles: Record<string, Oracle<Judged>> = {
+export const answerOracles: Record<string, Oracle<Answered>> = {
   'the content type is application/json; charset=utf-8': ({ answer }) => {
     const types = answer.headers.get('content-type') ?? []
     return types.join() === 'application/json; charset=utf-8' ? undefined : `Content-Type: ${types.join(' | ')}`
@@ -120,8 +120,8 @@ export const answerOracles: Record<string, Oracle<Judged>> = {
       : 'SVC001 without Retry-After',
 }
 
-export function judgeAnswer(judged: Judged): Breach[] {
-  return breachesOf(answerOracles, judged)
+export function checkAnswer(answered: Answered): Breach[] {
+  return breachesOf(answerOracles, answered)
 }
 
 export type Exchanged = {
@@ -175,7 +175,7 @@ export const exchangeOracles: Record<string, Oracle<Exchanged>> = {
   },
 }
 
-export function judgeExchange(exchanged: Exchanged): Breach[] {
+export function checkExchange(exchanged: Exchanged): Breach[] {
   return breachesOf(exchangeOracles, exchanged)
 }
 
@@ -194,7 +194,7 @@ export const logOracles: Record<string, Oracle<Logged>> = {
   'no card number is logged': ({ line }) => cardNumbersIn(line)[0],
 }
 
-export function judgeLine(logged: Logged): Breach[] {
+export function checkLine(logged: Logged): Breach[] {
   return breachesOf(logOracles, logged)
 }
 
@@ -226,13 +226,13 @@ export const endOracles: Record<string, Oracle<AtEnd>> = {
   'the process stops cleanly': ({ stop }) => stop,
 }
 
-export function judgeEnd(atEnd: AtEnd): Breach[] {
+export function checkEnd(atEnd: AtEnd): Breach[] {
   return breachesOf(endOracles, atEnd)
 }
 
-function breachesOf<Of>(oracles: Record<string, Oracle<Of>>, judged: Of): Breach[] {
+function breachesOf<Of>(oracles: Record<string, Oracle<Of>>, subject: Of): Breach[] {
   return Object.entries(oracles).flatMap(([oracle, test]) => {
-    const detail = test(judged)
+    const detail = test(subject)
     return detail === undefined ? [] : [{ oracle, detail }]
   })
 }

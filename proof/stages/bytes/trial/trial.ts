@@ -1,11 +1,11 @@
-// Runs a case: fills in the real values, sends the bytes, parses and judges the answers. A finding has the bytes with
+// Runs a case: fills in the real values, sends the bytes, parses and checks the answers. A finding has the bytes with
 // the stand-ins, so that it has no secret and can be repeated in another run.
 import { type Answer, closes, exchange, type Reading, readAnswers, type Sending } from '../../../../harness/raw-http.ts'
 import type { Case } from '../cases/cases.ts'
 import type { ListenerName } from '../cases/routes.ts'
 import { fillIn, type Values } from '../cases/stand-ins.ts'
 import { type Framed, frame } from './framing.ts'
-import { type Breach, bodyOf, judgeAnswer, judgeExchange, type Secrets } from './oracles.ts'
+import { type Breach, bodyOf, checkAnswer, checkExchange, type Secrets } from './oracles.ts'
 
 export type Target = { ports: Record<ListenerName, number>; secrets: Secrets }
 
@@ -33,9 +33,9 @@ export async function tryCase({ ports, secrets }: Target, tried: Tried, values: 
     mayGoOn: framed.rest !== 'none',
   })
   const reading = read(received)
-  const ofAnswers = reading.answers.flatMap((answer) => judgeAnswer({ answer, listener, secrets }))
+  const ofAnswers = reading.answers.flatMap((answer) => checkAnswer({ answer, listener, secrets }))
   return {
-    breaches: [...judgeExchange({ framed, reading, ended, sentBytes: bytes.length, fits }), ...ofAnswers],
+    breaches: [...checkExchange({ framed, reading, ended, sentBytes: bytes.length, fits }), ...ofAnswers],
     answers: reading.answers,
     requests: framed.requests.length + (framed.rest === 'none' ? 0 : Math.max(1, framed.headsInRest)),
     wasReset: ended === 'reset',

@@ -85,7 +85,7 @@ export class SimulatedProcess {
     this.#life ??= new Life(this)
     const life = this.#life
     const { scheduler } = this.world
-    // The caller judges a failure, if it waits for the result at all.
+    // The caller handles a failure, if it waits for the result at all.
     promise.catch(() => undefined)
     scheduler.schedule(life, scheduler.now(), what, () =>
       runIn(life, () => {

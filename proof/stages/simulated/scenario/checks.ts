@@ -26,7 +26,7 @@ export function createChecks(stage: Stage, startedAt: Date) {
   const { world, history, shop } = stage
   const watch: Watched = createWatch(world.books, world.outside)
   const lastStatus = new Map<string, string>()
-  let judged = 0
+  let checkedCalls = 0
   let turn = 0
   let entries = 0
 
@@ -39,10 +39,10 @@ export function createChecks(stage: Stage, startedAt: Date) {
     isOfHarness: false,
   })
 
-  /** Of the answers that have come since. */
-  function judgeAnswers(): { check: string; violations: string[] } | undefined {
-    const broken = history.calls.slice(judged).find(({ breach }) => breach !== null)
-    judged = history.calls.length
+  /** Checks the answers that have come since the last call. */
+  function checkAnswers(): { check: string; violations: string[] } | undefined {
+    const broken = history.calls.slice(checkedCalls).find(({ breach }) => breach !== null)
+    checkedCalls = history.calls.length
     if (!broken) return undefined
     const check = isUnexpectedError(broken) ? unexpectedErrorCheck : envelopeCheck
     return { check, violations: [`call ${broken.number}: ${broken.breach}`] }
@@ -79,7 +79,7 @@ export function createChecks(stage: Stage, startedAt: Date) {
   return {
     /** As it is now, with steps under way; null: nothing is wrong. */
     async betweenSteps(when: string): Promise<Failure | null> {
-      const found = judgeAnswers() ?? (await readSums())
+      const found = checkAnswers() ?? (await readSums())
       return found ? failure(found.check, found.violations, when) : null
     },
     /** When everything is settled; all that failed. */
