@@ -1,4 +1,4 @@
-// The jobs of the worker with their intervals.
+// The jobs of the worker with their intervals. Their names are labels of its metrics (`task`), so they stay as they are.
 import type { Tallies } from '../core/tallies.ts'
 import { expireHolds } from '../credits/holds/expire-holds.ts'
 import { createShare } from '../db/cluster/share.ts'
@@ -48,8 +48,8 @@ export function eventJobs(
 ): Job[] {
   return [
     { name: 'deliver events', everyMs: 1_000, run: deliverer.run, end: deliverer.finish },
-    { name: 'purge events', everyMs: 24 * 3_600_000, run: createPurgeEvents(database, eventsKeptDays) },
-    { name: 'purge attempts', everyMs: 3_600_000, run: () => purgeAttempts(database, eventAttemptsKeptDays) },
+    { name: 'forget events', everyMs: 24 * 3_600_000, run: createPurgeEvents(database, eventsKeptDays) },
+    { name: 'forget attempts', everyMs: 3_600_000, run: () => purgeAttempts(database, eventAttemptsKeptDays) },
   ]
 }
 
@@ -65,11 +65,11 @@ export function paymentJobs(context: PaymentContext, peppers: readonly Secret[])
       everyMs: Math.min(60_000, lifetimeMs / 4),
       run: () => expireOrders(database, lifetimeMs, tallies),
     },
-    { name: 'aggregate figures', everyMs: 10_000, run: createAggregateFigures(database) },
+    { name: 'add up', everyMs: 10_000, run: createAggregateFigures(database) },
     { name: 'close the day', everyMs: 60_000, run: (stopping) => closeDay(context, stopping) },
     { name: 'daily audit', everyMs: 60_000, run: createDailyAudit(context, { peppers }) },
-    { name: 'purge notifications', everyMs: 3_600_000, run: () => purgeNotifications(context) },
-    { name: 'purge movements', everyMs: 3_600_000, run: () => purgeMovements(context) },
+    { name: 'forget notifications', everyMs: 3_600_000, run: () => purgeNotifications(context) },
+    { name: 'forget movements', everyMs: 3_600_000, run: () => purgeMovements(context) },
   ]
 }
 

@@ -133,12 +133,12 @@ test('what is kept for a number of days is deleted each hour, and events once a 
     ...paymentJobs({ database: {}, settings: { pendingOrderLifetimeMs: hourMs } } as PaymentContext, []),
   ]
   assert.deepEqual(
-    jobs.filter(({ name }) => name.startsWith('purge')).map(({ name, everyMs }) => [name, everyMs / hourMs]),
+    jobs.filter(({ name }) => name.startsWith('forget')).map(({ name, everyMs }) => [name, everyMs / hourMs]),
     [
-      ['purge events', 24],
-      ['purge attempts', 1],
-      ['purge notifications', 1],
-      ['purge movements', 1],
+      ['forget events', 24],
+      ['forget attempts', 1],
+      ['forget notifications', 1],
+      ['forget movements', 1],
     ],
   )
 })
