@@ -45,7 +45,7 @@ with asked as (
   select ceil(extract(epoch from until - now()))::int as "waitSeconds" from paused where until > now();
 
 -- console.endSession
-delete from operator_sessions where session_hash = $1;
+update operator_sessions set access_version = 0 where session_hash = $1;
 
 -- console.findAudit
 select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as "endedAt",
@@ -740,7 +740,11 @@ select customer_id as "customerId", next_event as "nextEvent", last_event - next
 -- console.startSession
 with swept as (
     delete from operator_sessions where session_hash in (
-      select session_hash from operator_sessions where last_seen_at < now() - $4 * interval '1 ms'
+      select session_hash from operator_sessions s
+      where last_seen_at < now() - $4 * interval '1 ms' and exists (
+        select from operator_sessions n
+        where n.operator_id = s.operator_id
+          and (n.last_seen_at, n.session_hash) > (s.last_seen_at, s.session_hash))
       order by last_seen_at limit $5)
   )
   insert into operator_sessions (session_hash, operator_id, access_version)
@@ -4196,9 +4200,6 @@ with updated as (
     where operator_id = $1 and password_hash = $2
     returning operator_id, access_version
   ),
-  ended as (
-    delete from operator_sessions s using updated u where s.operator_id = u.operator_id and s.session_hash <> $4
-  ),
   kept as (
     update operator_sessions s set access_version = u.access_version
     from updated u where s.operator_id = u.operator_id and s.session_hash = $4
@@ -4268,30 +4269,18 @@ update open_actions set lease_until = default where action_id = $1;
 update operators set password_hash = $3 where operator_id = $1 and password_hash = $2;
 
 -- operators.resetPassword
-with updated as (
-    update operators set password_hash = $2, must_change_password = true, password_set_at = now(),
-      access_version = access_version + 1
-    where name = $1
-    returning operator_id
-  ),
-  ended as (
-    delete from operator_sessions s using updated u where s.operator_id = u.operator_id
-  )
-  select operator_id as "operatorId" from updated;
+update operators set password_hash = $2, must_change_password = true, password_set_at = now(),
+    access_version = access_version + 1
+  where name = $1
+  returning operator_id as "operatorId";
 
 -- operators.updateRole
 update operators set role = $2 where name = $1 returning operator_id as "operatorId";
 
 -- operators.updateStatus
-with updated as (
-    update operators set status = $2, access_version = access_version + case $2 when 'SUSPENDED' then 1 else 0 end
-    where name = $1
-    returning operator_id, status
-  ),
-  ended as (
-    delete from operator_sessions s using updated u where s.operator_id = u.operator_id and u.status = 'SUSPENDED'
-  )
-  select operator_id as "operatorId" from updated;
+update operators set status = $2, access_version = access_version + case $2 when 'SUSPENDED' then 1 else 0 end
+  where name = $1
+  returning operator_id as "operatorId";
 
 -- payments.acceptPart
 with recursive target as (

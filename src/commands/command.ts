@@ -143,12 +143,15 @@ type CommandDescription = {
   writes?: string
   /** The state an interrupt leaves behind, where the general sentence of src/cli.ts does not fit. */
   afterInterrupt?: string
-  /** Whether it changes data: then its calls are in the action log (src/operators/action-log.ts). */
   changesData: boolean
+  /** Whether it writes out whole books. Its calls are in the action log (src/operators/action-log.ts), as those that change data. */
+  exportsData?: boolean
   /** The fault of the input, if any, beyond those of single arguments and options. */
   check?(input: CommandInput): string | undefined
   /** Whether a result counts as a failure: exit code 1. */
   failed?(result: object): boolean
+  /** Whether a result waits for a second person: the action log has it as requested. */
+  requested?(result: object): boolean
   /** Whether a result is undecided: exit code 3. */
   undecided?(result: object): boolean
 }
@@ -175,4 +178,6 @@ export type StandaloneCommand = CommandDescription & {
 }
 
 export type Command = DatabaseCommand | StandaloneCommand
+
+export const isRecorded = ({ changesData, exportsData = false }: Command): boolean => changesData || exportsData
 export type CommandGroup = { title: string; commands: readonly Command[] }

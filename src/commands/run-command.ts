@@ -23,7 +23,15 @@ import { createCommandLog, recordAction } from '../operators/action-log.ts'
 import { createPaymentContext } from '../payments/context.ts'
 import { logSignerOf } from '../transparency/note.ts'
 import { actionOf, subjectOf } from './action-log-entry.ts'
-import type { Call, Command, CommandInput, DatabaseCommand, StandaloneCall, StandaloneCommand } from './command.ts'
+import {
+  type Call,
+  type Command,
+  type CommandInput,
+  type DatabaseCommand,
+  isRecorded,
+  type StandaloneCall,
+  type StandaloneCommand,
+} from './command.ts'
 import { askToConfirm, isInteractive, type Terminal } from './line/confirmation.ts'
 import { unlessInterrupted } from './line/interruption.ts'
 import type { OutputFormat } from './line/layout.ts'
@@ -139,18 +147,16 @@ async function runDatabaseCommand(
   const { isConfirmed, shown } = await askIfNeeded(command.confirm, call, run)
   if (!isConfirmed) return 1
   run.onBegin()
-  if (command.stream) await pipeline(run.status.counted(command.stream(call)), process.stdout, { end: false, signal })
   // Shown before the end is logged: a secret that is printed once must not be lost if that fails.
   async function runAndShow(): Promise<object | undefined> {
+    if (command.stream) await pipeline(run.status.counted(command.stream(call)), process.stdout, { end: false, signal })
     const result = command.run && (await unlessInterrupted(signal, command.run(call, shown)))
     show(result, run)
     return result
   }
   const actionLog = createCommandLog(call.database, call)
   const action = actionOf(command, input, call.subject)
-  const result = await (command.changesData
-    ? recordAction(actionLog, action, runAndShow, command.failed)
-    : runAndShow())
+  const result = await (isRecorded(command) ? recordAction(actionLog, action, runAndShow, command) : runAndShow())
   return result ? exitCodeOf(command, result) : 0
 }
 

@@ -1,6 +1,7 @@
 // The API of the console on one page: for each endpoint its input, its data, and the permission it needs. The routes are built
 // from it and the page takes its types from it, so the two cannot disagree.
 import type Type from 'typebox'
+import { isRequest } from '../credits/adjustments/adjust.ts'
 import { StatementData, StatementQuery } from '../credits/schemas.ts'
 import { isPartlyResent } from '../events/resend.ts'
 import type { Permission } from '../operators/permissions.ts'
@@ -118,6 +119,8 @@ export type ConsoleEndpoint = {
   subject?: 'a new customer' | 'the customer of the key' | 'the customer of the adjustment'
   /** Whether the action log records this result as a failure, as it does for the command of the same name. */
   failed?(data: never): boolean
+  /** Whether it waits for another operator now. */
+  requested?(data: never): boolean
   params?: Type.TSchema
   query?: Type.TSchema
   body?: Type.TSchema
@@ -195,6 +198,7 @@ export const contract = {
     action: 'adjustments grant',
     params: CustomerParams,
     body: GoodwillBody,
+    requested: isRequest,
     data: AdjustedData,
   },
   correctBalance: {
@@ -202,6 +206,7 @@ export const contract = {
     action: 'adjustments correct',
     params: CustomerParams,
     body: CorrectionBody,
+    requested: isRequest,
     data: AdjustedData,
   },
   approveAdjustment: {
@@ -317,6 +322,7 @@ export const contract = {
     action: 'discrepancies accept',
     params: DiscrepancyParams,
     body: AcceptBody,
+    requested: isRequest,
     data: AcceptedData,
   },
   transparencyLog: { for: 'read', data: TransparencyLogData },

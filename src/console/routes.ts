@@ -12,7 +12,7 @@ import { serviceIdPattern } from '../customers/service-tokens.ts'
 import type { Database } from '../db/database.ts'
 import { endpointIdPattern } from '../events/endpoints.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
-import { type ActionLog, argumentOf, recordAction } from '../operators/action-log.ts'
+import { type ActionLog, type ActionOutcomes, argumentOf, recordAction } from '../operators/action-log.ts'
 import { type ConcurrencyLimit, limitFor } from './concurrency-limit.ts'
 import {
   type Body,
@@ -61,7 +61,7 @@ export function apiRoutes(app: FastifyInstance, { guard, actionLog, handlers }: 
     const endpoint: ConsoleEndpoint = contract[name]
     const { params, query: querystring, body, data } = endpoint
     const handle = handlers[name] as (call: object) => Promise<object>
-    const failed = endpoint.failed as ((answer: object) => boolean) | undefined
+    const outcomes = endpoint as ActionOutcomes<never> as ActionOutcomes<object>
     // Signing in has limits of its own (session.ts): operators with a session do not queue behind those without.
     const run: ConcurrencyLimit['run'] =
       endpoint.for === 'public' ? (work) => work() : limitFor(guard.limits, method).run
@@ -85,7 +85,7 @@ export function apiRoutes(app: FastifyInstance, { guard, actionLog, handlers }: 
           const work = () => handle({ ...call, subject })
           if (!endpoint.action) return work()
           const action = { ...actionOf(endpoint.action, endpoint.body, request), subject }
-          return recordAction(actionLog, action, work, failed)
+          return recordAction(actionLog, action, work, outcomes)
         })
         return success(mapTexts(operator ? shownTo(operator.role, answer) : answer, visible), null)
       },

@@ -24,7 +24,7 @@ export async function beginAction(database: Database, action: NewAction): Promis
   await database.run(beginActionStatement, [actionId, actor, command, action.arguments, subject, reason])
 }
 
-/** `about`: the ids in its result. */
+/** `ok`, `failed`, `requested`, `refused`, `unknown`, or the text of an error. `about`: the ids in its result. */
 export type Ending = { outcome: string; about: Record<string, string> }
 
 const endActionStatement = statement.global(

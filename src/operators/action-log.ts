@@ -161,18 +161,26 @@ function keepLease(database: Database, actionId: string): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
+/** What a result says about its action, where it is not simply done. */
+export type ActionOutcomes<Result> = {
+  failed?: ((result: Result) => boolean) | undefined
+  /** Nothing was done yet: another person has to approve it. */
+  requested?: ((result: Result) => boolean) | undefined
+}
+
 /** Runs the work between the two entries; returns its result or throws its error. */
 export async function recordAction<Result extends object | null | undefined>(
   log: ActionLog,
   action: Action,
   work: () => Promise<Result>,
-  failed?: (result: NonNullable<Result>) => boolean,
+  { failed, requested }: ActionOutcomes<NonNullable<Result>> = {},
 ): Promise<Result> {
   const actionId = await begin(log, action)
   using _ = keepLease(log.database, actionId)
   try {
     const result = await work()
-    await end(log, actionId, { outcome: result && failed?.(result) ? 'failed' : 'ok', about: idsIn(result) })
+    const outcome = result && failed?.(result) ? 'failed' : result && requested?.(result) ? 'requested' : 'ok'
+    await end(log, actionId, { outcome, about: idsIn(result) })
     return result
   } catch (error) {
     await end(log, actionId, { outcome: errorText(error), about: {} })

@@ -1,5 +1,5 @@
-// The statements on operators. Suspending one or changing a password increments `access_version` and deletes the sessions it
-// sees. A session that is being started at that moment is not seen; it carries the old version and is not valid.
+// The statements on operators. Suspending one or changing a password increments `access_version`: sessions that carry another
+// version are not valid.
 import { type Database, statement } from '../db/database.ts'
 import type { Role } from './permissions.ts'
 
@@ -64,15 +64,9 @@ export async function updateRole(database: Database, name: string, role: Role): 
 
 const updateStatusStatement = statement.global(
   'operators.updateStatus',
-  `with updated as (
-    update operators set status = $2, access_version = access_version + case $2 when 'SUSPENDED' then 1 else 0 end
-    where name = $1
-    returning operator_id, status
-  ),
-  ended as (
-    delete from operator_sessions s using updated u where s.operator_id = u.operator_id and u.status = 'SUSPENDED'
-  )
-  select operator_id as "operatorId" from updated`,
+  `update operators set status = $2, access_version = access_version + case $2 when 'SUSPENDED' then 1 else 0 end
+  where name = $1
+  returning operator_id as "operatorId"`,
 )
 
 export async function updateStatus(
@@ -86,16 +80,10 @@ export async function updateStatus(
 
 const resetPasswordStatement = statement.global(
   'operators.resetPassword',
-  `with updated as (
-    update operators set password_hash = $2, must_change_password = true, password_set_at = now(),
-      access_version = access_version + 1
-    where name = $1
-    returning operator_id
-  ),
-  ended as (
-    delete from operator_sessions s using updated u where s.operator_id = u.operator_id
-  )
-  select operator_id as "operatorId" from updated`,
+  `update operators set password_hash = $2, must_change_password = true, password_set_at = now(),
+    access_version = access_version + 1
+  where name = $1
+  returning operator_id as "operatorId"`,
 )
 
 export async function resetPassword(database: Database, name: string, hash: string): Promise<Known | undefined> {
@@ -110,9 +98,6 @@ const changePasswordStatement = statement.global(
       access_version = access_version + 1
     where operator_id = $1 and password_hash = $2
     returning operator_id, access_version
-  ),
-  ended as (
-    delete from operator_sessions s using updated u where s.operator_id = u.operator_id and s.session_hash <> $4
   ),
   kept as (
     update operator_sessions s set access_version = u.access_version
@@ -158,7 +143,7 @@ export type ListedOperator = {
   mustChangePassword: boolean
   createdAt: Date
   passwordSetAt: Date
-  /** Null: no session. */
+  /** Null: has never signed in here. */
   lastSeenAt: Date | null
 }
 

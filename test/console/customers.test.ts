@@ -354,6 +354,8 @@ test('an operator approves adjustments up to the limit of the own role', async (
     body: { ...body, adjustmentId, credits: 600 },
   })
   assert.equal(requested.state, 'PENDING')
+  const [action] = (await admin.get('actionLog', { query: { subject: customerId } })).actions
+  assert.deepEqual([action?.command, action?.outcome], ['adjustments grant', 'requested'])
   const refused = await finance.request('approveAdjustment', { params: { adjustmentId }, body })
   assertRefused(refused, 'VAL003')
   assert.match(refused.body.message ?? '', /the limit is 500 credits a day, of which 0 are used/)

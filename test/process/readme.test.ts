@@ -175,11 +175,13 @@ test('every link of the READMEs leads to a file', () => {
 
 test('docs/commands.md has every command and states which ask for confirmation and which are in the action log', async () => {
   const { commands } = await import('../../src/commands/command-table.ts')
+  const { isRecorded } = await import('../../src/commands/command.ts')
   const text = fs.readFileSync(join(repository, 'docs/commands.md'), 'utf8')
   const rows = [...text.matchAll(/^\| (`[^|]+) \|([^|]*)\|([^|]*)\|([^|]*)\|$/gm)]
-  for (const { name, changesData, confirm } of commands) {
+  for (const command of commands) {
+    const { name, confirm } = command
     const row = rows.find(([, names = '']) => names.includes(`\`${name}\``)) ?? assert.fail(`${name} is missing`)
     assert.equal(row[3]?.trim() !== '', confirm !== undefined, `${name} asks for confirmation`)
-    assert.equal(row[4]?.trim(), changesData ? 'yes' : '', `${name} in the action log`)
+    assert.equal(row[4]?.trim(), isRecorded(command) ? 'yes' : '', `${name} in the action log`)
   }
 })

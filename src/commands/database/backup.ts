@@ -6,6 +6,8 @@ import { copiedTables } from '../../db/copy/load.ts'
 import { type Source, withSnapshot } from '../../db/copy/source.ts'
 import { compareSchema } from '../../db/migrate.ts'
 import { openDatabase } from '../../db/open.ts'
+import { createCommandLog, recordAction } from '../../operators/action-log.ts'
+import { actionOf } from '../action-log-entry.ts'
 import type { StandaloneCall } from '../command.ts'
 import { secretChecksOf, uncheckedSecretsText } from './backup-secrets.ts'
 import { rowCounts } from './fill.ts'
@@ -21,17 +23,20 @@ export async function backup(call: StandaloneCall): Promise<object> {
       throw new Error('The database is of a newer version: take the backup with that version.')
     }
     const secretChecks = secretChecksOf(call.knownPeppers())
-    const write = async (source: Source) => ({
-      version: source.migrations.at(-1)?.version ?? 0,
-      ...(await writeBackup({
-        file,
-        source,
-        secretChecks,
-        signal,
-        onProgress: (done, total) => onProgress('rows', done, total),
-      })),
-    })
     const { serving, place, database } = opened
+    const actionLog = createCommandLog(database, call)
+    // In the action log after the snapshot was taken: restored, it would be an action that never ended.
+    const write = (source: Source) =>
+      recordAction(actionLog, actionOf({ name: 'backup' }, call), async () => ({
+        version: source.migrations.at(-1)?.version ?? 0,
+        ...(await writeBackup({
+          file,
+          source,
+          secretChecks,
+          signal,
+          onProgress: (done, total) => onProgress('rows', done, total),
+        })),
+      }))
     const { bytes, sums, version } = database.groups
       ? await withClusterSnapshot(serving, place, copiedTables, write)
       : await withClient(serving, place, (client) => withSnapshot(client, copiedTables, write))

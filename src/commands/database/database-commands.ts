@@ -37,6 +37,7 @@ export const databaseCommands: Command[] = [
       { line: 'backup --to credits-2026-01-31.backup', description: 'shows the number of rows of each table' },
     ],
     changesData: false,
+    exportsData: true,
     runStandalone: backup,
   },
   {

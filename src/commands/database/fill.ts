@@ -61,12 +61,9 @@ export async function fillDatabase(
     })
     const further = await withClient(owner, place, beforeService)
     const result = { ok, place, ...(!ok && { next: violatedText }), ...further, tables: rowCounts(sums), violations }
-    await recordAction(
-      createCommandLog(database, { print, signal }),
-      actionOf({ name }, input),
-      async () => result,
-      () => !ok,
-    )
+    await recordAction(createCommandLog(database, { print, signal }), actionOf({ name }, input), async () => result, {
+      failed: () => !ok,
+    })
     if (ok) {
       onAuditPassed?.()
       await withClient(owner, place, markFinished)

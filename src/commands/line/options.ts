@@ -1,6 +1,6 @@
 // Options that several commands take, each described once, and the options that follow from a command's description.
 import { namePattern, reasonPattern } from '../../core/one-line.ts'
-import type { Argument, Command, Option } from '../command.ts'
+import { type Argument, type Command, isRecorded, type Option } from '../command.ts'
 import { dateFormat, readTime } from './times.ts'
 
 export const isName = (text: string): boolean => namePattern.test(text.trim())
@@ -50,12 +50,13 @@ const byOption: Option = {
 export type CommandOption = { name: string; description: string; option?: Option }
 
 /** All options of a command, in the order in which its help shows them. */
-export function optionsOf({ options = {}, switches = {}, changesData, confirm, writes }: Command): CommandOption[] {
+export function optionsOf(command: Command): CommandOption[] {
+  const { options = {}, switches = {}, confirm, writes } = command
   const own = Object.entries(options).map(([name, option]) => ({ name, description: option.description, option }))
   return [
     ...own,
     ...Object.entries(switches).map(([name, description]) => ({ name, description })),
-    ...(changesData ? [{ name: 'by', description: byOption.description, option: byOption }] : []),
+    ...(isRecorded(command) ? [{ name: 'by', description: byOption.description, option: byOption }] : []),
     ...(confirm ? [{ name: 'yes', description: 'skips the confirmation; scripts are never asked' }] : []),
     ...(writes ? [] : [{ name: 'json', description: 'prints one JSON document, for scripts' }]),
   ]

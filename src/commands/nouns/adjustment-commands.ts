@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { uuidPattern } from '../../core/ids.ts'
 import { findRequest, listPendingRequests, type OperatorKind } from '../../credits/adjustments/adjust.sql.ts'
-import { adjust, reject } from '../../credits/adjustments/adjust.ts'
+import { adjust, isRequest, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
 import { limitsOf } from '../../operators/adjustment-limits.ts'
@@ -93,6 +93,7 @@ export const adjustmentCommands: Command[] = [
       },
     ],
     changesData: true,
+    requested: isRequest,
     findSubject: findCustomerId,
     confirm: confirmAdjustment,
     run: adjustAs('GOODWILL'),
@@ -113,6 +114,7 @@ export const adjustmentCommands: Command[] = [
       },
     ],
     changesData: true,
+    requested: isRequest,
     findSubject: findCustomerId,
     confirm: confirmAdjustment,
     run: adjustAs('CORRECTION'),

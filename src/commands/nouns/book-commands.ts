@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { verifyFiles } from '../../../client/src/verify/files.ts'
 import { newOperationId, uuidPattern } from '../../core/ids.ts'
+import { isRequest } from '../../credits/adjustments/adjust.ts'
 import { limitsOf } from '../../operators/adjustment-limits.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
@@ -199,6 +200,7 @@ export const bookCommands: Command[] = [
       },
     ],
     changesData: true,
+    requested: isRequest,
     check: checkDiscrepancyId,
     confirm: confirmAcceptance,
     async run({ database, payments: open, adjustments, positionals: [id = ''], values }) {

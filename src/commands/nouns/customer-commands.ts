@@ -72,6 +72,8 @@ export const customerCommands: Command[] = [
     ],
     writes: 'CSV',
     changesData: false,
+    exportsData: true,
+    findSubject: findCustomerId,
     async *stream(call) {
       const { from, to } = call.values
       yield* statementCsv(call.database, {
@@ -105,6 +107,7 @@ export const customerCommands: Command[] = [
     ],
     writes: 'CSV',
     changesData: false,
+    exportsData: true,
     async *stream({ database, values }) {
       const at = readTime(values.at, endOfDay) ?? new Date()
       yield* liabilityCsv(database, new Date(at.getTime() + 1))

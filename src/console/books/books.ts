@@ -102,12 +102,9 @@ function createRunner({ background, log }: BookContext, actionLog: ActionLog, ap
       ...(await executeRun(background, run, { stopping: stopping.signal })),
     })
     try {
-      await recordAction(
-        actionLog,
-        { ...action, subject: reconciliationId, reason },
-        () => work().finally(onDone),
-        isDoubtful,
-      )
+      await recordAction(actionLog, { ...action, subject: reconciliationId, reason }, () => work().finally(onDone), {
+        failed: isDoubtful,
+      })
     } catch (error) {
       log.error({ reconciliationId, err: error }, 'a reconciliation failed')
       await abandonRun(background, run)

@@ -57,7 +57,11 @@ const startSessionStatement = statement.global(
   'console.startSession',
   `with swept as (
     delete from operator_sessions where session_hash in (
-      select session_hash from operator_sessions where last_seen_at < now() - $4 * interval '1 ms'
+      select session_hash from operator_sessions s
+      where last_seen_at < now() - $4 * interval '1 ms' and exists (
+        select from operator_sessions n
+        where n.operator_id = s.operator_id
+          and (n.last_seen_at, n.session_hash) > (s.last_seen_at, s.session_hash))
       order by last_seen_at limit $5)
   )
   insert into operator_sessions (session_hash, operator_id, access_version)
@@ -74,9 +78,10 @@ export async function startSession(
   await database.run(startSessionStatement, [sessionHash, operatorId, passwordHash, sessionIdleMs, maxSwept])
 }
 
+// No operator has this version. The row stays: the newest one of an operator says when that one was last seen.
 const endSessionStatement = statement.global(
   'console.endSession',
-  'delete from operator_sessions where session_hash = $1',
+  'update operator_sessions set access_version = 0 where session_hash = $1',
 )
 
 export async function endSession(database: Database, sessionHash: Buffer): Promise<void> {

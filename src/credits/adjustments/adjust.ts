@@ -38,6 +38,9 @@ export type AdjustmentResult = {
   available: number | null
 }
 
+/** It waits for a second person. */
+export const isRequest = ({ state }: { state: string }): boolean => state === 'PENDING'
+
 export async function adjust(
   database: Database,
   adjustment: Adjustment,

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { silentLog } from '../../../harness/silent-log.ts'
 import type { EndpointName } from '../../../src/console/endpoints.ts'
 import { createDatabase } from '../../../src/db/database.ts'
-import { updateRole, updateStatus } from '../../../src/operators/operators.sql.ts'
+import { listOperators, resetPassword, updateRole, updateStatus } from '../../../src/operators/operators.sql.ts'
 import { resetOperator } from '../../../src/operators/operators.ts'
 import {
   newOperator,
@@ -96,9 +96,9 @@ test('the last activity is stored at most once a minute, and not for a request o
   }
 })
 
-test('ended sessions are deleted when an operator signs in, and no others', async () => {
+test('ended sessions are deleted when an operator signs in, but for the newest of each operator, and no others', async () => {
   const [gone, idle] = [await newOperator(database, {}), await newOperator(database, {})]
-  await newSession(database, gone)
+  for (const _ of 'ab') await newSession(database, gone)
   await age(gone, 'last_seen_at', '30 min 1 s')
   const kept = await newSession(database, idle)
   await age(idle, 'last_seen_at', '29 min')
@@ -107,8 +107,28 @@ test('ended sessions are deleted when an operator signs in, and no others', asyn
     `select from operator_sessions join operators using (operator_id) where name = $1`,
     [gone],
   )
-  assert.deepEqual(left, [])
+  assert.equal(left.length, 1)
   assertSuccess(await api.request('session', { cookie: kept }), 200)
+})
+
+test('an operator is shown as last seen also after signing out, a suspension and a reset', async () => {
+  const name = await newOperator(database, {})
+  const lastSeen = async () =>
+    (await listOperators(direct(), 1_000)).find((each) => each.name === name)?.lastSeenAt?.getTime()
+  assert.equal(await lastSeen(), undefined)
+  const cookie = await newSession(database, name)
+  await age(name, 'last_seen_at', '20 min')
+  const seen = await lastSeen()
+  assert.ok(seen)
+  await updateStatus(direct(), name, 'SUSPENDED')
+  await resetPassword(direct(), name, '$scrypt$1')
+  await updateStatus(direct(), name, 'ACTIVE')
+  assert.equal(await lastSeen(), seen)
+  const another = await newSession(database, name)
+  assertSuccess(await api.request('signOut', { cookie: another }), 200)
+  await assertSignedOut(another)
+  await assertSignedOut(cookie)
+  assert.ok(((await lastSeen()) ?? 0) > seen)
 })
 
 test('a sign-in with the cookie of another session ends that session', async () => {

@@ -2,13 +2,20 @@
 // secret.
 import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Cleaner, databaseUrl, newDataDir } from '../../../harness/processes.ts'
 import { silentLog } from '../../../harness/silent-log.ts'
 import { until } from '../../../harness/until.ts'
 import { createDatabase } from '../../../src/db/database.ts'
 import { beginAction, endAction, listActions, type NewAction } from '../../../src/operators/action-log.sql.ts'
-import { argumentOf, createCommandLog, endLost, recordAction } from '../../../src/operators/action-log.ts'
+import {
+  type ActionOutcomes,
+  argumentOf,
+  createCommandLog,
+  endLost,
+  recordAction,
+} from '../../../src/operators/action-log.ts'
 import { refusingEnds } from '../../support/console/refused-ends.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../../support/database/database.ts'
 import { callCli } from '../../support/service/cli-call.ts'
@@ -265,7 +272,6 @@ const readCommands = [
   ['endpoints', 'list'],
   ['discrepancies', 'list'],
   ['balances', 'show', '--customer', 'Acme Inc'],
-  ['statements', 'export', '--customer', 'Acme Inc'],
   ['events', 'list', '--customer', 'Acme Inc'],
   ['events', 'dead'],
   ['actions', 'list'],
@@ -284,7 +290,22 @@ test('commands that only read work on a read-only database, and are not in the a
   assert.deepEqual(await database.query('select from audits'), [])
 })
 
-test('a command that cannot be logged changes nothing', async (t) => {
+test('what writes out whole books is in the action log: statements, the liability, the log itself and backups', async (t) => {
+  const file = join(dataDir, 'books.backup')
+  for (const [args, subjectsAre] of [
+    [['statements', 'export', '--customer', 'Acme Inc'], /-/],
+    [['lots', 'export'], /^null$/],
+    [['backup', '--to', file], /^null$/],
+  ] as const) {
+    assert.equal((await run(t, ...args, '--by', 'kim')).code, 0)
+    const { actor, command, outcome, subject } = await newest()
+    const commandOf = args.slice(0, args[0] === 'backup' ? 1 : 2).join(' ')
+    assert.deepEqual([actor, command, outcome], [`kim as ${osUser}`, commandOf, 'ok'])
+    assert.match(`${subject}`, subjectsAre)
+  }
+})
+
+test('a command that cannot be logged changes and writes out nothing', async (t) => {
   const readOnly = `${databaseUrl(database.connection)}&options=-c%20default_transaction_read_only%3Don`
   const { code, stdout } = await callCli(t, dataDir, ['keys', 'issue', '--customer', 'unseen'], {
     DATABASE_URL: readOnly,
@@ -292,6 +313,8 @@ test('a command that cannot be logged changes nothing', async (t) => {
   })
   assert.deepEqual([code, stdout], [1, ''])
   assert.deepEqual(await database.query(`select from customers where name = 'unseen'`), [])
+  const exported = await callCli(t, dataDir, ['lots', 'export'], { DATABASE_URL: readOnly, DATABASE_WAIT_MS: '0' })
+  assert.deepEqual([exported.code, exported.stdout], [1, ''])
 })
 
 const refusedCalls: [args: string[], message: RegExp][] = [
@@ -350,20 +373,19 @@ test('of a result only its ids are in the log, of a text 300 characters and no h
   const action = { actor: 'kim', command: 'keys issue', arguments: [longText], subject: longText, reason: longText }
   const whole = '\u{1f600}'.repeat(300)
   const result = { keyId: 'key_1', apiKey: 'hidden', countId: 7, keyIds: ['key_2'], Id: 'named' }
-  const rowsOf = async (work: () => Promise<object>, failed?: () => boolean) => {
-    await recordAction(log, action, work, failed).catch(() => undefined)
+  const rowsOf = async (work: () => Promise<object>, outcomes?: ActionOutcomes<object>) => {
+    await recordAction(log, action, work, outcomes).catch(() => undefined)
     const { outcome, about, arguments: words, subject, reason } = await newest()
     assert.deepEqual([words, subject, reason], [[whole], whole, whole])
     return [outcome, about]
   }
   assert.deepEqual(await rowsOf(async () => result), ['ok', { keyId: 'key_1', Id: 'named' }])
-  assert.deepEqual(
-    await rowsOf(
-      async () => result,
-      () => true,
-    ),
-    ['failed', { keyId: 'key_1', Id: 'named' }],
-  )
+  const yes = () => true
+  assert.equal((await rowsOf(async () => result, { requested: yes }))[0], 'requested')
+  assert.deepEqual(await rowsOf(async () => result, { failed: yes, requested: yes }), [
+    'failed',
+    { keyId: 'key_1', Id: 'named' },
+  ])
   const throwing = (error: unknown) => rowsOf(() => Promise.reject(error))
   assert.deepEqual(await throwing(Object.assign(new Error('not open'), { code: 'VAL003' })), ['VAL003: not open', {}])
   assert.deepEqual(await throwing(new Error('')), ['failed', {}])

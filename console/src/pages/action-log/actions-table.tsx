@@ -2,6 +2,7 @@
 import { Anchor, Code, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../../../src/console/contract.ts'
+import { catalogue, type ErrorCode } from '../../../../src/core/errors.ts'
 import { usePages } from '../../api/hooks.ts'
 import { Id, InsideLink } from '../../format/id.tsx'
 import { StatusBadge, type Tone } from '../../format/status-badge.tsx'
@@ -58,11 +59,6 @@ function Actor({ actor }: { actor: string }) {
   )
 }
 
-/** A wrong name or password: nothing was signed in. */
-function isRefusedSignIn({ command, outcome }: Action): boolean {
-  return command === 'console sign-in' && outcome !== null && outcome !== 'ok'
-}
-
 function Command({ action }: { action: Action }) {
   const { command, arguments: words, about, endedAt } = action
   const { actionLog } = useWords()
@@ -70,7 +66,7 @@ function Command({ action }: { action: Action }) {
   const [keyId] = words.filter((word) => word.startsWith('key_'))
   return (
     <div>
-      <Text>{isRefusedSignIn(action) ? actionLog.signInRefused : (actionLog.commands[command] ?? command)}</Text>
+      <Text>{actionLog.commands[command] ?? command}</Text>
       {keyId && <Id value={keyId} short />}
       <details>
         <summary>{actionLog.details}</summary>
@@ -121,7 +117,21 @@ function Subject({ action: { command, subject, subjectName } }: { action: Action
   )
 }
 
-const tones: Record<string, Tone> = { ok: 'good', failed: 'bad', refused: 'waiting', unknown: 'waiting' }
+const tones: Record<string, Tone> = {
+  ok: 'good',
+  failed: 'bad',
+  requested: 'waiting',
+  refused: 'waiting',
+  unknown: 'waiting',
+}
+
+/** An outcome that is the text of an error: whether nothing was done, or nobody knows. */
+function resultOf(outcome: string, code: string): string {
+  if (outcome in tones) return outcome
+  const { status } = catalogue[code as ErrorCode] ?? {}
+  if (status === undefined) return outcome.startsWith('refused') ? 'refused' : 'failed'
+  return status < 500 ? 'refused' : 'unknown'
+}
 
 function Outcome({ action: { command, outcome } }: { action: Action }) {
   const words = useWords()
@@ -131,22 +141,17 @@ function Outcome({ action: { command, outcome } }: { action: Action }) {
   if (outcome === 'failed' && command.startsWith('reconcile')) {
     return <StatusBadge status={outcome} label={actionLog.foundSomething} tone="waiting" />
   }
-  // Any other outcome is the text of an error.
-  const known = actionLog.outcomes[outcome]
-  const refusal = refusalIn(outcome, words).text
+  const { code, text: refusal } = refusalIn(outcome, words)
+  const result = resultOf(outcome, code)
   return (
     <div>
-      <StatusBadge
-        status={outcome}
-        label={known ?? actionLog.outcomes.failed ?? outcome}
-        tone={tones[outcome] ?? 'bad'}
-      />
+      <StatusBadge status={result} label={actionLog.outcomes[result] ?? result} tone={tones[result] ?? 'bad'} />
       {refusal && (
         <Text size="xs" mt={2}>
           {refusal.title}
         </Text>
       )}
-      {!known && (
+      {result !== outcome && (
         <Text size="xs" c={refusal && 'dimmed'} lang="en" mt={2}>
           {outcome}
         </Text>

@@ -4,7 +4,8 @@ import type { actionLog as english } from '../en/action-log.ts'
 export const actionLog: typeof english = {
   title: '감사 로그',
   caption: '운영자 작업, 최신순',
-  intro: '콘솔과 CLI에서 실행한 모든 작업을 시작 전과 종료 후에 기록합니다. 기록은 수정하거나 삭제할 수 없습니다.',
+  intro:
+    '콘솔과 CLI에서 한 변경, 내보내기, 백업과 콘솔 로그인을 시작 전과 종료 후에 기록합니다. 기록은 수정하거나 삭제할 수 없습니다.',
   at: '시각',
   actor: '운영자',
   command: '작업',
@@ -15,7 +16,6 @@ export const actionLog: typeof english = {
   endedAt: '종료 시각',
   unknownActor: '알 수 없는 운영자',
   anyCommand: '전체 작업',
-  signInRefused: '로그인 시도',
   subjectFilter: '대상',
   subjectHint: '주문, 고객, 대사 또는 불일치의 ID',
   filter: '조회',
@@ -25,7 +25,7 @@ export const actionLog: typeof english = {
   underWay: '진행 중',
   empty: '아직 작업이 없습니다.',
   emptyAbout: '조건에 맞는 작업이 없습니다.',
-  outcomes: { ok: '완료', failed: '실패', refused: '거절됨', unknown: '알 수 없음' },
+  outcomes: { ok: '완료', requested: '승인 요청됨', failed: '실패', refused: '거절됨', unknown: '알 수 없음' },
   commands: {
     'console sign-in': '로그인',
     'console sign-out': '로그아웃',
@@ -60,6 +60,8 @@ export const actionLog: typeof english = {
     'export liability': '미사용 잔액(부채) 내보내기',
     'export discrepancies': '불일치 내보내기',
     'export statement': '크레딧 내역 내보내기',
+    'statements export': '크레딧 내역 내보내기',
+    'lots export': '미사용 잔액(부채) 내보내기',
     'operators add': '운영자 등록',
     'operators role': '운영자 역할 변경',
     'operators reset': '운영자 비밀번호 초기화',
