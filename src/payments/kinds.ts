@@ -42,8 +42,8 @@ export type OutcomeRow = {
 type BookedRow = {
   /** How the gateway lists the money. */
   movement: 'CAPTURE' | 'CANCEL'
-  /** What the amount adds to the revenue. A capture for a FAILED order was never part of it, nor is its return. */
-  revenueSign: 1 | -1 | 0
+  /** Of the amount in the net payments. A capture for a FAILED order was never part of them, nor is its return. */
+  netPaidSign: 1 | -1 | 0
   from: OrderStatus
   outcomes: { APPROVED: OutcomeRow }
 }
@@ -71,7 +71,7 @@ export const operationKinds = {
     lookup: 'findConfirm',
     missingPayment: 'rejected',
     movement: 'CAPTURE',
-    revenueSign: 1,
+    netPaidSign: 1,
     from: 'PENDING',
     outcomes: {
       APPROVED: {
@@ -90,7 +90,7 @@ export const operationKinds = {
     lookup: 'findCancel',
     missingPayment: 'discrepancy',
     movement: 'CANCEL',
-    revenueSign: -1,
+    netPaidSign: -1,
     from: 'CONFIRMED',
     outcomes: {
       APPROVED: {
@@ -108,7 +108,7 @@ export const operationKinds = {
     lookup: 'findCancel',
     missingPayment: 'discrepancy',
     movement: 'CANCEL',
-    revenueSign: -1,
+    netPaidSign: -1,
     from: 'CONFIRMED',
     outcomes: {
       APPROVED: {
@@ -126,7 +126,7 @@ export const operationKinds = {
     lookup: 'findCancel',
     missingPayment: 'discrepancy',
     movement: 'CANCEL',
-    revenueSign: 0,
+    netPaidSign: 0,
     from: 'FAILED',
     outcomes: {
       APPROVED: unchanged('FAILED', 'none'),
@@ -135,7 +135,7 @@ export const operationKinds = {
   },
   PART: {
     movement: 'CANCEL',
-    revenueSign: -1,
+    netPaidSign: -1,
     from: 'CONFIRMED',
     outcomes: {
       APPROVED: { to: 'CONFIRMED', credits: 'take-held', event: null, orderCounter: null, creditCounter: 'refunded' },

@@ -73,7 +73,7 @@ test('customers are listed newest first, each once, although many were created a
   assertRefused(await viewer.request('customers', { query: { cursor: '7' } }), 'VAL003')
 })
 
-test('customers are sorted by revenue, last purchase or balance, each once, page by page; without a purchase by balance alone', async () => {
+test('customers are sorted by net payments, last purchase or balance, each once, page by page; without a purchase by balance alone', async () => {
   const { database } = service.payments
   const [big, early, late] = await Promise.all([1, 2, 3].map(() => service.newCustomer()))
   assert.ok(big && early && late)
@@ -91,15 +91,15 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
   const sorted = async (sort: Query<'customers'>['sort']) =>
     (await pagesOf({ sort, limit: '2' } as Query<'customers'>)).flat()
   const ours = (rows: { customerId: string }[]) => rows.flatMap(({ customerId }) => names.get(customerId) ?? [])
-  const byRevenue = await sorted('revenue')
-  // The other two have the same revenue, and a page ends between them.
-  assert.deepEqual([ours(byRevenue)[0], ours(byRevenue).toSorted()], ['big', ['big', 'early', 'late']])
-  const revenues = byRevenue.map(({ revenue }) => revenue)
+  const byNetPaid = await sorted('netPaid')
+  // The other two have paid the same, and a page ends between them.
+  assert.deepEqual([ours(byNetPaid)[0], ours(byNetPaid).toSorted()], ['big', ['big', 'early', 'late']])
+  const amounts = byNetPaid.map(({ netPaid }) => netPaid)
   assert.deepEqual(
-    revenues,
-    revenues.toSorted((a, b) => b - a),
+    amounts,
+    amounts.toSorted((a, b) => b - a),
   )
-  assert.ok(byRevenue.every(({ orders }) => orders > 0))
+  assert.ok(byNetPaid.every(({ orders }) => orders > 0))
   assert.deepEqual(ours(await sorted('lastPurchase')), ['late', 'big', 'early'])
   const byBalance = await sorted('balance')
   const balances = byBalance.map(({ balance }) => balance)
@@ -112,8 +112,8 @@ test('customers are sorted by revenue, last purchase or balance, each once, page
   assert.equal(byBalance.length, Number(count?.count))
   const page = await viewer.get('customer', { params: { customerId: late.customerId } })
   const { lastPurchaseAt } = (await sorted('lastPurchase'))[0] ?? assert.fail('no purchase')
-  assert.deepEqual([page.revenue, page.orders, page.lastPurchaseAt], [20_000, 2, lastPurchaseAt])
-  assertRefused(await viewer.request('customers', { query: { sort: 'revenue', cursor: unknownId } }), 'VAL003')
+  assert.deepEqual([page.netPaid, page.orders, page.lastPurchaseAt], [20_000, 2, lastPurchaseAt])
+  assertRefused(await viewer.request('customers', { query: { sort: 'netPaid', cursor: unknownId } }), 'VAL003')
   assertRefused(await viewer.request('customers', { query: { sort: 'name' } as never }), 'VAL003')
 })
 
@@ -121,7 +121,7 @@ test('while the figures of customers are aggregated for the first time, the list
   const { customerId } = await service.newCustomer()
   const endOf = async () => [
     (await viewer.get('customers', { query: {} })).figuresUpTo,
-    (await viewer.get('customers', { query: { sort: 'revenue' } })).figuresUpTo,
+    (await viewer.get('customers', { query: { sort: 'netPaid' } })).figuresUpTo,
     (await viewer.get('customer', { params: { customerId: customerId } })).figuresUpTo,
   ]
   assert.deepEqual(await endOf(), [null, null, null])

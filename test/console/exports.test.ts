@@ -38,7 +38,7 @@ async function linesOf(response: Response): Promise<{ [name: string]: string }[]
   return lines.map((line) => Object.fromEntries(line.split(',').map((value, place) => [names[place] ?? '', value])))
 }
 
-test('the payments file has the operations approved in a range of Korean days, each with its VAT to the nearest won, and their sum is the revenue', async () => {
+test('the payments file has the operations approved in a range of Korean days, each with its VAT to the nearest won, and their sum is what was paid less refunded', async () => {
   await customer.confirmedOrder('PRO')
   const cancelled = await customer.confirmedOrder('STANDARD')
   await customer.cancel(cancelled.paymentKey)
@@ -66,7 +66,7 @@ test('the payments file has the operations approved in a range of Korean days, e
   const { today: shown } = await finance.get('home')
   assert.equal(
     lines.reduce((sum, { krw }) => sum + Number(krw), 0),
-    shown.revenue,
+    shown.netPaid,
   )
   const yesterday = addDays(today(), -1)
   assert.deepEqual(await linesOf(await finance.save(`/books/payments.csv?from=${yesterday}&to=${yesterday}`)), [])
@@ -144,7 +144,7 @@ test('more payments than one chunk holds are all in the file, each once, in orde
     lines.map(({ time }) => time).toSorted(),
     lines.map(({ time }) => time),
   )
-  // Returning money that was never revenue does not reduce the revenue.
+  // Returning money that was never counted as paid takes nothing off.
   assert.deepEqual([...new Set(lines.map(({ krw }) => krw))], ['0'])
   await service.database.query(`delete from payment_operations where payment_key like 'pay_many_%'`)
 })

@@ -438,15 +438,15 @@ test('days are Korean days, and the credits outstanding at the end of each follo
   assert.deepEqual(shown, direct)
   const [total] = await books.query<{ balance: number }>('select sum(balance)::bigint as balance from accounts')
   assert.equal(home.creditsOutstanding, total?.balance)
-  assert.equal(home.today.revenue, home.days.at(-1)?.revenue)
+  assert.equal(home.today.netPaid, home.days.at(-1)?.netPaid)
   const month = home.days.filter(({ day }) => `${day}`.slice(0, 7) === `${home.days.at(-1)?.day}`.slice(0, 7))
   assert.equal(
-    home.month.revenue,
-    month.reduce((sum, { revenue }) => sum + revenue, 0),
+    home.month.netPaid,
+    month.reduce((sum, { netPaid }) => sum + netPaid, 0),
   )
 })
 
-test('an accepted part is returned money of its day, and lowers the revenue of its customer', async () => {
+test('an accepted part is returned money of its day, and lowers what its customer has paid', async () => {
   const { database } = service.payments
   const customer = await service.newCustomer()
   const { customerId } = customer

@@ -46,7 +46,7 @@ function otherFigures(page: Page, totals: Totals): string[] {
   const inAll = (name: keyof Page['days'][number]) => page.days.reduce((sum, day) => sum + Number(day[name]), 0)
   const compared: [what: string, shown: unknown, expected: unknown][] = [
     ...summed.map((name): [string, number, number] => [name, inAll(name), totals[name]]),
-    ['revenue', inAll('revenue'), totals.captured - totals.returned],
+    ['netPaid', inAll('netPaid'), totals.captured - totals.returned],
     ['creditsSpent', inAll('creditsSpent'), spent],
     ['creditsOutstanding', page.creditsOutstanding, totals.creditsOutstanding],
     ['creditsOutstanding of the last day', page.days.at(-1)?.creditsOutstanding, totals.creditsOutstanding],

@@ -117,7 +117,7 @@ async function paymentLines(database: Database, page: PaymentRow[]): Promise<Pay
       credits: order?.credits ?? null,
       status: order?.status ?? null,
       operator: refunderOf(payment, actions.get(orderId) ?? [])?.replace(/ in the console from .*$/, '') ?? null,
-      ...withVat(operationKinds[kind].revenueSign, amount),
+      ...withVat(operationKinds[kind].netPaidSign, amount),
     }
   })
 }

@@ -20,11 +20,11 @@ export const CustomersQuery = Type.Object({
   ...paging,
   /** The beginning of a name. */
   q: Type.Optional(lineOf(100, 'the beginning of a name')),
-  /** The highest first; without a name. By revenue and last purchase the list has customers that have bought. */
+  /** The highest first; without a name. By net payments and last purchase the list has customers that have bought. */
   sort: Type.Optional(Type.Enum([...customerSorts])),
 })
 /** Figures of the customer, less than a minute old: captured less refunded in KRW, confirmed orders, and the last of them. */
-const figures = { revenue: Whole, orders: Whole, lastPurchaseAt: MomentOrNull }
+const figures = { netPaid: Whole, orders: Whole, lastPurchaseAt: MomentOrNull }
 /** While the figures of customers are aggregated: they cover the time up to here. Null: they are complete. */
 const figuresUpTo = { figuresUpTo: MomentOrNull }
 const CustomerRow = Type.Object({

@@ -13,12 +13,12 @@ export type ListedCustomer = {
   held: number
   suspendedAt: Date | null
   /** KRW; with the orders and the last purchase as of the last slice of the figures, less than a minute ago. */
-  revenue: number
+  netPaid: number
   orders: number
   lastPurchaseAt: Date | null
 }
 
-export const customerSorts = ['newest', 'revenue', 'lastPurchase', 'balance'] as const
+export const customerSorts = ['newest', 'netPaid', 'lastPurchase', 'balance'] as const
 export type CustomerSort = (typeof customerSorts)[number]
 
 /** It stands for the platform and is not listed. No id is larger. */
@@ -26,7 +26,7 @@ const quotedPlatform = `'${platformCustomer}'::uuid`
 
 /** Columns of a customer `c`, their account `a` and figures `f`. */
 const columns = `c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
     f.last_purchase_at as "lastPurchaseAt"`
 
 /** In each group of customers, its own. */
@@ -71,8 +71,8 @@ const listByNameStatement = statement.ofEachGroup(
 )
 
 // Each group has its highest ones.
-const listByRevenueStatement = statement.ofEachGroup(
-  'console.listCustomersByRevenue',
+const listByNetPaidStatement = statement.ofEachGroup(
+  'console.listCustomersByNetPaid',
   `select ${columns}, c.key
   from (
     select f.revenue as key, n.* from (
@@ -131,7 +131,7 @@ export async function areTooManyToSort(database: Database): Promise<boolean> {
 }
 
 const sortedStatements = {
-  revenue: listByRevenueStatement,
+  netPaid: listByNetPaidStatement,
   lastPurchase: listByLastPurchaseStatement,
   balance: listByBalanceStatement,
 }
@@ -166,7 +166,7 @@ export type SortedCustomer = ListedCustomer & { key: number }
 
 const byHighestKey = (a: SortedCustomer, b: SortedCustomer) => b.key - a.key || (a.customerId < b.customerId ? 1 : -1)
 
-/** The highest first, after the key and id of the cursor. By revenue and last purchase: of those that have bought. */
+/** The highest first, after the key and id of the cursor. By what was paid and last purchase: of those that have bought. */
 export async function listSortedCustomers(
   database: Database,
   { sort, cursor, limit }: { sort: keyof typeof sortedStatements; cursor: string; limit: number },

@@ -107,7 +107,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
       const page = await findCustomerPage(database, params.customerId.toLowerCase())
       if (!page) throw noSuchCustomer()
       const { customerId, name, createdAt, suspendedAt, balance, held, keys, pendingOrders, lowCredits } = page
-      const { revenue, orders, lastPurchaseAt } = page
+      const { netPaid, orders, lastPurchaseAt } = page
       return {
         customerId,
         name,
@@ -115,7 +115,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
         balance,
         held,
         available: balance - held,
-        revenue,
+        netPaid,
         orders,
         lastPurchaseAt,
         figuresUpTo: await figuresUpTo(),

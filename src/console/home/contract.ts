@@ -20,7 +20,7 @@ const sums = {
   /** Captured, cancelled and refunded, and the difference. */
   captured: Whole,
   returned: Whole,
-  revenue: Whole,
+  netPaid: Whole,
   creditsSold: Whole,
   /** By cancellations and refunds. */
   creditsTakenBack: Whole,

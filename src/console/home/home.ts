@@ -28,7 +28,7 @@ export type Sums = {
   ordersRefunded: number
   captured: number
   returned: number
-  revenue: number
+  netPaid: number
   creditsSold: number
   creditsTakenBack: number
   creditsSpent: number
@@ -182,7 +182,7 @@ export function sumsOf(rows: Omit<FigureRow, 'day'>[]): Sums {
     ordersRefunded: sum('orders refunded', 'count'),
     captured,
     returned,
-    revenue: captured - returned,
+    netPaid: captured - returned,
     creditsSold: sum('credits granted', 'total'),
     creditsTakenBack: sum('credits rolled back', 'total') + sum('credits refunded', 'total'),
     creditsSpent: sum('credits spent', 'total'),

@@ -27,7 +27,7 @@ export type FigureName = (typeof figureNames)[number]
 
 // CTE `figure`: the figures from `span.from_time` on and before `span.to_time`, by the hour. Orders count in KRW, credits in
 // credits. An order fails by a confirm that was refused or by its expiry. RETURN refunds a payment that was captured for a
-// FAILED order: it was never revenue. A correction may be negative. Each table is read by its own index on time.
+// FAILED order: it was never counted as paid. A correction may be negative. Each table is read by its own index on time.
 const figuresOfSpan = `
   happened as (
     select o.created_at as at, 'orders made' as figure, o.amount

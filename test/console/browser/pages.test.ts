@@ -237,7 +237,7 @@ test('a figure is never broken, however large, in both languages, on a phone and
     await page.locator('a[href="/console/customers?sort=balance"]').first().click()
     await page.locator('th[aria-sort=descending]').waitFor()
     await page.locator('th button').first().click()
-    await page.waitForURL('**/customers?sort=revenue')
+    await page.waitForURL('**/customers?sort=netPaid')
     await person.leave()
   }
 })

@@ -9,7 +9,7 @@ type Fields = Record<string, string>
 
 const session = { '': 'name role permissions[] mustChangePassword endsAt idleEndsAt' }
 const sums =
-  'ordersMade ordersConfirmed ordersFailed ordersExpired ordersCancelled ordersRefunded captured returned revenue creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
+  'ordersMade ordersConfirmed ordersFailed ordersExpired ordersCancelled ordersRefunded captured returned netPaid creditsSold creditsTakenBack creditsSpent creditsAdjusted conversion'
 const orderRow =
   'orderId customerId customerName status packageType amount credits createdAt confirmedAt refundedAmount'
 const failure = 'reason gatewayCode'
@@ -123,12 +123,12 @@ const fields: Record<EndpointName, Fields> = {
 
   customers: {
     '': 'nextCursor figuresUpTo',
-    'customers[].': 'customerId name createdAt balance held revenue orders lastPurchaseAt suspendedAt',
+    'customers[].': 'customerId name createdAt balance held netPaid orders lastPurchaseAt suspendedAt',
   },
   createCustomer: { '': 'customerId' },
   createCustomerWithKey: { '': 'customerId keyId apiKey' },
   customer: {
-    '': `customerId name createdAt suspendedAt revenue orders lastPurchaseAt figuresUpTo ${account}`,
+    '': `customerId name createdAt suspendedAt netPaid orders lastPurchaseAt figuresUpTo ${account}`,
     'keys[].': 'keyId lastFour status createdAt suspendedAt',
     'limits.': 'pendingOrders pendingOrdersAtMost requestsPerSecond lowCredits[]',
     'notes[].': 'at actor note',

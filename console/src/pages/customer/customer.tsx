@@ -72,7 +72,7 @@ export function CustomerPage({ params: { customerId = '' } }: { params: { custom
 function Details({ customer }: { customer: Customer }) {
   const { customer: words } = useWords().customers
   const [tab, setTab] = useQueryState<Tab>('tab', tabs, 'statement')
-  const { customerId, balance, held, available, revenue, orders, lastPurchaseAt, createdAt, suspendedAt } = customer
+  const { customerId, balance, held, available, netPaid, orders, lastPurchaseAt, createdAt, suspendedAt } = customer
   const tabList = useTabInView(tab)
   const { number, won, day } = useFormats()
   const hrefOf = (name: Tab) => `/customers/${customerId}?tab=${name}`
@@ -94,9 +94,9 @@ function Details({ customer }: { customer: Customer }) {
         />
         <Figure label={words.balance} value={<Credits value={balance} />} href={hrefOf('statement')} />
         <Figure
-          label={words.revenue}
-          value={won(revenue)}
-          hint={<Hint text={words.revenueHint} />}
+          label={words.netPaid}
+          value={won(netPaid)}
+          hint={<Hint text={words.netPaidHint} />}
           href={hrefOf('orders')}
         />
         <Figure label={words.orders} value={number(orders)} href={hrefOf('orders')} />

@@ -25,7 +25,7 @@ const typingPauseMs = 250
 const longestName = 100
 const sorts = {
   newest: 'descending',
-  revenue: 'descending',
+  netPaid: 'descending',
   lastPurchase: 'descending',
   balance: 'descending',
 } as const
@@ -59,11 +59,11 @@ export function CustomersPage() {
       cell: ({ suspendedAt }) => <StatusBadge status={suspendedAt ? 'SUSPENDED' : 'ACTIVE'} />,
     },
     {
-      header: headers.revenue,
+      header: headers.netPaid,
       align: 'right',
       place: 'amount',
-      ...sortOf('revenue'),
-      cell: ({ revenue }) => <Won value={revenue} />,
+      ...sortOf('netPaid'),
+      cell: ({ netPaid }) => <Won value={netPaid} />,
     },
     {
       header: headers.lastPurchase,
@@ -121,7 +121,7 @@ export function CustomersPage() {
           pages={pages}
           empty={q ? customers.none : customers.noneYet}
         />
-        {!q && (sort === 'revenue' || sort === 'lastPurchase') && (
+        {!q && (sort === 'netPaid' || sort === 'lastPurchase') && (
           <Text size="xs" c="dimmed">
             {customers.onlyBuyers}
           </Text>

@@ -57,21 +57,21 @@ export function Charts({ data: { days, orders, ordersExpired } }: { data: Home }
   return (
     <div className={classes.charts}>
       <Chart
-        title={home.revenueChart}
+        title={home.netPaidChart}
         days={days}
         columns={[
           [home.paid, ({ captured }) => won(captured)],
           [home.returned, ({ returned }) => won(returned)],
-          [home.revenue, ({ revenue }) => won(revenue)],
+          [home.netPaid, ({ netPaid }) => won(netPaid)],
         ]}
       >
         <BarChart
           {...common}
           valueFormatter={won}
-          yAxisProps={axisOf('revenue')}
+          yAxisProps={axisOf('netPaid')}
           yAxisLabel={home.wonAxis}
           maxBarWidth={32}
-          series={[{ name: 'revenue', label: home.revenue, color: colors.first }]}
+          series={[{ name: 'netPaid', label: home.netPaid, color: colors.first }]}
         />
       </Chart>
       <Chart

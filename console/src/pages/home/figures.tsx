@@ -76,12 +76,12 @@ function PeriodFigures({ title, hint, period, children }: PeriodProps) {
       </Group>
       <div className={classes.figures}>
         <Figure
-          label={home.revenue}
-          value={won(period.revenue)}
+          label={home.netPaid}
+          value={won(period.netPaid)}
           hint={
             <>
-              {home.revenueHint(won(period.captured), won(period.returned))}
-              <Change period={period} of={(sums) => sums.revenue} format={won} />
+              {home.netPaidHint(won(period.captured), won(period.returned))}
+              <Change period={period} of={(sums) => sums.netPaid} format={won} />
             </>
           }
           href={ordersOf(period, 'CONFIRMED')}

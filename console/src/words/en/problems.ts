@@ -116,7 +116,7 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
   },
   'too many customers': {
     title: 'There are too many customers to sort by balance.',
-    hint: 'It reads all accounts, up to 200,000. Sort by revenue or last purchase instead.',
+    hint: 'It reads all accounts, up to 200,000. Sort by net payments or last purchase instead.',
   },
   'not logged yet': {
     title: 'Ready in a few seconds.',

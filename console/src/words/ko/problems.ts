@@ -119,7 +119,7 @@ export const problems: typeof english = {
     },
     'too many customers': {
       title: '고객 수가 많아 잔액순으로 정렬할 수 없습니다.',
-      hint: '잔액순 정렬은 고객 200,000명까지 가능합니다. 매출이나 최근 구매일로 정렬해 주세요.',
+      hint: '잔액순 정렬은 고객 200,000명까지 가능합니다. 순 결제액이나 최근 구매일로 정렬해 주세요.',
     },
     'not logged yet': {
       title: '몇 초 후에 준비됩니다.',
