@@ -216,8 +216,10 @@ for (const language of ['ko', 'en'] as const satisfies Language[]) {
     const { page, close } = await openPage(`/verify?lang=${language}`)
     const text = verifyTexts[language]
     let asked = 0
-    await page.route('**/receipt?order=*', (route) => {
+    const panelSeen = Promise.withResolvers<void>()
+    await page.route('**/receipt?order=*', async (route) => {
       asked += 1
+      if (asked === 2) await panelSeen.promise
       if (asked < 3) return route.fulfill({ status: 503, body: 'a page' })
       return route.fulfill({ contentType: 'application/json', body: `${JSON.stringify(orderReceipt, null, 2)}\n` })
     })
@@ -239,6 +241,7 @@ for (const language of ['ko', 'en'] as const satisfies Language[]) {
       })
     await waitUntilAsked(2)
     assert.equal(await waiting.isVisible(), true, 'the same panel')
+    panelSeen.resolve()
     await waitUntilAsked(3)
     await page.waitForSelector('.panel.undecided')
     assert.deepEqual(await tops(), before)

@@ -4,7 +4,14 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type Cleaner, type Ended, type Environment, type runCommand, settingsFor } from '../../../harness/processes.ts'
+import {
+  type Cleaner,
+  type Ended,
+  type Environment,
+  type runCommand,
+  settingsFor,
+  withoutStatus,
+} from '../../../harness/processes.ts'
 import { assertNoSecretPrinted } from '../leaks.ts'
 
 const cli = new URL('../../../src/cli.ts', import.meta.url).href
@@ -47,7 +54,7 @@ async function call(args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
   await import(`${cli}?call=${calls}`)
   const code = Number(process.exitCode)
   for (const stream of Object.values(streams)) stream.end()
-  const ended = { code, signal: null, stdout: await said.stdout, stderr: await said.stderr }
+  const ended = { code, signal: null, stdout: await said.stdout, stderr: withoutStatus(await said.stderr) }
   assertNoSecretPrinted(ended, args, env)
   return ended
 }
