@@ -72,7 +72,7 @@ select customer_id as "customerId", name from customers where customer_id = any 
 
 -- console.findCustomerPage
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
     f.last_purchase_at as "lastPurchaseAt", coalesce(
       (select json_agg(t.step order by t.step desc) from unnest(a.low_credits || a.low_steps) as t (step)
        where t.step <= a.low_credits), '[]') as "lowCredits",
@@ -272,7 +272,7 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
 
 -- console.listCustomersByBalance
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
     f.last_purchase_at as "lastPurchaseAt", c.key
   from (
     select a.balance as key, n.* from (
@@ -288,7 +288,7 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
 
 -- console.listCustomersByLastPurchase
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
     f.last_purchase_at as "lastPurchaseAt", c.key
   from (
     select (extract(epoch from f.last_purchase_at) * 1000000)::bigint as key, n.* from (
@@ -304,7 +304,7 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
 
 -- console.listCustomersByName
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
     f.last_purchase_at as "lastPurchaseAt", c.key
   from (
     select lower($3) as begins, case when $1::uuid is null then lower($3)
@@ -320,9 +320,9 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
   cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
   left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
 
--- console.listCustomersByRevenue
+-- console.listCustomersByNetPaid
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
     f.last_purchase_at as "lastPurchaseAt", c.key
   from (
     select f.revenue as key, n.* from (
@@ -369,7 +369,7 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
 
 -- console.listNewestCustomers
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "revenue", coalesce(f.orders, 0) as "orders",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
     f.last_purchase_at as "lastPurchaseAt", c.key
   from (
     select case when $1::uuid is null then 'infinity'
@@ -470,7 +470,8 @@ select o.customer_id as "customerId",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean) order by o.order_id desc limit $9) o
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
   left join customers c on c.customer_id = o.customer_id
   cross join lateral (
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
@@ -519,7 +520,8 @@ select o.customer_id as "customerId",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean) and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text)) order by o.amount desc, o.order_id desc limit $9) o
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
   left join customers c on c.customer_id = o.customer_id
   cross join lateral (
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
@@ -568,7 +570,8 @@ select o.customer_id as "customerId",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean) order by o.order_id desc limit $9) o
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
   left join customers c on c.customer_id = o.customer_id
   cross join lateral (
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
@@ -617,7 +620,8 @@ select o.customer_id as "customerId",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean) and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text)) order by o.amount desc, o.order_id desc limit $9) o
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
   left join customers c on c.customer_id = o.customer_id
   cross join lateral (
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
@@ -634,6 +638,28 @@ select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "cus
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
   order by p.closed_at, p.operation_id
   limit $4;
+
+-- console.listPaymentsOfSpan
+select p.operation_id as "operationId", p."group", p.kind, p.order_id as "orderId", p.customer_id as "customerId",
+    c.name as "customerName", case p."group" when 'refunded' then -p.amount else p.amount end as "amount",
+    case p."group" when 'paid' then o.credits when 'refunded' then -p.credits_held else 0 end as "credits",
+    p.closed_at as "closedAt", (extract(epoch from p.closed_at) * 1000000)::bigint as "atMicroseconds"
+  from (
+    select p.*
+    from (
+      select p.*, case when p.kind = 'CONFIRM' then case p.state when 'APPROVED' then 'paid' else 'failed' end
+                       when p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED' then 'refunded' end as "group"
+      from payment_operations p
+      where p.closed_at >= $1 and p.closed_at < $2
+    ) p
+    where case when $3::text is null then p."group" <> 'failed' else p."group" = $3 end
+      and (p.closed_at, p.operation_id) < (timestamptz 'epoch' + $4 * interval '1 microsecond', $5::uuid)
+    order by p.closed_at desc, p.operation_id desc
+    limit $6
+  ) p
+  cross join lateral (select credits from orders where customer_id = p.customer_id and order_id = p.order_id limit 1) o
+  left join lateral (select name from customers where customer_id = p.customer_id limit 1) c on true
+  order by p.closed_at desc, p.operation_id desc;
 
 -- console.listResolvedDiscrepancies
 select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as "customerId",
@@ -776,7 +802,8 @@ select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)) o
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz) o
     cross join lateral (
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
       from payment_operations part
@@ -808,12 +835,24 @@ select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)) o
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz) o
     cross join lateral (
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
       from payment_operations part
       where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
         and true) parts;
+
+-- console.sumPaymentsOfSpan
+select count(*) as "count", coalesce(sum(case p."group" when 'refunded' then -p.amount else p.amount end), 0)::bigint as "amount"
+  from (select p.*
+    from (
+      select p.*, case when p.kind = 'CONFIRM' then case p.state when 'APPROVED' then 'paid' else 'failed' end
+                       when p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED' then 'refunded' end as "group"
+      from payment_operations p
+      where p.closed_at >= $1 and p.closed_at < $2
+    ) p
+    where case when $3::text is null then p."group" <> 'failed' else p."group" = $3 end limit $4) p;
 
 -- console.sumWaitingByEndpoint
 select endpoint_id as "endpointId", count(*) as "customers", sum(last_event - next_event + 1)::bigint as "events",

@@ -7,6 +7,7 @@ import { auditHandlers } from './books/audits.ts'
 import { bookHandlers } from './books/books.ts'
 import { discrepancyHandlers } from './books/discrepancies.ts'
 import { newKeyCancelHandlers } from './books/new-key-cancels.ts'
+import { paymentHandlers } from './books/payments.ts'
 import type { ConsoleContext } from './context.ts'
 import { customerHandlers } from './customers/customers.ts'
 import { eventHandlers } from './events/events.ts'
@@ -41,6 +42,7 @@ export function consoleApi(app: FastifyInstance, context: ConsoleContext, action
     ...bookHandlers(context, actionLog, app),
     ...auditHandlers(context),
     ...newKeyCancelHandlers(context),
+    ...paymentHandlers(context),
     ...discrepancyHandlers(context),
     ...eventHandlers(context),
     ...serviceHandlers(context),

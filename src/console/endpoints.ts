@@ -49,6 +49,7 @@ export const endpoints = {
   runs: 'GET /books/runs',
   run: 'GET /books/runs/:reconciliationId',
   reconcile: 'POST /books/runs',
+  payments: 'GET /books/payments',
   newKeyCancels: 'GET /books/new-key-cancels',
   audits: 'GET /books/audits',
   audit: 'GET /books/audits/:auditId',

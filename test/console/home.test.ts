@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Data } from '../../src/console/contract.ts'
 import { homeHandlers, sumsOf } from '../../src/console/home/home.ts'
-import { koreanDayOf } from '../../src/core/korean-days.ts'
+import { addDays, koreanDayOf } from '../../src/core/korean-days.ts'
 import { addEndpoint, removeEndpoint } from '../../src/events/endpoints.ts'
 import { readableRule, recordedAudit } from '../../src/payments/audit/audit.ts'
 import { type AuditRecord, insertAudit } from '../../src/payments/audit/record.sql.ts'
@@ -11,6 +11,7 @@ import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.t
 import { insertNotification } from '../../src/payments/recovery/notifications.sql.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
+import { spend } from '../support/service/orders.ts'
 import { settleAll } from '../support/service/recovery.ts'
 import { assertRefused, startTestService, type TestService, testPeppers } from '../support/service/service.ts'
 
@@ -51,6 +52,41 @@ test('net payments are captured less refunded money; conversion is the share of 
   assert.deepEqual([month.netPaid, today.to], [100_000, asOf])
   assert.deepEqual([days.length, days.at(-1)?.day], [7, koreanDayOf(new Date(asOf))])
   assert.equal(today.from, new Date(`${days.at(-1)?.day}T00:00:00+09:00`).toISOString())
+})
+
+test('the list behind a figure has its number and its sum, by the day on which the books recorded it', async () => {
+  const customer = await service.newCustomer()
+  const used = await customer.confirmedOrder('PRO')
+  await spend(service, customer.customerId, 10)
+  const finance = await api.newOperator('finance')
+  const params = { orderId: used.orderId }
+  const { unused } = await finance.get('refundQuote', { params })
+  await finance.get('refundUnused', {
+    params,
+    body: { amount: unused?.amount ?? 0, credits: unused?.credits ?? 0, reason: 'unused' },
+  })
+  const { today } = await viewer.get('home')
+  const day = koreanDayOf(new Date())
+  const before = addDays(day, -1)
+  const { matched: none } = await viewer.get('payments', { query: { from: before, to: before } })
+  assert.deepEqual(none, { count: 0, amount: 0 })
+  const listed = async (group?: 'paid' | 'refunded' | 'failed') => {
+    const query = { from: day, to: day, limit: '200', ...(group && { group }) }
+    const { matched, payments } = await viewer.get('payments', { query })
+    const amount = payments.reduce((sum, payment) => sum + payment.amount, 0)
+    assert.deepEqual(matched, { count: payments.length, amount })
+    return { ...matched, credits: payments.reduce((sum, { credits }) => sum + credits, 0) }
+  }
+  const [all, paid, refunded, failed] = [
+    await listed(),
+    await listed('paid'),
+    await listed('refunded'),
+    await listed('failed'),
+  ]
+  assert.equal(all.amount, today.netPaid)
+  assert.deepEqual([paid.count, paid.amount, paid.credits], [today.ordersConfirmed, today.captured, today.creditsSold])
+  assert.deepEqual([refunded.amount, refunded.credits], [-today.returned, -today.creditsTakenBack])
+  assert.equal(failed.count, today.ordersFailed)
 })
 
 test('no conversion is above one: an order made before midnight and confirmed after it counts in its day as confirmed alone', () => {

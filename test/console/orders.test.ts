@@ -264,15 +264,14 @@ test('a discrepancy that the service resolved shows that, also when an operator 
 test('days are those of Korea: an order of the last millisecond before midnight is of the day before; a day that does not exist, or days in reverse, are refused', async () => {
   const { customerId } = await service.newCustomer()
   const midnight = Date.parse('2026-03-04T00:00:00+09:00')
-  const [before, at, last] = [midnight - 1, midnight, midnight + dayMs - 1].map((ms) => newOrderId(ms)) as [
-    string,
-    string,
-    string,
-  ]
+  const times = [midnight - 1, midnight, midnight + dayMs - 1]
+  // An id is generated before its order is stored.
+  const ids = times.map((ms) => newOrderId(ms - 1))
+  const [before, at, last] = ids
   await service.database.query(
-    `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, status)
-     select $1, id, 'BASIC', 'CARD', 1000, 1, 'PENDING' from unnest($2::text[]) id`,
-    [customerId, [before, at, last]],
+    `insert into orders (customer_id, order_id, package_type, payment_method, amount, credits, status, created_at)
+     select $1, id, 'BASIC', 'CARD', 1000, 1, 'PENDING', at from unnest($2::text[], $3::timestamptz[]) as o (id, at)`,
+    [customerId, ids, times.map((ms) => new Date(ms))],
   )
   const of = async (query: Query<'orders'>) =>
     (await pagesOf({ ...query, limit: '1' })).flat().map((row) => row.orderId)

@@ -16,6 +16,7 @@ import {
   Whole,
   WholeOrNull,
 } from '../schema-types.ts'
+import { paymentGroups } from './payments.sql.ts'
 
 export const DaysQuery = Type.Object({ from: Type.Optional(Day), to: Type.Optional(Day) })
 
@@ -199,6 +200,33 @@ export const AcceptedData = Type.Object({
   value: Whole,
 })
 export const ResolvedData = Type.Object({ discrepancyId: Text, kind: Text, resolution: Text })
+
+export const PaymentsQuery = Type.Object({
+  ...paging,
+  from: Type.Optional(Day),
+  to: Type.Optional(Day),
+  group: Type.Optional(Type.Enum([...paymentGroups])),
+})
+/** By the time when our books closed them, newest first. Amounts are KRW; what went back is negative. */
+export const PaymentsData = Type.Object({
+  payments: Type.Array(
+    Type.Object({
+      operationId: Text,
+      group: Type.Enum([...paymentGroups]),
+      kind: Type.Enum(['CONFIRM', 'CANCEL', 'REFUND', 'PART']),
+      orderId: Text,
+      customerId: Text,
+      customerName: TextOrNull,
+      amount: Whole,
+      /** Granted; negative when taken back. */
+      credits: Whole,
+      closedAt: Moment,
+    }),
+  ),
+  /** All that match, with the first page; null: they are too many to be summed up. */
+  matched: Type.Union([Type.Object({ count: Whole, amount: Whole }), Type.Null()]),
+  nextCursor: TextOrNull,
+})
 
 export const NewKeyCancelsQuery = Type.Object(paging)
 /** Newest first. A page may have fewer rows than the limit, or none, and still be followed by another. */

@@ -1,4 +1,4 @@
-// The list of orders, filtered, sorted and summed up. Days become bounds of order ids.
+// The list of orders, filtered, sorted and summed up. Days become bounds of times and of order ids.
 import { refuseFields } from '../../core/errors.ts'
 import { orderIdAt, orderIdPattern } from '../../core/ids.ts'
 import { dayMs } from '../../core/korean-days.ts'
@@ -22,18 +22,24 @@ import {
 
 type Filtered = Omit<Query<'orders'>, 'cursor' | 'limit' | 'sort'>
 
-/** An id is generated just before the order is stored: around midnight the two may be of different days. */
+/** An id is generated just before the order is stored, by another clock. */
+const idSlackMs = 600_000
+
 export function filterOf(query: Filtered): OrdersFilter {
   const { status = null, customerId, packageType = null, failure, open, from, to } = query
   if (from && to && from > to) throw refuseFields('VAL003', [{ field: 'to', rule: 'must not be before from' }])
+  const since = from ? dayStartOf('from', from) : null
+  const before = to ? new Date(dayStartOf('to', to).getTime() + dayMs) : null
   return {
     status,
     customerId: customerId?.toLowerCase() ?? null,
     packageType,
     isOpen: open === 'yes',
     failure: failure ? failureCodesOf(failure) : null,
-    from: from ? orderIdAt(dayStartOf('from', from).getTime()) : null,
-    below: to ? orderIdAt(dayStartOf('to', to).getTime() + dayMs) : null,
+    from: since && orderIdAt(since.getTime() - idSlackMs),
+    below: before && orderIdAt(before.getTime() + idSlackMs),
+    since,
+    before,
   }
 }
 

@@ -1,4 +1,4 @@
-// Lists of orders. Order ids are sorted by time, so days are bounds of ids. No index serves the filters: a page filters a stretch
+// Lists of orders. Order ids are sorted by time, so days are bounds of ids, too. No index serves the filters: a page filters a stretch
 // of a limited number of orders, and the next page continues after the stretch. Each group of customers lists its own; the
 // lists are merged here.
 import { partsOf } from '../../credits/lots/lots.sql.ts'
@@ -38,6 +38,9 @@ export type OrdersFilter = {
   /** Order ids: from this one on, and below that one; null: no bound. */
   from: string | null
   below: string | null
+  /** Times of creation; null: no bound. */
+  since: Date | null
+  before: Date | null
 }
 
 const quotedOpenOperation = `
@@ -59,13 +62,15 @@ function matching(scope: ListScope): Sql {
       and ($4::text is null or o.status = $4)
       and ($5::text is null or o.package_type = $5)
       and (not $6::boolean or exists (${quotedOpenOperation}))
-      and ($7::text[] is null or o.status = 'FAILED' and (${quotedFailureCode}) = any ($7) = $8::boolean)`
+      and ($7::text[] is null or o.status = 'FAILED' and (${quotedFailureCode}) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz`
 }
 
 function valuesOf(filter: OrdersFilter): unknown[] {
-  const { customerId, below, from, status, packageType, isOpen, failure } = filter
+  const { customerId, below, from, status, packageType, isOpen, failure, since, before } = filter
   const bounds = [customerId, below ?? afterAll, from ?? '']
-  return [...bounds, status, packageType, isOpen, failure?.codes ?? null, failure?.areWanted ?? null]
+  const wanted = [status, packageType, isOpen, failure?.codes ?? null, failure?.areWanted ?? null]
+  return [...bounds, ...wanted, since ?? '-infinity', before ?? 'infinity']
 }
 
 const listed = (quotedPage: Sql, quotedOrder: Sql) => sql`select o.customer_id as "customerId",
@@ -73,7 +78,7 @@ const listed = (quotedPage: Sql, quotedOrder: Sql) => sql`select o.customer_id a
     case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
                   when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (${quotedOpenOperation}) as "openOperation", ${failedConfirmColumn}
-  from (select o.* ${quotedPage} order by ${quotedOrder} limit $9) o
+  from (select o.* ${quotedPage} order by ${quotedOrder} limit $11) o
   left join customers c on c.customer_id = o.customer_id
   cross join lateral ${partsOf(sql`o`)} parts
   order by ${quotedOrder}`
@@ -83,7 +88,7 @@ const newest = (scope: ListScope) => listed(matching(scope), sql`o.order_id desc
 function highest(scope: ListScope): Sql {
   const quotedMatching = matching(scope)
   return listed(
-    sql`${quotedMatching} and ($10::bigint is null or (o.amount, o.order_id) < ($10, $11::text))`,
+    sql`${quotedMatching} and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text))`,
     sql`o.amount desc, o.order_id desc`,
   )
 }

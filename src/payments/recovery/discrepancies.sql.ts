@@ -226,11 +226,14 @@ export type OpenSum = {
   withoutAmount: number
 }
 
-/** The sum of the amounts of all open discrepancies. */
+/** The sum of the amounts of all open discrepancies, without their signs: opposite errors do not cancel out. */
 export async function sumOpenDiscrepancies(database: Database): Promise<OpenSum> {
   const rows = await database.run<RecordedDiscrepancy>(listRecordedStatement, [maxSummed + 1])
   if (rows.length > maxSummed) return { amount: null, withoutAmount: 0 }
   const amounts = rows.map(amountOf)
   const known = amounts.filter((amount) => amount !== null)
-  return { amount: known.reduce((sum, amount) => sum + amount, 0), withoutAmount: amounts.length - known.length }
+  return {
+    amount: known.reduce((sum, amount) => sum + Math.abs(amount), 0),
+    withoutAmount: amounts.length - known.length,
+  }
 }

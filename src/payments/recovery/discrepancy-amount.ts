@@ -1,5 +1,5 @@
 // The amount of a discrepancy, from what was recorded when it was last seen: what the gateway has more than our books, negative
-// when it has less. The sum of the open ones is what is left to be explained.
+// when it has less. The sum of the open ones, without their signs, is what is left to be explained.
 import { orderIdPattern } from '../../core/ids.ts'
 import { type OperationKind, operationKinds } from '../kinds.ts'
 

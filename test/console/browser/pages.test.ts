@@ -68,6 +68,7 @@ function pagesOf({
     'books run': `/books/runs/${reconciliationId}`,
     'books discrepancies': '/books?tab=discrepancies',
     discrepancy: `/books/discrepancies/${discrepancyId}`,
+    'books payments': '/books?tab=payments',
     'books cancels with new keys': '/books?tab=newKeyCancels',
     'books audits': '/books?tab=audits',
     'books audit': `/books/audits/${auditId}`,

@@ -184,6 +184,11 @@ const fields: Record<EndpointName, Fields> = {
     'bridge.rest.': 'lines amount',
   },
   reconcile: { '': 'reconciliationId' },
+  payments: {
+    '': 'nextCursor',
+    'matched.': 'count amount',
+    'payments[].': 'operationId group kind orderId customerId customerName amount credits closedAt',
+  },
   newKeyCancels: {
     '': 'nextCursor',
     'cancels[].': 'operationId openedAt state orderId customerId customerName amount keyId lastFour keyAgeSeconds',

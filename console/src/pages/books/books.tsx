@@ -1,4 +1,4 @@
-// The reconciliation page: days, runs, discrepancies, cancels with new keys, audits, the transparency log and exports. The tab is in the URL.
+// The reconciliation page: days, runs, discrepancies, payments, cancels with new keys, audits, the transparency log and exports. The tab is in the URL.
 import { Tabs } from '@mantine/core'
 import { useMay } from '../../api/hooks.ts'
 import { useQueryState } from '../../parts/query-state.ts'
@@ -10,6 +10,7 @@ import { Days } from './days.tsx'
 import { Discrepancies } from './discrepancies.tsx'
 import { Exports } from './exports.tsx'
 import { NewKeyCancels } from './new-key-cancels.tsx'
+import { Payments } from './payments.tsx'
 import { Runs } from './runs/runs.tsx'
 import { TransparencyLog } from './transparency-log.tsx'
 
@@ -17,6 +18,7 @@ const tabs = {
   days: Days,
   runs: Runs,
   discrepancies: Discrepancies,
+  payments: Payments,
   newKeyCancels: NewKeyCancels,
   audits: Audits,
   log: TransparencyLog,

@@ -1,8 +1,10 @@
-// The figures of today and of this month, compared with the period before. Each is a link to the list behind it.
+// The figures of today and of this month, compared with the period before. Each that has a list behind it is a
+// link to that list.
 import { Group, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { koreanDayOf } from '../../../../src/core/korean-days.ts'
 import type { Data } from '../../api/client.ts'
+import { Credits } from '../../format/amounts.tsx'
 import { useFormats } from '../../format/formats.ts'
 import { Figure } from '../../parts/figure.tsx'
 import { useWords } from '../../words/words.tsx'
@@ -51,10 +53,16 @@ export function Figures({ data: { today, month, creditsOutstanding } }: { data: 
   )
 }
 
-/** The list of the orders of a period. */
-function ordersOf({ from, to }: Period, status?: string): string {
+/** The days of a period, for the list behind a figure. */
+function daysOf({ from, to }: Period): string {
   const [first, last] = [from, to].map((moment) => koreanDayOf(new Date(moment)))
-  return `/orders?${status ? `status=${status}&` : ''}from=${first}&to=${last}`
+  return `from=${first}&to=${last}`
+}
+
+const ordersOf = (period: Period) => `/orders?${daysOf(period)}`
+
+function paymentsOf(period: Period, group?: 'paid' | 'failed'): string {
+  return `/books?tab=payments${group ? `&group=${group}` : ''}&${daysOf(period)}`
 }
 
 type PeriodProps = { title: string; hint: string; period: Period; children: ReactNode }
@@ -84,18 +92,24 @@ function PeriodFigures({ title, hint, period, children }: PeriodProps) {
               <Change period={period} of={(sums) => sums.netPaid} format={won} />
             </>
           }
-          href={ordersOf(period, 'CONFIRMED')}
+          href={paymentsOf(period)}
         />
         <Figure
           label={home.ordersCreated}
           value={number(period.ordersMade)}
+          hint={<Change period={period} of={(sums) => sums.ordersMade} format={number} />}
+          href={ordersOf(period)}
+        />
+        <Figure
+          label={home.ordersPaid}
+          value={number(period.ordersConfirmed)}
           hint={
             <>
-              {home.ordersHint(number(period.ordersConfirmed))}
-              <Change period={period} of={(sums) => sums.ordersMade} format={number} />
+              {home.ordersPaidHint}
+              <Change period={period} of={(sums) => sums.ordersConfirmed} format={number} />
             </>
           }
-          href={ordersOf(period)}
+          href={paymentsOf(period, 'paid')}
         />
         <Figure
           label={home.ordersFailed}
@@ -106,7 +120,7 @@ function PeriodFigures({ title, hint, period, children }: PeriodProps) {
               <Change period={period} of={(sums) => sums.ordersFailed} format={number} />
             </>
           }
-          href={ordersOf(period, 'FAILED')}
+          href={paymentsOf(period, 'failed')}
         />
         <Figure
           label={home.creditsSold}
@@ -117,18 +131,17 @@ function PeriodFigures({ title, hint, period, children }: PeriodProps) {
               <Change period={period} of={(sums) => sums.creditsSold} format={number} />
             </>
           }
-          href={ordersOf(period, 'CONFIRMED')}
+          href={paymentsOf(period, 'paid')}
         />
         <Figure
           label={home.creditsSpent}
           value={number(period.creditsSpent)}
-          hint={
-            <>
-              {period.creditsAdjusted !== 0 && home.adjustedHint(number(period.creditsAdjusted))}
-              <Change period={period} of={(sums) => sums.creditsSpent} format={number} />
-            </>
-          }
-          href="/customers?sort=balance"
+          hint={<Change period={period} of={(sums) => sums.creditsSpent} format={number} />}
+        />
+        <Figure
+          label={home.adjusted}
+          value={<Credits value={period.creditsAdjusted} signed />}
+          hint={home.adjustedHint}
         />
         {children}
       </div>
@@ -153,7 +166,7 @@ function Change({ period: { comparison }, of, format, isShare = false }: ChangeP
   const hasChange = !isShare && before > 0
   return (
     <Text span inherit display="block">
-      {home.change(hasChange ? change(now / before - 1) : null, format(before))}
+      {home.change(hasChange ? change(now / before - 1) : null, format(now), format(before))}
     </Text>
   )
 }

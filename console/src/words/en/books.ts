@@ -8,10 +8,33 @@ export const books = {
     days: 'Daily',
     runs: 'Runs',
     discrepancies: 'Discrepancies',
+    payments: 'Payments',
     newKeyCancels: 'Cancels with new keys',
     audits: 'Audits',
     log: 'Transparency log',
     exports: 'Exports',
+  },
+
+  payments: {
+    caption: 'Payments and refunds, newest first',
+    intro:
+      'What our books received and returned, by the day on which we recorded it. The gateway may list a payment around midnight under the day before: reconciliation compares by its day.',
+    time: 'Recorded',
+    kind: 'Type',
+    order: 'Order',
+    customer: 'Customer',
+    amount: 'Amount',
+    credits: 'Credits',
+    kinds: {
+      CONFIRM: 'Payment',
+      CANCEL: 'Cancellation',
+      REFUND: 'Refund',
+      PART: 'Partial cancellation at the gateway',
+    },
+    paidAndRefunded: 'Payments and refunds',
+    groups: { paid: 'Payments', refunded: 'Refunds and cancellations', failed: 'Failed orders' },
+    sum: (count: string, won: string) => `${count} · ${won} in total`,
+    empty: 'No payments in this period.',
   },
 
   newKeyCancels: {
@@ -185,7 +208,7 @@ export const books = {
     amountHint: 'Amount at the gateway minus amount in our books',
     amountUnknown: 'Unknown',
     customer: 'Customer',
-    sum: (amount: string) => `Sum of the open amounts: ${amount}`,
+    sum: (amount: string) => `Open amounts, added up without their signs: ${amount}`,
     withoutAmount: (count: number) => (count === 1 ? '1 without a known amount' : `${count} without a known amount`),
     state: 'Status',
     open: 'Open',

@@ -11,10 +11,33 @@ export const books: typeof english = {
     days: '일별 대사',
     runs: '대사 이력',
     discrepancies: '불일치',
+    payments: '결제',
     newKeyCancels: '새 키로 한 취소',
     audits: '장부 감사',
     log: '투명성 로그',
     exports: '내보내기',
+  },
+
+  payments: {
+    caption: '결제와 환불, 최신순',
+    intro:
+      '장부에 기록된 날짜를 기준으로 받은 금액과 돌려준 금액입니다. 자정 무렵의 결제는 PG사에서 전날 거래일 수 있으며, 대사는 PG사의 거래일로 비교합니다.',
+    time: '기록 시각',
+    kind: '구분',
+    order: '주문',
+    customer: '고객',
+    amount: '금액',
+    credits: '크레딧',
+    kinds: {
+      CONFIRM: '결제',
+      CANCEL: '결제 취소',
+      REFUND: '환불',
+      PART: 'PG사 부분 취소',
+    },
+    paidAndRefunded: '결제와 환불',
+    groups: { paid: '결제', refunded: '환불과 취소', failed: '실패한 주문' },
+    sum: (count, won) => `${count}건 · 합계 ${won}`,
+    empty: '이 기간에는 결제가 없습니다.',
   },
 
   newKeyCancels: {
@@ -187,7 +210,7 @@ export const books: typeof english = {
     amountHint: 'PG사 금액에서 장부 금액을 뺀 값',
     amountUnknown: '알 수 없음',
     customer: '고객',
-    sum: (amount) => `미해결 금액 합계: ${amount}`,
+    sum: (amount) => `미해결 금액 합계(부호 제외): ${amount}`,
     withoutAmount: (count) => `금액을 알 수 없는 ${count}건 제외`,
     state: '구분',
     open: '미해결',
