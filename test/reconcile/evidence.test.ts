@@ -567,6 +567,24 @@ for (const name of ['payments.listMovementsToCompare', 'payments.findMovementsOf
   })
 }
 
+test('a movement that takes the place of another one of our copy during the run ends the run without a result', async () => {
+  const forged = await forgedGrant('pay_forged')
+  lists()
+  const [old, planted] = [19_999, 20_000].map((amount) =>
+    captureOf({ ...forged, amount }, { transactionKey: `tx_${amount}` }),
+  )
+  assert.ok(old && planted)
+  await plant(old)
+  const context = contextWhere({
+    'payments.listMovementsToCompare': async () => {
+      await remove(old)
+      await plant(planted)
+    },
+  })
+  await assert.rejects(run(context), { message: /added during the run: it has to be made again\.$/ })
+  assert.deepEqual(await openKinds(service, planted.transactionKey), ['MOVEMENT_NOT_LISTED'])
+})
+
 test('a movement that a concurrent run has added, because the gateway lists it now, does not stop the run', async () => {
   const order = await confirmedThen()
   lists()
