@@ -6853,17 +6853,11 @@ insert into discrepancies (customer_id, order_id, subject, kind, detail)
   returning order_id;
 
 -- payments.insertGatewayMovements
-with inserted as (
-    insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
-    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[]) as m (transaction_key, payment_key, order_id, direction, amount, moved_at)
-    order by transaction_key
-    on conflict do nothing
-    returning direction, amount
-  )
-  select count(*) as "movements",
-    coalesce(sum(amount) filter (where direction = 'CAPTURE'), 0)::bigint as "captured",
-    coalesce(sum(amount) filter (where direction = 'CANCEL'), 0)::bigint as "cancelled"
-  from inserted;
+insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[]) as m (transaction_key, payment_key, order_id, direction, amount, moved_at)
+  order by transaction_key
+  on conflict do nothing
+  returning 1;
 
 -- payments.insertNotification
 with stored as (
@@ -6938,13 +6932,6 @@ select o.customer_id as "customerId", o.order_id as "orderId"
   limit $2;
 
 -- payments.listGatewayMovements
-select transaction_key as "transactionKey", direction, amount, moved_at::text as "place"
-  from gateway_movements
-  where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
-  order by moved_at, transaction_key
-  limit $5;
-
--- payments.listMovementsToCompare
 select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
     moved_at as "movedAt", moved_at::text as "place"
   from gateway_movements
@@ -7194,13 +7181,6 @@ insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
   on conflict (kind, subject) where resolved_at is null
   do update set last_seen_at = now(), detail = excluded.detail
   returning d.found_at = now() as "isNew";
-
--- payments.sumGatewayMovements
-select count(*) as "movements",
-    coalesce(sum(amount) filter (where direction = 'CAPTURE'), 0)::bigint as "captured",
-    coalesce(sum(amount) filter (where direction = 'CANCEL'), 0)::bigint as "cancelled"
-  from gateway_movements
-  where moved_at >= $1 and moved_at < $2;
 
 -- telemetry.ping
 select case when current_setting('synchronous_standby_names') = '' then 0

@@ -500,18 +500,25 @@ for (const [what, members] of alterations) {
 function contextWhere(actions: Record<string, () => Promise<void>>) {
   const { database } = service.payments
   const left = new Map(Object.entries(actions))
+  const calls = new Map<string, number>()
   return {
     ...service.payments,
     database: {
       async run<Row extends object>(next: Statement, values?: unknown[]): Promise<Row[]> {
-        const action = left.get(next.name)
-        left.delete(next.name)
+        const call = (calls.get(next.name) ?? 0) + 1
+        calls.set(next.name, call)
+        const name = call === 1 ? next.name : `${next.name} ${call}`
+        const action = left.get(name)
+        left.delete(name)
         await action?.()
         return database.run<Row>(next, values)
       },
     },
   }
 }
+
+/** Our copy is read before the list of the gateway, to be compared, and at the end. */
+const [whenCompared, whenChecked] = ['payments.listGatewayMovements 2', 'payments.listGatewayMovements 3']
 
 const removeStatement = statement.global(
   'test.removeMovement',
@@ -523,13 +530,13 @@ async function remove({ transactionKey }: Movement): Promise<void> {
   await service.payments.database.run(removeStatement, [transactionKey])
 }
 
-for (const until of ['payments.listApprovedOperations', 'payments.sumGatewayMovements']) {
+for (const until of ['payments.listApprovedOperations', whenChecked]) {
   test(`a movement that is in our copy during the run, and removed before ${until}, hides no grant`, async () => {
     const forged = await forgedGrant('pay_forged')
     lists()
     const planted = captureOf(forged, { transactionKey: 'tx_forged' })
     const context = contextWhere({
-      'payments.listMovementsToCompare': () => plant(planted),
+      [whenCompared]: () => plant(planted),
       [until]: () => remove(planted),
     })
     const result = await run(context)
@@ -544,13 +551,13 @@ test('a listed movement that is missing from our copy during the comparison ends
   const again = captureOf(order, { transactionKey: 'tx_again' })
   lists(moved, again)
   const context = contextWhere({
-    'payments.listMovementsToCompare': () => remove(again),
-    'payments.sumGatewayMovements': () => plant(again),
+    [whenCompared]: () => remove(again),
+    [whenChecked]: () => plant(again),
   })
   await assert.rejects(run(context), { message: /deleted during the run: it has to be made again\.$/ })
 })
 
-for (const name of ['payments.listMovementsToCompare', 'payments.findMovementsOfPayments']) {
+for (const name of [whenCompared, 'payments.findMovementsOfPayments']) {
   test(`a movement inserted into our copy before ${name} ends the run without a result`, async () => {
     const forged = await forgedGrant('pay_forged')
     lists()
@@ -567,11 +574,27 @@ for (const name of ['payments.listMovementsToCompare', 'payments.findMovementsOf
   })
 }
 
+test('a movement that takes the place of another one of our copy during the run ends the run without a result', async () => {
+  const forged = await forgedGrant('pay_forged')
+  lists()
+  const [old, planted] = ['tx_old', 'tx_new'].map((transactionKey) => captureOf(forged, { transactionKey }))
+  assert.ok(old && planted)
+  await plant(old)
+  const context = contextWhere({
+    [whenCompared]: async () => {
+      await remove(old)
+      await plant(planted)
+    },
+  })
+  await assert.rejects(run(context), { message: /added during the run: it has to be made again\.$/ })
+  assert.deepEqual(await openKinds(service, planted.transactionKey), ['MOVEMENT_NOT_LISTED'])
+})
+
 test('a movement that a concurrent run has added, because the gateway lists it now, does not stop the run', async () => {
   const order = await confirmedThen()
   lists()
   const context = contextWhere({
-    'payments.listMovementsToCompare': async () => {
+    [whenCompared]: async () => {
       lists(captureOf(order))
       await plant(captureOf(order))
     },

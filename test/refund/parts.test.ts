@@ -553,6 +553,16 @@ test('nothing is accepted when a hold was opened after the part was computed, al
   assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM APPROVED'])
 })
 
+test('nothing is accepted while a request for the part waits that was made after the acceptance looked for one', async () => {
+  const order = await buy('PRO')
+  await service.sandbox.cancel(order.paymentKey, 50_000)
+  const discrepancyId = await discrepancyIdOf(order)
+  const request = { credits: 10, limits: { perDay: 60, approvalAbove: 20 }, actor: randomUUID() }
+  const context = contextBefore('payments.acceptPart', () => accept(order, { ...request, discrepancyId }))
+  await assert.rejects(acceptPartOf(context, order.key, { discrepancyId }), { metadata: { reason: 'changed' } })
+  assert.deepEqual(await lotOf(order), [0, 110, 0, 100_000])
+})
+
 test('an acceptance and an approval that were booked by another request after they were looked for get its answer', async () => {
   const { database } = service.payments
   const after = (happen: () => Promise<unknown>) => contextBefore('payments.findReviewSubject', happen)

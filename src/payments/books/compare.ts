@@ -16,7 +16,7 @@ import {
   findApprovedOperations,
   findMovementsOfPayments,
   listApprovedOperations,
-  listMovementsToCompare,
+  listMovements,
   type MovementPlace,
   type PaymentOfOrder,
   type TimeSpan,
@@ -42,7 +42,7 @@ export async function compareMovements(
   after: MovementPlace,
   limit: number,
 ): Promise<ComparedPage> {
-  const page = await listMovementsToCompare(database, list.span, after, limit)
+  const page = await listMovements(database, list.span, after, limit)
   const found = await withCustomers(
     database,
     page.filter((each) => list.listed.has(each)),

@@ -17,9 +17,8 @@ import {
   firstPlace,
   insertMovements,
   listMovements,
-  sumMovements,
+  type StoredMovement,
   type TimeSpan,
-  type Totals,
 } from './reconcile.sql.ts'
 
 export type ReconcileProgress = (phase: string, done: number, total: number) => void
@@ -44,8 +43,6 @@ export type MovementList = {
   differing: Map<string, Differing>
   /** The transaction keys of these rows. */
   rejectedKeys: string[]
-  /** The totals of the span in our table after copying. */
-  stored: Totals
 }
 
 const pageSize = 1_000
@@ -57,7 +54,7 @@ const rejectedAtMost = 1_000
 
 export async function copyList(work: ReconcileWork): Promise<MovementList> {
   const listed = createListedMovements()
-  const list: MovementList = { listed, notListed: [], differing: new Map(), rejectedKeys: [], stored: noTotals() }
+  const list: MovementList = { listed, notListed: [], differing: new Map(), rejectedKeys: [] }
   const showTime = createTimeProgress('minutes of the span read from the gateway', work)
   for (const day of slices(work.span, dayMs)) {
     await copyDay(work, day, list, showTime)
@@ -76,16 +73,16 @@ async function copyDay(
   showTime: (reached: Date) => void,
 ): Promise<void> {
   const { database } = work.context
-  const unconfirmed = await readKeys(work, day, list.stored)
+  const unconfirmed = new Set<string>()
+  for await (const { transactionKey } of storedMovements(work, day)) unconfirmed.add(transactionKey)
   for (let after: string | null = null; ; ) {
     // The gateway includes both ends, to the second.
     const { movements, next } = await readPage(work, { from: day.from, to: new Date(day.to.getTime() - 1), after })
     const ofDay = movements.filter(({ movedAt }) => movedAt >= day.from && movedAt < day.to)
     if (ofDay.length > 0) {
       const inserted = await insertMovements(database, ofDay)
-      addTotals(list.stored, inserted)
       list.listed.add(ofDay)
-      if (inserted.movements < ofDay.length) await findDiffering(work, ofDay, list.differing)
+      if (inserted < ofDay.length) await findDiffering(work, ofDay, list.differing)
     }
     for (const { transactionKey } of ofDay) unconfirmed.delete(transactionKey)
     showTime(movements.at(-1)?.movedAt ?? day.from)
@@ -101,18 +98,16 @@ async function copyDay(
   if (keys.length > 0) list.notListed.push(...(await findMovements(database, keys)))
 }
 
-/** The keys of the rows that our table has of a day before its list is read. */
-async function readKeys({ context, checkLease }: ReconcileWork, day: TimeSpan, stored: Totals): Promise<Set<string>> {
-  const keys = new Set<string>()
+async function* storedMovements(
+  { context, checkLease }: ReconcileWork,
+  span: TimeSpan,
+): AsyncGenerator<StoredMovement> {
   for (let after = firstPlace; ; ) {
     await checkLease()
-    const page = await listMovements(context.database, day, after, pageSize)
-    for (const { transactionKey, direction, amount } of page) {
-      keys.add(transactionKey)
-      addTotals(stored, totalsOf(direction, amount))
-    }
+    const page = await listMovements(context.database, span, after, pageSize)
+    yield* page
     const last = page.at(-1)
-    if (!last || page.length < pageSize) return keys
+    if (!last || page.length < pageSize) return
     after = last
   }
 }
@@ -152,21 +147,21 @@ function isSame(one: Movement, other: Movement): boolean {
 }
 
 /**
- * Throws when rows were added during the run that the gateway does not list. Rows that another run has added are listed by the
- * gateway; then this reads the list a second time.
+ * Throws when a row was added during the run that the gateway does not list. When another run has added it, the gateway lists it
+ * by now: then this reads the list a second time.
  */
-export async function checkCopy(work: ReconcileWork, list: MovementList): Promise<void> {
-  const stored = noTotals()
-  for (const day of slices(work.span, dayMs)) {
-    await work.checkLease()
-    addTotals(stored, await sumMovements(work.context.database, day))
-  }
-  const isUnchanged = totalNames.every((name) => stored[name] === list.stored[name])
-  if (isUnchanged) return
+export async function checkCopy(work: ReconcileWork, { listed, rejectedKeys }: MovementList): Promise<void> {
+  const known = new Set(rejectedKeys)
+  const isKnown = (stored: StoredMovement) => listed.has(stored) || known.has(stored.transactionKey)
+  if (await every(storedMovements(work, work.span), isKnown)) return
   const again = await copyList(work)
-  const known = new Set(list.rejectedKeys)
   if (again.rejectedKeys.every((transactionKey) => known.has(transactionKey))) return
   throw new Error('Movements that the gateway does not list were added during the run: it has to be made again.')
+}
+
+async function every<Item>(items: AsyncIterable<Item>, holds: (item: Item) => boolean): Promise<boolean> {
+  for await (const item of items) if (!holds(item)) return false
+  return true
 }
 
 /** They name no order: a review of the order would find it right and resolve them, although the row is still there. */
@@ -193,21 +188,6 @@ function discrepancyOf(kind: string, stored: Movement, listed: Movement | null):
 
 function withoutKey({ transactionKey, ...rest }: Movement): object {
   return rest
-}
-
-const totalNames = ['movements', 'captured', 'cancelled'] as const
-
-function noTotals(): Totals {
-  return { movements: 0, captured: 0, cancelled: 0 }
-}
-
-function totalsOf(direction: Movement['direction'], amount: number): Totals {
-  const [captured, cancelled] = direction === 'CAPTURE' ? [amount, 0] : [0, amount]
-  return { movements: 1, captured, cancelled }
-}
-
-function addTotals(sum: Totals, more: Totals): void {
-  for (const name of totalNames) sum[name] += more[name]
 }
 
 export function createTimeProgress(

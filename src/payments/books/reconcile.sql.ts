@@ -93,9 +93,6 @@ export async function finishRun(database: Database, run: Run, result: object): P
   return (await database.run(finishRunStatement, values)).length > 0
 }
 
-/** How many movements, and their amounts. */
-export type Totals = { movements: number; captured: number; cancelled: number }
-
 const movementInputs = inputs<Movement>({
   transactionKey: 'text',
   paymentKey: 'text',
@@ -107,24 +104,16 @@ const movementInputs = inputs<Movement>({
 
 const insertMovementsStatement = statement.global(
   'payments.insertGatewayMovements',
-  sql`with inserted as (
-    insert into gateway_movements (${movementInputs.columns})
-    select * from unnest(${movementInputs.arrays}) as m (${movementInputs.columns})
-    order by transaction_key
-    on conflict do nothing
-    returning direction, amount
-  )
-  select count(*) as "movements",
-    coalesce(sum(amount) filter (where direction = 'CAPTURE'), 0)::bigint as "captured",
-    coalesce(sum(amount) filter (where direction = 'CANCEL'), 0)::bigint as "cancelled"
-  from inserted`,
+  sql`insert into gateway_movements (${movementInputs.columns})
+  select * from unnest(${movementInputs.arrays}) as m (${movementInputs.columns})
+  order by transaction_key
+  on conflict do nothing
+  returning 1`,
 )
 
-/** The totals of those that were new. */
-export async function insertMovements(database: Database, movements: Movement[]): Promise<Totals> {
-  const [inserted] = await database.run<Totals>(insertMovementsStatement, movementInputs.valuesOf(movements))
-  assert(inserted, 'an aggregate has one row')
-  return inserted
+/** Returns how many were new. */
+export async function insertMovements(database: Database, movements: Movement[]): Promise<number> {
+  return (await database.run(insertMovementsStatement, movementInputs.valuesOf(movements))).length
 }
 
 const findMovementsStatement = statement.global(
@@ -144,11 +133,12 @@ export function findMovements(database: Database, transactionKeys: string[]): Pr
 export type MovementPlace = { place: string; transactionKey: string }
 export const firstPlace: MovementPlace = { place: '-infinity', transactionKey: '' }
 
-export type StoredMovement = MovementPlace & Pick<Movement, 'direction' | 'amount'>
+export type StoredMovement = Movement & MovementPlace
 
 const listMovementsStatement = statement.global(
   'payments.listGatewayMovements',
-  `select transaction_key as "transactionKey", direction, amount, moved_at::text as "place"
+  `select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
+    moved_at as "movedAt", moved_at::text as "place"
   from gateway_movements
   where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
   order by moved_at, transaction_key
@@ -185,22 +175,6 @@ export async function findBalanceWith(
   return others.balance + (direction === 'CAPTURE' ? amount : -amount)
 }
 
-const sumMovementsStatement = statement.global(
-  'payments.sumGatewayMovements',
-  `select count(*) as "movements",
-    coalesce(sum(amount) filter (where direction = 'CAPTURE'), 0)::bigint as "captured",
-    coalesce(sum(amount) filter (where direction = 'CANCEL'), 0)::bigint as "cancelled"
-  from gateway_movements
-  where moved_at >= $1 and moved_at < $2`,
-)
-
-/** Sums all rows of our table in a span. */
-export async function sumMovements(database: Database, { from, to }: TimeSpan): Promise<Totals> {
-  const [sums] = await database.run<Totals>(sumMovementsStatement, [from, to])
-  assert(sums, 'an aggregate has one row')
-  return sums
-}
-
 // By the index of their times. A day that was not reconciled keeps its movements. The row of a day ends with its last second,
 // so the day itself is counted from its beginning.
 const deleteMovementsStatement = statement.global(
@@ -220,28 +194,6 @@ const deleteMovementsStatement = statement.global(
 /** Deletes movements of days that were reconciled long ago, and returns how many there were. */
 export async function deleteMovements(database: Database, keptDays: number, limit: number): Promise<number> {
   return (await database.run(deleteMovementsStatement, [keptDays, limit])).length
-}
-
-export type MovementToCompare = Movement & MovementPlace
-
-const listToCompareStatement = statement.global(
-  'payments.listMovementsToCompare',
-  `select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
-    moved_at as "movedAt", moved_at::text as "place"
-  from gateway_movements
-  where moved_at >= $1 and moved_at < $2 and (moved_at, transaction_key) > ($3::timestamptz, $4)
-  order by moved_at, transaction_key
-  limit $5`,
-)
-
-export function listMovementsToCompare(
-  database: Database,
-  { from, to }: TimeSpan,
-  after: MovementPlace,
-  limit: number,
-): Promise<MovementToCompare[]> {
-  const values = [from, to, after.place, after.transactionKey, limit]
-  return database.run<MovementToCompare>(listToCompareStatement, values)
 }
 
 export type ApprovedOperation = {

@@ -51,12 +51,19 @@ export const publicationTriggers: [what: string, trigger: string, sql: string, m
     `update log_checkpoints set ${change} where size = 8`,
     stays,
   ]),
-  [
-    'a checkpoint that is changed while it is published',
+  ...[
+    'size = 10',
+    'previous_size = 7',
+    `root = '\\x${'02'.repeat(32)}'`,
+    `note = 'another'`,
+    `keys = 'another'`,
+    "begun_at = begun_at - interval '1 day'",
+  ].map((change): (typeof publicationTriggers)[number] => [
+    `a checkpoint with ${change} while it is published`,
     'log_checkpoints_stay',
-    `update log_checkpoints set note = 'another', published_at = now() where size = 9`,
+    `update log_checkpoints set ${change}, published_at = now() where size = 9`,
     stays,
-  ],
+  ]),
   [
     'a checkpoint that is not the newest of the log',
     'log_checkpoints_of_head',

@@ -496,6 +496,12 @@ export const roleCases: RoleCase[] = [
     (books) => `${budgetOf(books)}; ${useOf(5)}; update budget_usage set used = 6`,
   ],
   [
+    'a use in a new period beyond a budget that was lowered',
+    'budget_usage_stays_within_limit',
+    (books) => `${budgetOf(books)}; ${useOf(5)}; update budgets set credits = 4, warn_at = 4;
+      update budget_usage set period_start = period_start + interval '1 day'`,
+  ],
+  [
     'a period that begins earlier than it did',
     'budget_usage_goes_forward',
     (books) =>
