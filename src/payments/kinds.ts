@@ -42,7 +42,7 @@ export type OutcomeRow = {
 type BookedRow = {
   /** How the gateway lists the money. */
   movement: 'CAPTURE' | 'CANCEL'
-  /** Of the amount in the net payments. A capture for a FAILED order was never part of them, nor is its return. */
+  /** How the amount counts in the net payments. A capture for a FAILED order was never part of them, nor is its return. */
   netPaidSign: 1 | -1 | 0
   from: OrderStatus
   outcomes: { APPROVED: OutcomeRow }

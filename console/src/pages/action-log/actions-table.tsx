@@ -2,7 +2,6 @@
 import { Anchor, Code, Text } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../../../src/console/contract.ts'
-import { catalogue, type ErrorCode } from '../../../../src/core/errors.ts'
 import { usePages } from '../../api/hooks.ts'
 import { Id, InsideLink } from '../../format/id.tsx'
 import { StatusBadge, type Tone } from '../../format/status-badge.tsx'
@@ -125,12 +124,11 @@ const tones: Record<string, Tone> = {
   unknown: 'waiting',
 }
 
-/** An outcome that is the text of an error: whether nothing was done, or nobody knows. */
-function resultOf(outcome: string, code: string): string {
+/** An outcome that is the text of an error: refused, or not known, since what was requested may still have been done. */
+function resultOf(outcome: string): string {
   if (outcome in tones) return outcome
-  const { status } = catalogue[code as ErrorCode] ?? {}
-  if (status === undefined) return outcome.startsWith('refused') ? 'refused' : 'failed'
-  return status < 500 ? 'refused' : 'unknown'
+  if (/^(refused|INVALID_API_KEY|PAYMENT_CANCEL_FAILED|(AUTH|VAL|BUS|NOT)\d{3})\b/.test(outcome)) return 'refused'
+  return /^(SVC001|INT001)\b/.test(outcome) ? 'unknown' : 'failed'
 }
 
 function Outcome({ action: { command, outcome } }: { action: Action }) {
@@ -141,8 +139,8 @@ function Outcome({ action: { command, outcome } }: { action: Action }) {
   if (outcome === 'failed' && command.startsWith('reconcile')) {
     return <StatusBadge status={outcome} label={actionLog.foundSomething} tone="waiting" />
   }
-  const { code, text: refusal } = refusalIn(outcome, words)
-  const result = resultOf(outcome, code)
+  const refusal = refusalIn(outcome, words).text
+  const result = resultOf(outcome)
   return (
     <div>
       <StatusBadge status={result} label={actionLog.outcomes[result] ?? result} tone={tones[result] ?? 'bad'} />
