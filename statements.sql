@@ -435,7 +435,8 @@ select o.customer_id as "customerId",
     c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
                   when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (
     select p.kind from payment_operations p
@@ -485,7 +486,8 @@ select o.customer_id as "customerId",
     c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
                   when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (
     select p.kind from payment_operations p
@@ -535,7 +537,8 @@ select o.customer_id as "customerId",
     c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
                   when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (
     select p.kind from payment_operations p
@@ -585,7 +588,8 @@ select o.customer_id as "customerId",
     c.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
                   when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (
     select p.kind from payment_operations p
@@ -632,7 +636,7 @@ select o.customer_id as "customerId",
 
 -- console.listPayments
 select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
-    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.gateway_code as "gatewayCode",
+    p.credits_held as "creditsHeld", p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.gateway_code as "gatewayCode",
     to_char(p.opened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "openedAt", p.operation_id as "operationId", p.closed_at::text as "place"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
@@ -1827,6 +1831,7 @@ select customer_id as "customerId" from budgets where budget_id = $1;
 
 -- credits.findBudgetUses
 select b.budget_id as "budgetId", (now_in.period_start at time zone 'Asia/Seoul' + ('1 ' || b.period)::interval) at time zone 'Asia/Seoul' as "renewsAt",
+    case when b.created_at > now_in.period_start then b.created_at end as "countsSince",
     case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
          else json_build_array(json_build_object(
            'value', b.value, 'used', one.used, 'left', greatest(b.credits - one.used, 0))) end as "uses"
@@ -6356,7 +6361,7 @@ select order_id as "orderId"
 -- payments.findOrderRecords
 select
     (select coalesce(json_agg(json_build_object(
-       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'detail', d.detail, 'foundAt', to_char(d.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'subject', d.subject, 'detail', d.detail, 'foundAt', to_char(d.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        'lastSeenAt', to_char(d.last_seen_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'resolvedAt', to_char(d.resolved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'resolution', d.resolution)
        order by d.found_at), '[]')
      from discrepancies d

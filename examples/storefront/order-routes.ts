@@ -32,12 +32,12 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
   /** What the service says about the order now. */
   async function read(request: FastifyRequest, reply: FastifyReply, order: Order) {
     const balance = api.balance()
-    const [outcome, view, isUsed] = await Promise.all([
+    const [outcome, view, paidCredits] = await Promise.all([
       readOutcome(api, order),
       presenter.viewOf(request, reply, balance),
-      order.paymentKey === null ? null : isOrderUsed(api, order.orderId, balance),
+      order.paymentKey === null ? null : readPaidCredits(api, balance),
     ])
-    return { outcome, view, isUsed }
+    return { outcome, view, paidCredits }
   }
 
   app.get('/orders', async (request, reply) => {
@@ -60,12 +60,12 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
   app.get<OfOrder>('/orders/:orderId', async (request, reply) => {
     const order = orders.find(request.params.orderId)
     if (!order) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
-    const { outcome, view, isUsed } = await read(request, reply, order)
+    const { outcome, view, paidCredits } = await read(request, reply, order)
     const again = { href: `/orders/${order.orderId}`, label: texts[view.language].tryAgain }
     // Not paid, and the service does not answer: this is not a payment with an unknown outcome.
     if (outcome.kind === 'unknown' && outcome.code && !order.paymentKey)
       return presenter.unavailable(request, reply, outcome.code, again)
-    return presenter.send(reply, 200, orderPage(view, order, outcome, { isUsed, hasReceipt: api.hasStatement }))
+    return presenter.send(reply, 200, orderPage(view, order, outcome, { paidCredits, hasReceipt: api.hasStatement }))
   })
 
   // The question before the cancellation. It is a page of its own, so that Enter in the reason cancels nothing.
@@ -73,14 +73,14 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
     const order = orders.find(request.params.orderId)
     if (!order?.paymentKey) return presenter.message(request, reply, 404, (text) => text.orderNotFound)
     const reason = (fieldsOf(request.query).reason ?? '').trim()
-    const { outcome, view, isUsed } = await read(request, reply, order)
-    if (outcome.kind !== 'confirmed' || blockedBy(view, order, isUsed))
+    const { outcome, view, paidCredits } = await read(request, reply, order)
+    if (outcome.kind !== 'confirmed' || blockedBy(view, order, paidCredits))
       return reply.redirect(`/orders/${order.orderId}`, 303)
     if (!isReason(reason))
       return presenter.send(
         reply,
         400,
-        orderPage(view, order, outcome, { isUsed, hasReceipt: api.hasStatement, typed: { reason } }),
+        orderPage(view, order, outcome, { paidCredits, hasReceipt: api.hasStatement, typed: { reason } }),
       )
     return presenter.send(reply, 200, cancelQuestionPage(view, order, reason))
   })
@@ -146,13 +146,14 @@ function addReceipt(app: FastifyInstance, { api, orders, presenter }: Parts): vo
   })
 }
 
-/** Whether credits of the order are used or on hold; null: not known. */
-async function isOrderUsed(api: Api, orderId: string, reading: ReturnType<Api['balance']>): Promise<boolean | null> {
+/** The credits that were bought and are neither used nor on hold; null: not known. */
+async function readPaidCredits(api: Api, reading: ReturnType<Api['balance']>): Promise<number | null> {
   const balance = await reading
   if (!api.hasStatement || !balance.ok) return null
   const answer = await api.lots(balance.data.customerId)
-  const lot = answer.ok ? answer.data.lots.find((each) => each.orderId === orderId) : undefined
-  return lot ? lot.unused < lot.credits : null
+  if (!answer.ok || answer.data.nextCursor !== null) return null
+  const bought = answer.data.lots.filter(({ status }) => status === 'CONFIRMED')
+  return bought.reduce((sum, { unused }) => sum + unused, 0)
 }
 
 function isReason(reason: string): boolean {

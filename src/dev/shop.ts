@@ -63,10 +63,10 @@ export async function issueDemoKey(database: Database, peppers: Peppers): Promis
   return (await countKeys(database)) > 1 ? undefined : issueKey(database, peppers, shopCustomer)
 }
 
-function shopInfo({ shopTexts, refundFullPriceDays, refundSmallestAmount, gateway }: Config): ShopInfo {
+function shopInfo({ shopTexts, refundSmallestAmount, gateway }: Config): ShopInfo {
   return {
     ...shopTexts,
-    refunds: { fullPriceDays: refundFullPriceDays, smallestAmount: refundSmallestAmount },
+    smallestRefund: refundSmallestAmount,
     customer: shopCustomer,
     isTest: gateway.kind === 'sandbox' || gateway.clientKey.startsWith('test_'),
   }

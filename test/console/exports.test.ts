@@ -56,7 +56,7 @@ test('the payments file has the operations approved in a range of Korean days, e
   assert.deepEqual([lines[2]?.orderId, lines[2]?.paymentKey], [cancelled.orderId, cancelled.paymentKey])
   assert.ok(lines.every((line) => line.transactionKey !== '' && line.customerId === customer.customerId))
   const { customerName, packageType, credits, supply, vat, status, reason, timeKst, time } = lines[2] ?? {}
-  assert.deepEqual([customerName, packageType, credits], ['Buyers', 'STANDARD', '21'])
+  assert.deepEqual([customerName, packageType, credits], ['Buyers', 'STANDARD', '-21'])
   assert.deepEqual([supply, vat, status, reason], ['-18182', '-1818', 'CANCELLED', 'changed my mind'])
   assert.deepEqual([lines[0]?.supply, lines[0]?.vat], ['90909', '9091'])
   assert.equal(
@@ -67,6 +67,10 @@ test('the payments file has the operations approved in a range of Korean days, e
   assert.equal(
     lines.reduce((sum, { krw }) => sum + Number(krw), 0),
     shown.netPaid,
+  )
+  assert.equal(
+    lines.reduce((sum, { credits }) => sum + Number(credits), 0),
+    shown.creditsSold - shown.creditsTakenBack,
   )
   const yesterday = addDays(today(), -1)
   assert.deepEqual(await linesOf(await finance.save(`/books/payments.csv?from=${yesterday}&to=${yesterday}`)), [])

@@ -218,6 +218,7 @@ test('the sum of orders has what was ordered, and of it what was paid and not re
   await finance.get('settleOrder', { params: { orderId }, body })
   const { openDiscrepancies } = await finance.get('order', { params: { orderId } })
   const discrepancyId = openDiscrepancies[0]?.discrepancyId ?? assert.fail('nothing was found')
+  assert.equal(openDiscrepancies[0]?.amount, -5_000)
   await finance.get('acceptDiscrepancy', { params: { discrepancyId }, body: { ...body, credits: 0 } })
   await customer.purchase('PRO')
   const { orders, matched } = await viewer.get('orders', { query: { customerId: customer.customerId } })
@@ -225,6 +226,8 @@ test('the sum of orders has what was ordered, and of it what was paid and not re
     rows.reduce((sum, row) => sum + row.amount, 0),
   )
   assert.equal(orders.find((row) => row.orderId === orderId)?.refundedAmount, 5_000)
+  const cancelled = orders.find(({ status }) => status === 'CANCELLED')
+  assert.equal(cancelled?.refundedAmount, cancelled?.amount)
   assert.deepEqual(matched, { count: 5, amount, kept: (confirmed ?? 0) - 5_000, among: null })
 })
 
@@ -249,7 +252,14 @@ test('of an order refunded in part the list has what went back in all, and the s
 
 test('a discrepancy that the service resolved shows that, also when an operator has acted on it before, afterwards or without success', () => {
   const second = (count: number) => `2026-11-15T21:45:0${count}.000Z`
-  const found = { discrepancyId: 'd', kind: 'OPERATION_STUCK', detail: {}, foundAt: second(0), lastSeenAt: second(0) }
+  const found = {
+    discrepancyId: 'd',
+    kind: 'OPERATION_STUCK',
+    subject: 'ord_1',
+    detail: {},
+    foundAt: second(0),
+    lastSeenAt: second(0),
+  }
   const discrepancy = { ...found, resolvedAt: second(4), resolution: 'the operation was settled' }
   const kindsWith = (at: number, end: number, outcome = 'ok') => {
     const by = { actionId: 'a', actor: 'kim', command: 'discrepancies resolve', reason: 'seen', outcome }

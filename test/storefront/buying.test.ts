@@ -42,7 +42,10 @@ test('every page names the seller, the terms and the rule for refunds, and that 
   const { text, html } = await shop.get('/nowhere')
   assert.match(text, /^ Skip to the content Test mode: no money moves\. Credit shop/)
   assert.ok(text.includes('Seller: Acme Inc., 123-45-67890'), text)
-  assert.ok(text.includes('Within 7 days') && text.includes('from ₩1,000; bonus credits'), text)
+  assert.ok(
+    text.includes('as long as you have as many bought credits left') && text.includes('from ₩1,000; bonus credits'),
+    text,
+  )
   assert.ok(html.includes('<a href="https://shop.example/terms">Terms</a>'), html)
   assert.match((await shop.get('/')).html, /<a href="\/" aria-current="page">Packages<\/a><a href="\/orders">/)
 })

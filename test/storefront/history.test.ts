@@ -69,6 +69,21 @@ test('returned credits do not make up for used ones: the order is not offered fo
   await shop.restart()
 })
 
+test('an order of which credits were used is offered for cancellation while other bought credits cover it, as the API cancels it', async () => {
+  const orderId = await shop.buy('STANDARD')
+  await shop.get(await shop.pay(orderId, 'approve'))
+  const credits = (await customer.credits()) - 16
+  assert.equal((await service.internal.spend(customer.customerId, credits, crypto.randomUUID())).status, 200)
+  const blocked = texts.en.cancel.refusals['credits-spent']
+  assert.ok((await shop.get(`/orders/${orderId}`)).text.includes(blocked))
+  await customer.confirmedOrder('BASIC')
+  assert.equal((await service.internal.spend(customer.customerId, 5, crypto.randomUUID())).status, 200)
+  assert.ok((await shop.get(`/orders/${orderId}`)).text.includes(blocked))
+  await customer.confirmedOrder('STANDARD')
+  assert.ok((await shop.get(`/orders/${orderId}`)).html.includes('id="reason"'))
+  assert.ok((await shop.cancel(orderId, 'why')).text.includes('Order cancelled'))
+})
+
 test('an unpaid order is folded below the paid ones, and none is lost beyond the first 20', async () => {
   const paid = listed((await shop.get('/orders')).html)
   const unpaid: string[] = []

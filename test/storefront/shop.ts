@@ -13,7 +13,7 @@ export const testShop: ShopInfo = {
   seller: 'Acme Inc., 123-45-67890',
   termsUrl: 'https://shop.example/terms',
   refundRule: null,
-  refunds: { fullPriceDays: 7, smallestAmount: 1_000 },
+  smallestRefund: 1_000,
   customer: 'demo',
   isTest: true,
 }

@@ -11,10 +11,10 @@ export type ShopInfo = {
   /** Company, representative, registration numbers, address and phone, as the law asks for them. */
   seller: string | null
   termsUrl: string | null
-  /** Null: `refunds` in words. */
+  /** Null: the platform's rule in words. */
   refundRule: string | null
-  /** The platform's rule for refunds. */
-  refunds: { fullPriceDays: number; smallestAmount: number }
+  /** KRW: less than this of an unused part is not refunded. */
+  smallestRefund: number
   /** Whose credits are bought; null: not shown. */
   customer: string | null
   /** Whether payments are only pretended. */
@@ -106,8 +106,8 @@ function footer({ language, shop }: View): Html {
         ${customer === null ? null : html`<p>${text.customer(customer)}</p>`}`
 }
 
-function refundRuleOf(language: Language, { refundRule, refunds }: ShopInfo): string {
-  return refundRule ?? texts[language].footer.refundRule(refunds.fullPriceDays, refunds.smallestAmount)
+function refundRuleOf(language: Language, { refundRule, smallestRefund }: ShopInfo): string {
+  return refundRule ?? texts[language].footer.refundRule(smallestRefund)
 }
 
 function languageSwitch({ language: current, address }: View): Html[] {

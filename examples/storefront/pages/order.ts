@@ -18,8 +18,8 @@ const settledAfterMs = 10 * 60_000
 export type Typed = { reason: string } | null
 
 export type OrderPageOptions = {
-  /** Whether credits of the order are used or on hold; null: not known. */
-  isUsed: boolean | null
+  /** The credits that were bought and are neither used nor on hold; null: not known. */
+  paidCredits: number | null
   /** Whether the shop can get receipts of the log. */
   hasReceipt: boolean
   typed?: Typed
@@ -30,7 +30,7 @@ const withReceipt: OutcomeKind[] = ['confirmed', 'cancelled', 'refunded']
 
 export function orderPage(view: View, order: Order, outcome: Outcome, options: OrderPageOptions): string {
   const text = texts[view.language]
-  const { isUsed, hasReceipt, typed = null } = options
+  const { paidCredits, hasReceipt, typed = null } = options
   return layout(
     view,
     text.outcome[outcome.kind].heading,
@@ -41,7 +41,7 @@ export function orderPage(view: View, order: Order, outcome: Outcome, options: O
         ${nextStep(view, order, outcome)}
       </section>
       ${hasReceipt && withReceipt.includes(outcome.kind) ? receiptPart(view, order) : null}
-      ${outcome.kind === 'confirmed' && order.paymentKey !== null ? cancelPart(view, order, isUsed, typed) : null}`,
+      ${outcome.kind === 'confirmed' && order.paymentKey !== null ? cancelPart(view, order, paidCredits, typed) : null}`,
     { script: 'shop.js' },
   )
 }
@@ -71,7 +71,7 @@ function againAddress({ orderId, paymentKey, amount }: Order): string {
   return `/success?${new URLSearchParams({ paymentKey, orderId, amount: String(amount) })}`
 }
 
-function cancelPart(view: View, order: Order, isUsed: boolean | null, typed: Typed): Html {
+function cancelPart(view: View, order: Order, paidCredits: number | null, typed: Typed): Html {
   const { cancel: text } = texts[view.language]
   const last = order.cancelAnswer
   if (last && isUnknown(last) && Date.now() - Date.parse(last.at) < settledAfterMs) {
@@ -82,7 +82,7 @@ function cancelPart(view: View, order: Order, isUsed: boolean | null, typed: Typ
         ${cancelForm(order, last.reason, text.again)}
       </section>`
   }
-  const blocked = blockedBy(view, order, isUsed)
+  const blocked = blockedBy(view, order, paidCredits)
   if (blocked) {
     return html`
       <section class="panel">
@@ -105,20 +105,21 @@ function cancelPart(view: View, order: Order, isUsed: boolean | null, typed: Typ
 }
 
 /**
- * Why a cancellation cannot succeed now; null: it can. It can while no credits of the order are used or held. Where that is
- * not known (`isUsed` is null), the balance decides. It may contain credits that pay for no cancellation, returned ones for
- * example, so a refusal stays until the balance is higher.
+ * Why a cancellation cannot succeed now; null: it can. By the rule of the service: as many bought credits are left as the order
+ * has added. Where these are not known, the balance decides. It may contain credits that pay for no cancellation, returned ones
+ * for example, so a refusal stays until the balance is higher.
  */
 export function blockedBy(
   { balance }: View,
   { credits, cancelAnswer }: Order,
-  isUsed: boolean | null,
+  paidCredits: number | null,
 ): CancelReason | null {
   const refusal = (cancelAnswer?.refusalReason ?? null) as CancelReason | null
-  if (isUsed ?? (balance !== null && credits !== null && balance < credits)) return 'credits-spent'
+  const left = paidCredits ?? balance
+  if (left !== null && credits !== null && left < credits) return 'credits-spent'
   if (refusal !== 'credits-spent') return refusal
   const isHigher = balance !== null && balance > (cancelAnswer?.balance ?? 0)
-  return isUsed === false || isHigher ? null : refusal
+  return paidCredits !== null || isHigher ? null : refusal
 }
 
 function lastProblem(text: Texts, { cancelAnswer }: Order): string | null {

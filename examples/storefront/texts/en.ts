@@ -27,11 +27,10 @@ export const en = {
     terms: 'Terms',
     refunds: 'Cancellation and refunds',
     customer: (name: string) => `Credits bought here go to the account ${name}.`,
-    /** `days`: an order that is not used is refunded at its full price. `smallest`: KRW. */
-    refundRule: (days: number, smallest: number) =>
-      'You can cancel an order yourself as long as none of its credits have been used. ' +
-      (days > 0 ? `Within ${days} ${days === 1 ? 'day' : 'days'} an unused order is always refunded in full. ` : '') +
-      `If an order is partly used, we refund the unused paid credits on request, from ${formatWon(smallest)}; bonus credits are not refunded.`,
+    /** `smallest`: KRW. */
+    refundRule: (smallest: number) =>
+      'You can cancel an order yourself, for its full price, as long as you have as many bought credits left as it added. ' +
+      `If you have fewer, we refund what is unused of it on request, from ${formatWon(smallest)}; bonus credits are not refunded.`,
   },
   buyCredits: 'Buy credits',
   buyCreditsText:
@@ -54,7 +53,7 @@ export const en = {
   paidAt: 'Paid',
   history: {
     list: 'Orders and statement',
-    noOrders: 'Nothing bought yet.',
+    noOrders: 'Nothing bought in this shop yet.',
     unpaid: 'Unpaid orders',
     unpaidCount: (count: number) => `Unpaid orders (${count.toLocaleString('en-US')})`,
     unpaidText: 'Nothing was charged for these. An unpaid order expires by itself.',
@@ -172,7 +171,7 @@ export const en = {
     /** In place of the form, and after a refusal. */
     refusals: {
       'credits-spent':
-        'This order cannot be cancelled here because some of its credits are already used or on hold. For a refund of the unused part, please contact us.',
+        'This order cannot be cancelled here because fewer bought credits are left than it added: the others are used or on hold. For a refund of the unused part, please contact us.',
       'already-cancelled': 'The order is already cancelled.',
       'already-refunded': 'The order is already refunded.',
       'not-captured': 'The order was not paid: there is nothing to cancel.',

@@ -22,10 +22,9 @@ export const ko: Texts = {
     terms: '이용약관',
     refunds: '취소·환불 안내',
     customer: (name) => `구매한 크레딧은 ${name} 계정에 충전됩니다.`,
-    refundRule: (days, smallest) =>
-      '크레딧을 사용한 적이 없는 주문은 직접 취소할 수 있습니다. ' +
-      (days > 0 ? `결제 후 ${days}일 이내에 사용하지 않은 주문은 전액 환불됩니다. ` : '') +
-      `일부를 사용한 주문은 남은 유료 크레딧을 ${formatWon(smallest)}부터 요청에 따라 환불해 드리며, 보너스 크레딧은 환불되지 않습니다.`,
+    refundRule: (smallest) =>
+      '구매한 크레딧이 주문으로 충전된 만큼 남아 있으면 주문을 직접 취소하고 전액 환불받을 수 있습니다. ' +
+      `그보다 적게 남았으면 사용하지 않은 만큼을 ${formatWon(smallest)}부터 요청에 따라 환불해 드리며, 보너스 크레딧은 환불되지 않습니다.`,
   },
   buyCredits: '크레딧 구매',
   buyCreditsText: 'API 이용에 쓰는 선불 크레딧입니다. 결제가 완료되면 바로 충전되며 유효기간이 없습니다.',
@@ -47,7 +46,7 @@ export const ko: Texts = {
   paidAt: '결제 일시',
   history: {
     list: '주문 내역과 이용 내역',
-    noOrders: '아직 구매 내역이 없습니다.',
+    noOrders: '이 상점에서 구매한 내역이 아직 없습니다.',
     unpaid: '결제하지 않은 주문',
     unpaidCount: (count) => `결제하지 않은 주문 (${count.toLocaleString('en-US')})`,
     unpaidText: '결제된 금액이 없는 주문입니다. 기한이 지나면 자동으로 만료됩니다.',
@@ -157,7 +156,7 @@ export const ko: Texts = {
     refused: '주문을 취소하지 못했습니다.',
     refusals: {
       'credits-spent':
-        '이 주문의 크레딧을 이미 사용했거나 보류 중이어서 직접 취소할 수 없습니다. 남은 금액의 환불은 고객센터로 문의해 주세요.',
+        '구매한 크레딧이 이 주문으로 충전된 것보다 적게 남아 있어 직접 취소할 수 없습니다(사용 또는 보류). 남은 금액의 환불은 고객센터로 문의해 주세요.',
       'already-cancelled': '이미 취소된 주문입니다.',
       'already-refunded': '이미 환불된 주문입니다.',
       'not-captured': '결제되지 않은 주문이어서 취소할 것이 없습니다.',

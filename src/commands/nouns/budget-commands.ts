@@ -160,6 +160,7 @@ export const budgetCommands: Command[] = [
         used: uses[0]?.used ?? 0,
         left: uses[0]?.left ?? budget.credits,
         renewsAt: budget.renewsAt,
+        countsSince: budget.countsSince,
       }))
     },
   },

@@ -117,6 +117,8 @@ export type PaymentRow = {
   customerId: string
   kind: OperationKind
   amount: number
+  /** What it took back. */
+  creditsHeld: number
   paymentKey: string
   transactionKey: string | null
   reason: string | null
@@ -131,7 +133,7 @@ export type PaymentRow = {
 const listPaymentsStatement = statement.global(
   'console.listPayments',
   sql`select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
-    p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.gateway_code as "gatewayCode",
+    p.credits_held as "creditsHeld", p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.gateway_code as "gatewayCode",
     ${iso(sql`p.opened_at`)} as "openedAt", p.operation_id as "operationId", p.closed_at::text as "place"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)

@@ -55,11 +55,12 @@ export async function* daysCsv(database: Database, language: FileLanguage, span:
   yield linesOf(await readDays(database, span))
 }
 
-type PaymentLine = Omit<PaymentRow, 'amount'> & {
+type PaymentLine = Omit<PaymentRow, 'amount' | 'creditsHeld'> & {
   time: Date
   day: string
   customerName: string | null
   packageType: string | null
+  /** Granted; negative when taken back. */
   credits: number | null
   status: string | null
   operator: string | null
@@ -80,7 +81,9 @@ export async function* paymentsCsv(
     ...codeColumnsOf<PaymentLine>('kind', 'operationKind'),
     ...fieldsOf<PaymentLine>('krw', 'supply', 'vat'),
     ...codeColumnsOf<PaymentLine>('status', 'orderStatus'),
-    ...fieldsOf<PaymentLine>('operator', 'reason', 'paymentKey', 'transactionKey'),
+    ...fieldsOf<PaymentLine>('operator'),
+    ...codeColumnsOf<PaymentLine>('reason', 'reason'),
+    ...fieldsOf<PaymentLine>('paymentKey', 'transactionKey'),
   ])
   yield head
   const before = startOfKoreanDay(addDays(to, 1)) as Date
@@ -105,7 +108,7 @@ async function paymentLines(database: Database, page: PaymentRow[]): Promise<Pay
     findRefundActions(database, refunded),
   ])
   return page.map((payment, place) => {
-    const { amount, ...rest } = payment
+    const { amount, creditsHeld, ...rest } = payment
     const { kind, closedAt: time, customerId, orderId } = rest
     const order = orders[place]
     return {
@@ -114,7 +117,7 @@ async function paymentLines(database: Database, page: PaymentRow[]): Promise<Pay
       day: koreanDayOf(time),
       customerName: names.get(customerId) ?? null,
       packageType: order?.packageType ?? null,
-      credits: order?.credits ?? null,
+      credits: kind === 'CONFIRM' ? (order?.credits ?? null) : -creditsHeld || 0,
       status: order?.status ?? null,
       operator: refunderOf(payment, actions.get(orderId) ?? [])?.replace(/ in the console from .*$/, '') ?? null,
       ...withVat(operationKinds[kind].netPaidSign, amount),

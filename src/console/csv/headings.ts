@@ -93,6 +93,7 @@ export const koreanCodes = {
     other: '기타 사유',
   },
   operationKind: { CONFIRM: '승인', CANCEL: '취소', REFUND: '환불', RETURN: '실패 주문 반환', PART: '부분 취소' },
+  reason: { 'cancelled at the gateway': 'PG사에서 취소됨', 'the order had failed': '실패한 주문' },
   entryKind: {
     GRANT: '구매',
     ROLLBACK: '취소 회수',

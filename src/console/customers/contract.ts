@@ -110,6 +110,8 @@ export const BudgetListData = Type.Object({
       credits: Whole,
       warnAt: Whole,
       renewsAt: Moment,
+      /** Set in the present period: uses before are not counted. */
+      countsSince: MomentOrNull,
       /** One, but where each key or user has the limit for itself. */
       uses: Type.Array(Type.Object({ value: TextOrNull, used: Whole, left: Whole })),
     }),

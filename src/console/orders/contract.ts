@@ -53,7 +53,7 @@ const row = {
   credits: Whole,
   createdAt: Moment,
   confirmedAt: MomentOrNull,
-  /** KRW, with parts that were cancelled at the gateway; null when it is neither REFUNDED nor CONFIRMED with such a part. */
+  /** KRW, with parts that were cancelled at the gateway; null when nothing went back. */
   refundedAmount: WholeOrNull,
   /** Why it is FAILED, with the code of the gateway if it has refused; null: it is not. */
   failure: Type.Union([Type.Object({ reason: FailureReasonText, gatewayCode: TextOrNull }), Type.Null()]),
@@ -184,6 +184,8 @@ export const OrderData = Type.Object({
       discrepancyId: Text,
       kind: Text,
       foundAt: Moment,
+      /** What the gateway has more than our books, KRW; null: not known. */
+      amount: WholeOrNull,
       detail: DetailFields,
       /** A link to the payment that it is about; masked like a payment key. */
       paymentUrl: TextOrNull,

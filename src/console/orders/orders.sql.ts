@@ -11,7 +11,7 @@ import { failedConfirmColumn, type Order, orderColumns } from '../../payments/or
 export type ListedOrder = Order & {
   customerId: string
   customerName: string | null
-  /** KRW, with that of accepted parts; null when it is neither REFUNDED nor CONFIRMED with such a part. */
+  /** KRW, with that of accepted parts; null when it is neither CANCELLED nor REFUNDED nor CONFIRMED with such a part. */
   refundedAmount: number | null
   /** The kind of its operation in progress. */
   openOperation: OperationKind | null
@@ -75,7 +75,8 @@ function valuesOf(filter: OrdersFilter): unknown[] {
 
 const listed = (quotedPage: Sql, quotedOrder: Sql) => sql`select o.customer_id as "customerId",
     c.name as "customerName", ${orderColumns},
-    case o.status when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
                   when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
     (${quotedOpenOperation}) as "openOperation", ${failedConfirmColumn}
   from (select o.* ${quotedPage} order by ${quotedOrder} limit $11) o

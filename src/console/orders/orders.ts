@@ -14,6 +14,7 @@ import {
 } from '../../payments/books/order-story.sql.ts'
 import { attemptsKept } from '../../payments/operations/lease.sql.ts'
 import { findOrderKeys, findOrders } from '../../payments/orders.sql.ts'
+import { amountOf } from '../../payments/recovery/discrepancy-amount.ts'
 import { reviewOrder } from '../../payments/recovery/review-order.ts'
 import { quoteRefund } from '../../payments/refunds/quote.ts'
 import { refund } from '../../payments/refunds/refund.ts'
@@ -107,7 +108,11 @@ export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: 
         open: openShown(story),
         openDiscrepancies: story.discrepancies
           .filter(({ resolvedAt }) => resolvedAt === null)
-          .map((each) => ({ ...each, paymentUrl: paymentUrlOfDiscrepancy(paymentUrlOf, { ...each, orderId }) })),
+          .map((each) => ({
+            ...each,
+            amount: amountOf(each),
+            paymentUrl: paymentUrlOfDiscrepancy(paymentUrlOf, { ...each, orderId }),
+          })),
         actions: actionsOf(operator.role, story, { hasEvents: events.length > 0, hasEndpoint }),
       }
     },

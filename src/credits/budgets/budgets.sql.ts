@@ -98,6 +98,8 @@ export type Budget = {
   credits: number
   warnAt: number
   renewsAt: Date
+  /** Set in the present period: uses before are not counted. Null: all of the period are. */
+  countsSince: Date | null
   /** Uses in the present period, the most used first. One use, but where each key or user has the limit for itself. */
   uses: BudgetUse[]
 }
@@ -123,6 +125,7 @@ const listBudgetsStatement = statement.global(
 const findUsesStatement = statement.ofCustomers(
   'credits.findBudgetUses',
   sql`select b.budget_id as "budgetId", ${renewal} as "renewsAt",
+    case when b.created_at > now_in.period_start then b.created_at end as "countsSince",
     case when b.value is null and b.scope <> 'CUSTOMER' then each.uses
          else json_build_array(json_build_object(
            'value', b.value, 'used', one.used, 'left', greatest(b.credits - one.used, 0))) end as "uses"
@@ -157,11 +160,11 @@ export async function listBudgets(
   customerId: string | null,
   limit = mostListed,
 ): Promise<ListedBudget[]> {
-  type Listed = Omit<ListedBudget, 'renewsAt' | 'uses'>
+  type Uses = Pick<ListedBudget, 'renewsAt' | 'countsSince' | 'uses'>
+  type Listed = Omit<ListedBudget, keyof Uses>
   const listed = await database.run<Listed>(listBudgetsStatement, [customerId, limit])
   const keys = [listed.map((budget) => budget.customerId), listed.map(({ budgetId }) => budgetId)]
-  type Uses = Pick<ListedBudget, 'budgetId' | 'renewsAt' | 'uses'>
-  const uses = await database.run<Uses>(findUsesStatement, [...keys, mostUses])
+  const uses = await database.run<Uses & { budgetId: string }>(findUsesStatement, [...keys, mostUses])
   const byId = new Map(uses.map((row) => [row.budgetId, row]))
   return listed.flatMap((budget) => {
     const found = byId.get(budget.budgetId)

@@ -41,6 +41,7 @@ export type StoryEntry = {
 export type StoryDiscrepancy = {
   discrepancyId: string
   kind: string
+  subject: string
   detail: Record<string, unknown>
   foundAt: string
   lastSeenAt: string
@@ -148,7 +149,7 @@ const findOrderRecordsStatement = statement.global(
   'payments.findOrderRecords',
   sql`select
     (select coalesce(json_agg(json_build_object(
-       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'detail', d.detail, 'foundAt', ${iso(sql`d.found_at`)},
+       'discrepancyId', d.discrepancy_id, 'kind', d.kind, 'subject', d.subject, 'detail', d.detail, 'foundAt', ${iso(sql`d.found_at`)},
        'lastSeenAt', ${iso(sql`d.last_seen_at`)}, 'resolvedAt', ${iso(sql`d.resolved_at`)}, 'resolution', d.resolution)
        order by d.found_at), '[]')
      from discrepancies d

@@ -54,7 +54,7 @@ function storyDetail(place: string): Fields {
 
 const pendingAdjustment = 'customerId adjustmentId kind credits reason requestedBy requestedAt orderId amount'
 const budgets = {
-  'budgets[].': 'budgetId scope value period credits warnAt renewsAt',
+  'budgets[].': 'budgetId scope value period credits warnAt renewsAt countsSince',
   'budgets[].uses[].': 'value used left',
 }
 const eventEndpoint = 'endpointId host types[] status createdAt waitingEvents waitingCustomers failingSince deadEvents'
@@ -106,7 +106,7 @@ const fields: Record<EndpointName, Fields> = {
     'story[].': 'at kind',
     ...storyDetail('story[].detail.'),
     'open.': 'kind openedAt attempts attemptsAtMost gatewayCode nextAttemptAt',
-    'openDiscrepancies[].': 'discrepancyId kind foundAt paymentUrl',
+    'openDiscrepancies[].': 'discrepancyId kind foundAt amount paymentUrl',
     ...discrepancyDetail('openDiscrepancies[].detail.'),
     'actions[].': 'action allowed why code',
   },

@@ -100,19 +100,23 @@ function Subject({ budget: { scope, value } }: { budget: Budget }) {
   return value === null ? words.each[scope === 'KEY' ? 'KEY' : 'USER'] : `${words.scopes[scope]} ${value}`
 }
 
-function Uses({ budget: { uses, value, scope } }: { budget: Budget }) {
+function Uses({ budget: { uses, value, scope, countsSince } }: { budget: Budget }) {
   const { budgets: words } = useWords().customers
-  const { number } = useFormats()
+  const { number, time } = useFormats()
   const isOfEach = value === null && scope !== 'CUSTOMER'
-  if (uses.length === 0) return words.unused
   const shown = uses.slice(0, usesShown).map((use) => {
     const text = words.use(number(use.used), number(use.left))
     return isOfEach ? `${use.value}: ${text}` : text
   })
   const others = uses.length - shown.length
+  const lines = [
+    ...(shown.length > 0 ? shown : [words.unused]),
+    ...(others > 0 ? [words.others(number(others))] : []),
+    ...(countsSince ? [words.since(time(countsSince).korea)] : []),
+  ]
   return (
     <Stack gap={0}>
-      {[...shown, ...(others > 0 ? [words.others(number(others))] : [])].map((line) => (
+      {lines.map((line) => (
         <Text key={line} span inherit>
           {line}
         </Text>

@@ -25,7 +25,7 @@ export function Headline({ discrepancy, order }: Props) {
         ) : (
           <StatusBadge status="open" label={books.discrepancies.open} tone="bad" />
         )}
-        <Text>{meaning}</Text>
+        <Text>{resolvedAt ? `${own.asFound}${meaning}` : meaning}</Text>
       </Group>
       {!resolvedAt && (
         <Text size="sm" mb="md">

@@ -15,7 +15,7 @@ type Found = Data<'order'>['openDiscrepancies']
 
 export function Disagreements({ found }: { found: Found }) {
   const words = useWords()
-  const { number } = useFormats()
+  const { number, won } = useFormats()
   const mayRefund = useMay('refund')
   const { disagreement } = words.orders
   if (found.length === 0) return null
@@ -23,13 +23,14 @@ export function Disagreements({ found }: { found: Found }) {
   return (
     <Notice tone="bad" title={title}>
       <Stack gap="md">
-        {found.map(({ discrepancyId, kind, foundAt, detail, paymentUrl }) => {
+        {found.map(({ discrepancyId, kind, foundAt, amount, detail, paymentUrl }) => {
           const { name, meaning, next } = discrepancyText(words, kind)
           return (
             <div key={discrepancyId}>
               <Anchor component={Link} href={`/books/discrepancies/${discrepancyId}`} fw={600}>
                 {name}
               </Anchor>
+              {amount !== null && <Text size="sm">{disagreement.amount(won(amount))}</Text>}
               <Text size="sm">{meaning}</Text>
               <Text size="sm">{next}</Text>
               {paymentUrl && mayRefund && (

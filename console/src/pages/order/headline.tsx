@@ -20,12 +20,13 @@ export type Order = Data<'order'>['order']
 type Lot = NonNullable<Data<'order'>['lot']>
 
 export function Headline({ page }: { page: Data<'order'> }) {
-  const { order, lot } = page
+  const { order, lot, openDiscrepancies } = page
   const allWords = useWords()
   const { order: words, nameless } = allWords.orders
   const mayRefund = useMay('refund')
   const { status, failure, ended, amount, credits, packageType, customerId, customerName, paymentKey } = order
   const { createdAt, confirmedAt, cardNumber, approvalNumber, receiptUrl, paymentUrl, refundShortfall } = order
+  const atGateway = openDiscrepancies.reduce((sum, each) => sum + Math.min(each.amount ?? 0, 0), amount)
   return (
     <Paper component="section" withBorder p="md" aria-label={words.title}>
       <Group gap="sm" mb={ended ? 'xs' : 'md'} wrap="nowrap" align="flex-start">
@@ -89,7 +90,7 @@ export function Headline({ page }: { page: Data<'order'> }) {
             )}
           </Fact>
         )}
-        {lot && <Rest lot={lot} />}
+        {lot && <Rest lot={lot} atGateway={atGateway} />}
         {refundShortfall !== null && refundShortfall > 0 && (
           <Fact label={words.kept} wide>
             <Credits value={refundShortfall} />
@@ -143,9 +144,15 @@ export function PaymentLink({ url }: { url: string }) {
   )
 }
 
-/** What became of the credits. Those of an order that is closed have no value. */
-function Rest({ lot: { status, used, held, unused, takenBack, value, refundedAmount } }: { lot: Lot }) {
+/**
+ * What became of the credits. Those of an order that is closed have no value. `atGateway`: what the gateway has
+ * of the payment, as far as it has less than our books.
+ */
+function Rest({ lot, atGateway }: { lot: Lot; atGateway: number }) {
+  const { status, used, held, unused, takenBack, value, refundedAmount } = lot
   const { order: words } = useWords().orders
+  const { won } = useFormats()
+  const most = Math.max(0, atGateway - (refundedAmount ?? 0))
   return (
     <>
       <Fact label={words.used}>
@@ -173,6 +180,7 @@ function Rest({ lot: { status, used, held, unused, takenBack, value, refundedAmo
           <Text size="xs" c="dimmed">
             {refundedAmount === null ? words.valueHint : words.valueHintOfRest}
           </Text>
+          {most < value && <Text size="xs">{words.valueAtMost(won(most))}</Text>}
         </Fact>
       )}
     </>

@@ -196,7 +196,8 @@ export const books = {
     differsInside: 'The totals are equal, but their transactions differ.',
     differs: (amount: string) => `Difference between gateway and books at the time of the run: ${amount}`,
     found: 'Open discrepancies',
-    foundHint: 'These need a decision. They stay open until both sides match or an operator resolves them.',
+    foundHint:
+      'Seen by this run, also those that an earlier one had found. These need a decision. They stay open until both sides match or an operator resolves them.',
     foundNothingOpen: 'All discrepancies of this run are resolved.',
   },
 

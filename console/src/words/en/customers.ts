@@ -256,6 +256,7 @@ export const customers = {
     unused: 'Nothing',
     use: (used: string, left: string) => `${used}, ${left} left`,
     others: (count: string) => `and ${count} more`,
+    since: (time: string) => `counted since ${time}`,
     set: 'Set budget',
     setTitle: 'Set budget',
     setText: 'A budget for the same subject and period is replaced; what was used stays.',

@@ -7,6 +7,7 @@ export const discrepancy = {
   back: 'All discrepancies',
   open: 'Open discrepancy page',
   lastSeen: 'Last seen',
+  asFound: 'When it was last seen: ',
   resolvedAt: 'Resolved',
   customer: 'Customer',
   unknownCustomer: 'Unknown',

@@ -113,6 +113,7 @@ export const orders = {
     unused: 'Credits unused',
     takenBack: 'Credits deducted',
     value: 'Value of the rest',
+    valueAtMost: (won: string) => `At most ${won} can go back while the discrepancy is open.`,
     valueHint: 'The amount less the price of the credits used. Bonus credits have no value.',
     /** After a part was cancelled at the gateway. */
     valueHintOfRest:
@@ -192,6 +193,7 @@ export const orders = {
   disagreement: {
     title: (count: string, isOne: boolean) => `${count} open ${isOne ? 'discrepancy' : 'discrepancies'}`,
     found: 'Found',
+    amount: (won: string) => `Gateway minus books: ${won}`,
   },
 
   actions: {
@@ -266,7 +268,8 @@ export const orders = {
     kept: { unused: 'Credits used', full: 'Credits not deducted (already used or held)' },
     extent: 'What to refund',
     extents: { unused: 'Unused part', full: 'Full price' },
-    fullHint: 'Also for credits that were used: as a gesture, or when the service was at fault.',
+    fullHint:
+      "Also for credits that were used: as a gesture, or when the service was at fault. Credits of this order that are used are taken from the customer's other orders, as far as there are any.",
     nothingUsed: 'No credit of this order was used: all that is left of the price is refunded.',
     partRefused: 'The unused part cannot be refunded',
     moving: 'If the customer uses credits in the meantime, only the remaining credits are deducted.',

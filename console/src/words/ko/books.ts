@@ -198,7 +198,8 @@ export const books: typeof english = {
     differsInside: '합계는 같지만 세부 내역이 다릅니다.',
     differs: (amount) => `대사 시점의 PG사와 장부 차액: ${amount}`,
     found: '미해결 불일치',
-    foundHint: '담당자의 판단이 필요합니다. 양쪽이 일치하거나 해결 처리할 때까지 남아 있습니다.',
+    foundHint:
+      '이 대사에서 확인된 불일치이며, 이전에 발견된 것도 포함합니다. 담당자의 판단이 필요합니다. 양쪽이 일치하거나 해결 처리할 때까지 남아 있습니다.',
     foundNothingOpen: '이 대사에서 발견된 불일치는 모두 해결되었습니다.',
   },
 

@@ -248,6 +248,7 @@ export const customers: typeof english = {
     unused: '사용 없음',
     use: (used, left) => `${used}개 사용, ${left}개 남음`,
     others: (count) => `외 ${count}개`,
+    since: (time) => `${time}부터 집계`,
     set: '예산 설정',
     setTitle: '예산 설정',
     setText: '같은 대상과 기간의 예산이 있으면 한도가 바뀌며, 사용량은 그대로 유지됩니다.',

@@ -6,6 +6,7 @@ export const discrepancy: typeof english = {
   back: '전체 불일치',
   open: '불일치 보기',
   lastSeen: '최근 확인',
+  asFound: '마지막으로 확인했을 때: ',
   resolvedAt: '해결 시각',
   customer: '고객',
   unknownCustomer: '알 수 없음',

@@ -12,7 +12,7 @@ export const orders: typeof english = {
     order: '주문 번호',
     customer: '고객',
     package: '상품',
-    amount: '결제 금액',
+    amount: '주문 금액',
     credits: '크레딧',
     status: '상태',
     failure: '사유',
@@ -80,7 +80,7 @@ export const orders: typeof english = {
   order: {
     title: '주문',
     back: '전체 주문',
-    amount: '결제 금액',
+    amount: '주문 금액',
     credits: '크레딧',
     package: '상품',
     customer: '고객',
@@ -108,6 +108,7 @@ export const orders: typeof english = {
     unused: '미사용 크레딧',
     takenBack: '회수한 크레딧',
     value: '잔여 금액',
+    valueAtMost: (won) => `불일치가 해결될 때까지 최대 ${won}까지만 환불할 수 있습니다.`,
     valueHint: '결제 금액에서 사용한 크레딧 금액을 뺀 금액입니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
     valueHintOfRest:
       '결제 금액에서 이미 환불된 금액과 사용한 크레딧 금액을 뺀 금액입니다. 보너스 크레딧은 금액에 포함되지 않습니다.',
@@ -174,6 +175,7 @@ export const orders: typeof english = {
   disagreement: {
     title: (count) => `미해결 불일치 ${count}건`,
     found: '발견 시각',
+    amount: (won) => `PG사 − 장부: ${won}`,
   },
 
   actions: {
@@ -245,7 +247,8 @@ export const orders: typeof english = {
     kept: { unused: '사용한 크레딧', full: '회수하지 않는 크레딧 (이미 사용했거나 보류 중)' },
     extent: '환불 범위',
     extents: { unused: '미사용분 환불', full: '전액 환불' },
-    fullHint: '이미 사용한 크레딧까지 환불합니다. 서비스 장애 등 예외적인 경우에 선택해 주세요.',
+    fullHint:
+      '이미 사용한 크레딧까지 환불합니다. 서비스 장애 등 예외적인 경우에 선택해 주세요. 이 주문에서 사용한 만큼의 크레딧은 고객의 다른 주문에서 회수됩니다(남아 있는 경우).',
     nothingUsed: '이 주문의 크레딧을 전혀 사용하지 않아 남은 결제 금액이 모두 환불됩니다.',
     partRefused: '미사용분만 환불할 수는 없습니다',
     moving: '그사이 고객이 크레딧을 사용하면 그 시점에 남은 만큼만 회수합니다.',
