@@ -6638,7 +6638,7 @@ select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
 
 -- payments.finishOperations
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[], $15::boolean[]) as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, effect, gateway_code, transaction_key, receipt_url, card_number, approval_number, answered, only_holder)
+    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::boolean[], $16::boolean[]) as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, kind, event_type, gateway_code, transaction_key, receipt_url, card_number, approval_number, answered, only_holder)
   ),
   locked_order as (
     select i.*, o.credits, o.package_type, o.amount, o.created_at
@@ -6649,7 +6649,7 @@ with recursive input as (
     where o.status = i.from_status
   ),
   locked_operation as (
-    select l.*, p.kind, p.credits_held, p.opened_at, p.amount as operation_amount
+    select l.*, p.credits_held, p.opened_at, p.amount as operation_amount
     from (select * from locked_order order by customer_id, operation_id) l
     cross join lateral (
       select * from payment_operations p
@@ -6658,15 +6658,13 @@ with recursive input as (
     where p.state = 'OPEN' and (not l.only_holder or p.holder_id = l.holder_id)
   ),
   movement as (
-    select customer_id, row_number() over (partition by customer_id order by order_id) as turn,
-           case effect when 'grant' then 'GRANT' when 'release' then 'RELEASE'
-                       when 'take-held' then case kind when 'REFUND' then 'REFUND' else 'ROLLBACK' end end as kind,
-           case effect when 'grant' then credits when 'take-held' then -credits_held else 0 end as delta,
+    select customer_id, row_number() over (partition by customer_id order by order_id) as turn, kind,
+           case kind when 'GRANT' then credits when 'RELEASE' then 0 else -credits_held end as delta,
            -credits_held as held_delta, order_id, null::text as reference,
            case when credits_held > 0 then operation_id end as hold_id, null::text as service_id,
-           (from_status <> to_status)::int as events, greatest(created_at, opened_at) as not_before
+           (event_type is not null)::int as events, greatest(created_at, opened_at) as not_before
     from locked_operation
-    where effect <> 'none' or from_status <> to_status
+    where coalesce(kind, event_type) is not null
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
@@ -6787,7 +6785,7 @@ with recursive input as (
     returning p.operation_id, t.credits, p.credits_held, p.total_credits
   ),
   event as (
-    select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
+    select t.customer_id, t.first_event as event_number, t.event_type as type,
       case t.to_status
         when 'CONFIRMED' then
   json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
@@ -6806,7 +6804,7 @@ with recursive input as (
     'balance', t.available)
       end as data, t.moved_at
     from outcome t
-    where t.from_status <> t.to_status
+    where t.event_type is not null
   ),
   emitted as (
     insert into events (customer_id, event_number, type, data, created_at)

@@ -49,6 +49,7 @@ const features = ['customers', 'credits', 'events', 'payments']
 const entryFiles: Record<string, string[]> = {
   credits: [
     'src/credits/ledger.sql.ts',
+    'src/credits/movements.ts',
     'src/credits/accounts.sql.ts',
     'src/credits/credits.ts',
     'src/credits/lots/lots.sql.ts',

@@ -7,7 +7,7 @@ import { NullableText } from '../http/envelope.ts'
 import { labelPattern } from './budgets/budgets.sql.ts'
 import { budgetPeriods, budgetScopes } from './budgets/kinds.ts'
 import { longestHoldSeconds } from './credits.ts'
-import { entryKinds } from './statement/statement.sql.ts'
+import { entryKinds } from './movements.ts'
 
 export const CustomerId = Type.String({ pattern: customerIdPattern.source, description: customerIdRule })
 export const CreditsToMove = Type.Integer({

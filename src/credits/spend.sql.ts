@@ -5,6 +5,7 @@ import { sql } from '../db/sql.ts'
 import { emitEvents } from '../events/outbox.sql.ts'
 import { hasServiceBudget, servicesWithBudget, type Verdict } from './budgets/usage.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
+import { movements } from './movements.ts'
 import type { ReferenceKind } from './references.sql.ts'
 
 export type SpendInput = {
@@ -50,7 +51,7 @@ const spendStatement = statement.ofCustomers(
     ) e
   ),
   movement as (
-    select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, 'SPEND' as kind,
+    select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, '${movements.spend.entry}' as kind,
            -credits as delta, 0 as held_delta, null::text as order_id, reference, null::uuid as hold_id, service_id,
            0 as events, null::timestamptz as not_before
     from input

@@ -3,7 +3,7 @@
 // checks that the order is still in `from`. The database refuses any other transition by a trigger, and any other state by
 // a check constraint; the audit rules and the tests have tables of their own on purpose.
 import type { Tallies } from '../core/tallies.ts'
-import type { EventType } from '../events/outbox.sql.ts'
+import { type CreditMovement, movements } from '../credits/movements.ts'
 
 export const orderStatuses = ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
@@ -24,16 +24,11 @@ export const cancelledElsewhere = 'cancelled at the gateway'
 export type ClosedState = 'APPROVED' | 'REJECTED' | 'EXPIRED'
 
 /**
- * The credits of the order, and the ledger entry that finish.sql.ts writes. grant: adds them (GRANT). take-held: takes those
- * that begin has put on hold (ROLLBACK for a cancel, REFUND for a refund). release: ends that hold (RELEASE).
+ * The entry that finish.sql.ts writes: GRANT adds the credits of the order, ROLLBACK and REFUND take those that begin has put on
+ * hold, RELEASE ends that hold. The event has no type where the order stays what it is.
  */
-export type CreditsEffect = 'none' | 'grant' | 'take-held' | 'release'
-
-export type OutcomeRow = {
+export type OutcomeRow = CreditMovement & {
   to: OrderStatus
-  credits: CreditsEffect
-  /** Sent to the endpoints of the platform; null where the order stays what it is. */
-  event: EventType | null
   /** The counters of /metrics. */
   orderCounter: keyof Tallies['orders'] | null
   creditCounter: keyof Tallies['credits'] | null
@@ -56,14 +51,9 @@ type KindRow = BookedRow & {
   outcomes: Record<'APPROVED' | 'REJECTED', OutcomeRow> & { EXPIRED?: OutcomeRow }
 }
 
-/** An outcome that leaves the order as it is; `credits` ends a hold that begin has made. */
-const unchanged = (to: OrderStatus, credits: 'none' | 'release'): OutcomeRow => ({
-  to,
-  credits,
-  event: null,
-  orderCounter: null,
-  creditCounter: null,
-})
+/** An outcome that leaves the order as it is; RELEASE ends a hold that begin has made. */
+const unchanged = (to: OrderStatus, movement: typeof movements.nothing | typeof movements.release) =>
+  ({ to, ...movement, orderCounter: null, creditCounter: null }) satisfies OutcomeRow
 
 export const operationKinds = {
   CONFIRM: {
@@ -74,15 +64,9 @@ export const operationKinds = {
     netPaidSign: 1,
     from: 'PENDING',
     outcomes: {
-      APPROVED: {
-        to: 'CONFIRMED',
-        credits: 'grant',
-        event: 'order.confirmed',
-        orderCounter: 'confirmed',
-        creditCounter: 'granted',
-      },
-      REJECTED: { to: 'FAILED', credits: 'none', event: 'order.failed', orderCounter: 'failed', creditCounter: null },
-      EXPIRED: { to: 'FAILED', credits: 'none', event: 'order.failed', orderCounter: 'expired', creditCounter: null },
+      APPROVED: { to: 'CONFIRMED', ...movements.confirm, orderCounter: 'confirmed', creditCounter: 'granted' },
+      REJECTED: { to: 'FAILED', ...movements.fail, orderCounter: 'failed', creditCounter: null },
+      EXPIRED: { to: 'FAILED', ...movements.fail, orderCounter: 'expired', creditCounter: null },
     },
   },
   CANCEL: {
@@ -93,14 +77,8 @@ export const operationKinds = {
     netPaidSign: -1,
     from: 'CONFIRMED',
     outcomes: {
-      APPROVED: {
-        to: 'CANCELLED',
-        credits: 'take-held',
-        event: 'order.cancelled',
-        orderCounter: 'cancelled',
-        creditCounter: 'rolled_back',
-      },
-      REJECTED: unchanged('CONFIRMED', 'release'),
+      APPROVED: { to: 'CANCELLED', ...movements.cancel, orderCounter: 'cancelled', creditCounter: 'rolled_back' },
+      REJECTED: unchanged('CONFIRMED', movements.release),
     },
   },
   REFUND: {
@@ -111,14 +89,8 @@ export const operationKinds = {
     netPaidSign: -1,
     from: 'CONFIRMED',
     outcomes: {
-      APPROVED: {
-        to: 'REFUNDED',
-        credits: 'take-held',
-        event: 'order.refunded',
-        orderCounter: 'refunded',
-        creditCounter: 'refunded',
-      },
-      REJECTED: unchanged('CONFIRMED', 'release'),
+      APPROVED: { to: 'REFUNDED', ...movements.refund, orderCounter: 'refunded', creditCounter: 'refunded' },
+      REJECTED: unchanged('CONFIRMED', movements.release),
     },
   },
   RETURN: {
@@ -129,8 +101,8 @@ export const operationKinds = {
     netPaidSign: 0,
     from: 'FAILED',
     outcomes: {
-      APPROVED: unchanged('FAILED', 'none'),
-      REJECTED: unchanged('FAILED', 'none'),
+      APPROVED: unchanged('FAILED', movements.nothing),
+      REJECTED: unchanged('FAILED', movements.nothing),
     },
   },
   PART: {
@@ -138,7 +110,7 @@ export const operationKinds = {
     netPaidSign: -1,
     from: 'CONFIRMED',
     outcomes: {
-      APPROVED: { to: 'CONFIRMED', credits: 'take-held', event: null, orderCounter: null, creditCounter: 'refunded' },
+      APPROVED: { to: 'CONFIRMED', ...movements.part, orderCounter: null, creditCounter: 'refunded' },
     },
   },
 } as const satisfies Record<CalledKind, KindRow> & { PART: BookedRow }

@@ -264,6 +264,15 @@ test('every export is in the action log with its parameters and its outcome', as
   })
 })
 
+test('an export whose beginning cannot be written to the action log sends nothing of the file', async () => {
+  await service.database.query(`alter table operator_actions add constraint no_begin check (step <> 'BEGUN') not valid`)
+  const refused = await finance
+    .save('/books/days.csv')
+    .finally(() => service.database.query('alter table operator_actions drop constraint no_begin'))
+  const { code } = (await refused.json()) as { code: string }
+  assert.deepEqual([refused.status, code], [500, 'INT001'])
+})
+
 test('the discrepancies file has the open ones or the resolved ones, each once, also more than one chunk holds', async () => {
   await service.database.queryUnguarded(
     `insert into discrepancies (subject, kind, detail, resolved_at, resolution)

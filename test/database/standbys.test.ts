@@ -321,6 +321,21 @@ test('a start waits for a primary, and not for a wrong password', async (t) => {
   )
 })
 
+test('of several hosts a start waits for one that may be the primary soon, though another refuses the password', async (t) => {
+  const other = await startNode(newDataDir(t))
+  const [port = 0] = await takeFreePorts(1)
+  const { user, password } = node.connection
+  const hosts = `127.0.0.1:${await forward(t, other.connection)},127.0.0.1:${port}`
+  const connectionString = `postgres://${user}:${password}@${hosts}/credits`
+  const reasons: string[] = []
+  const onWait = (reason: string) => void reasons.push(reason)
+  const waiting = waitForPrimary({ connectionString }, 'x', { use: 'command', databaseWaitMs: 30_000, onWait })
+  await Promise.race([waiting, until('it waits', () => reasons.length > 0)])
+  await forward(t, node.connection, port)
+  await waiting
+  assert.match(reasons.join(), /password authentication failed.*ECONNREFUSED/)
+})
+
 test('of several hosts the primary is used, and after a failover the new one, with everything acknowledged', async (t) => {
   const standby = await startStandby(t, node)
   const ports = [await forward(t, standby.connection), await forward(t, node.connection)]

@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep, setImmediate as turnOfLoop } from 'node:timers/promises'
 import { pino } from 'pino'
 import { head, parseAnswer } from '../../harness/raw-http.ts'
+import { until } from '../../harness/until.ts'
 import { buildApiListener } from '../../src/http/api-listener.ts'
 import { success } from '../../src/http/envelope.ts'
 import { onThisMachine } from '../../src/listeners/listen.ts'
@@ -105,6 +106,15 @@ test('with thousands of pipelined requests on one connection some are served, an
   await closed
   assert.ok(handled.work > 0 && handled.work <= 130, `${handled.work}`)
   assert.equal(codes().length, handled.work + 1)
+})
+
+test('pipelined requests that have been answered no longer count against how many may wait on a connection', async (t) => {
+  const { open } = await start(t)
+  const { socket, codes } = await open()
+  for (const answered of [100, 200, 300]) {
+    socket.write(work.repeat(100))
+    await until(`${answered} are answered`, () => codes().length === answered)
+  }
 })
 
 test('a connection closes after its last allowed request, also one that is refused, and no sooner', async (t) => {

@@ -165,7 +165,7 @@ const folders = readdirSync('src', { withFileTypes: true })
 for (const folder of folders) {
   for (const file of readdirSync(join('src', folder), { recursive: true })) {
     const path = join(process.cwd(), 'src', folder, String(file))
-    if (path.endsWith('.ts') && readFileSync(path, 'utf8').includes(' statement(')) await import(path)
+    if (path.endsWith('.ts') && / statement[.(]/.test(readFileSync(path, 'utf8'))) await import(path)
   }
 }
 process.stdout.write(JSON.stringify([...found]))

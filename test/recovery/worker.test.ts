@@ -57,13 +57,16 @@ test('a job runs again after its interval, and never twice at the same time', as
 
 test('a job that fails is logged, waits for its interval, runs again, and delays no other job', async () => {
   const logged: object[] = []
-  const failing = job('failing', 5, () => Promise.reject(new Error('out of order')))
+  const fail = () => sleep(1).then(() => Promise.reject(new Error('out of order')))
+  const failing = job('failing', 5, fail)
+  const seldom = job('seldom', hourMs, fail)
   const other = job('other', 5, () => false)
   const log = { warn: () => undefined, error: (fields: object) => logged.push(fields) as never }
-  const worker = startWorker([failing.made, other.made], log)
+  const worker = startWorker([failing.made, seldom.made, other.made], log)
   await until('both have run five times', () => failing.runs.count >= 5 && other.runs.count >= 5)
   await worker.stop()
-  assert.equal(logged.length, failing.runs.count)
+  assert.equal(seldom.runs.count, 1)
+  assert.equal(logged.length, failing.runs.count + 1)
   assert.equal((logged[0] as { job: string }).job, 'failing')
 })
 

@@ -2,7 +2,7 @@
 // filter it; invalid query values are refused. The lots of the orders are paged in the same way.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { type EntryKind, entryKinds } from '../../src/credits/statement/statement.sql.ts'
+import { type EntryKind, entryKinds } from '../../src/credits/movements.ts'
 import { createOverrides } from '../support/service/recovery.ts'
 import { assertRefused, assertSuccess } from '../support/service/service.ts'
 import { runEveryMovement } from '../support/spending/history.ts'

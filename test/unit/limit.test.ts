@@ -81,7 +81,9 @@ test('a queue with a longest wait refuses what waits longer, in order, and has r
   assert.equal(queue.running(), 0)
 })
 
-test('what comes later into a queue with a longest wait is refused later, at its own time', async () => {
+test('what comes later into a queue with a longest wait is refused later, at its own time', {
+  timeout: 30_000,
+}, async () => {
   const queue = createTimedQueue(1, 2, 30)
   const { work, end } = held()
   const running = queue.run(work, () => assert.fail('it has a place'))

@@ -8,27 +8,27 @@ test('3: the states are those of the specification', () => {
   assert.deepEqual(orderStatuses, ['PENDING', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REFUNDED'])
 })
 
-/** For every outcome: kind, state, from, to, and the effect on the credits. */
+/** For every outcome: kind, state, from, to, and the ledger entry. */
 const specified = {
-  CONFIRM_APPROVED: ['CONFIRM', 'APPROVED', 'PENDING', 'CONFIRMED', 'grant'],
-  CONFIRM_REJECTED: ['CONFIRM', 'REJECTED', 'PENDING', 'FAILED', 'none'],
-  EXPIRED: ['CONFIRM', 'EXPIRED', 'PENDING', 'FAILED', 'none'],
-  CANCEL_APPROVED: ['CANCEL', 'APPROVED', 'CONFIRMED', 'CANCELLED', 'take-held'],
-  CANCEL_REJECTED: ['CANCEL', 'REJECTED', 'CONFIRMED', 'CONFIRMED', 'release'],
-  PLATFORM_REFUNDED: ['REFUND', 'APPROVED', 'CONFIRMED', 'REFUNDED', 'take-held'],
-  REFUND_REJECTED: ['REFUND', 'REJECTED', 'CONFIRMED', 'CONFIRMED', 'release'],
-  RETURN_APPROVED: ['RETURN', 'APPROVED', 'FAILED', 'FAILED', 'none'],
-  PART_ACCEPTED: ['PART', 'APPROVED', 'CONFIRMED', 'CONFIRMED', 'take-held'],
-  RETURN_REJECTED: ['RETURN', 'REJECTED', 'FAILED', 'FAILED', 'none'],
+  CONFIRM_APPROVED: ['CONFIRM', 'APPROVED', 'PENDING', 'CONFIRMED', 'GRANT'],
+  CONFIRM_REJECTED: ['CONFIRM', 'REJECTED', 'PENDING', 'FAILED', null],
+  EXPIRED: ['CONFIRM', 'EXPIRED', 'PENDING', 'FAILED', null],
+  CANCEL_APPROVED: ['CANCEL', 'APPROVED', 'CONFIRMED', 'CANCELLED', 'ROLLBACK'],
+  CANCEL_REJECTED: ['CANCEL', 'REJECTED', 'CONFIRMED', 'CONFIRMED', 'RELEASE'],
+  PLATFORM_REFUNDED: ['REFUND', 'APPROVED', 'CONFIRMED', 'REFUNDED', 'REFUND'],
+  REFUND_REJECTED: ['REFUND', 'REJECTED', 'CONFIRMED', 'CONFIRMED', 'RELEASE'],
+  RETURN_APPROVED: ['RETURN', 'APPROVED', 'FAILED', 'FAILED', null],
+  PART_ACCEPTED: ['PART', 'APPROVED', 'CONFIRMED', 'CONFIRMED', 'REFUND'],
+  RETURN_REJECTED: ['RETURN', 'REJECTED', 'FAILED', 'FAILED', null],
 } as const
 
 /** The rows of the code's table, in the form of the one above. */
 const rows = Object.entries(operationKinds).flatMap(([kind, { from, outcomes }]) =>
-  Object.entries(outcomes).map(([state, { to, credits }]) => [kind, state, from, to, credits] as const),
+  Object.entries(outcomes).map(([state, { to, entry }]) => [kind, state, from, to, entry] as const),
 )
 
 test('3: the table has these events and no others', () => {
-  const names = (each: readonly string[]) => each.slice(0, 2).join(' ')
+  const names = (each: readonly (string | null)[]) => each.slice(0, 2).join(' ')
   assert.deepEqual(rows.map(names).sort(), Object.values(specified).map(names).sort())
 })
 
@@ -53,7 +53,7 @@ test('3: an outcome sends an event and counts an order exactly where it changes 
   for (const [kind, state, from, to] of rows) {
     const { event, orderCounter } = outcomeOf(kind as 'CONFIRM', state as 'EXPIRED') ?? assert.fail()
     const name = to.toLowerCase()
-    assert.equal(event, from === to ? null : `order.${name}`, `${kind} ${state}`)
+    assert.equal(event, kind === 'PART' ? 'credits.adjusted' : from === to ? null : `order.${name}`, `${kind} ${state}`)
     assert.equal(orderCounter, from === to ? null : state === 'EXPIRED' ? 'expired' : name, `${kind} ${state}`)
   }
 })

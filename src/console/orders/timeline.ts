@@ -21,7 +21,7 @@ export type EventWithDeliveries = StoredEvent & { deliveries: Omit<Delivery, 'ev
 export function listEnds({ operations }: OrderStory): EndOfOrder[] {
   return operations.flatMap(({ kind, state, closedAt }) => {
     const type = outcomeOf(kind, state)?.event
-    return type && closedAt ? [{ type, at: closedAt }] : []
+    return type?.startsWith('order.') && closedAt ? [{ type, at: closedAt }] : []
   })
 }
 

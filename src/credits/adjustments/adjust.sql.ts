@@ -6,6 +6,7 @@ import { type Database, defineStep, isRestrictViolation, statement } from '../..
 import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
+import { movements } from '../movements.ts'
 import { type AdjustmentKind, recordAdjustments } from './adjustments.sql.ts'
 
 export type OperatorKind = Exclude<AdjustmentKind, 'REVERSAL'>
@@ -87,7 +88,7 @@ const moveByCause = sql`
     from cause
   ),${applyMovements},${recordAdjustments(sql`cause`)},
   event as (
-    select customer_id, first_event as event_number, 'credits.adjusted' as type,
+    select customer_id, first_event as event_number, '${movements.goodwill.event satisfies typeof movements.correction.event}' as type,
            json_build_object('customerId', customer_id, 'kind', kind, 'credits', delta, 'balance', available) as data,
            moved_at
     from moved

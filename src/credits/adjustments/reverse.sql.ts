@@ -5,6 +5,7 @@ import { inputs } from '../../db/inputs.ts'
 import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { applyMovements, lockAccountsOf } from '../ledger.sql.ts'
+import { movements } from '../movements.ts'
 import type { ReferenceUse } from '../references.sql.ts'
 import { recordAdjustments } from './adjustments.sql.ts'
 
@@ -87,12 +88,12 @@ const reverseStatement = statement.ofCustomers(
     where wanted between 1 and credits_left
   ),
   movement as (
-    select customer_id, turn, 'REVERSAL' as kind, wanted as delta, 0 as held_delta, null::text as order_id, reference,
+    select customer_id, turn, '${movements.reversal.entry}' as kind, wanted as delta, 0 as held_delta, null::text as order_id, reference,
            null::uuid as hold_id, service_id, 1 as events, null::timestamptz as not_before
     from cause
   ),${applyMovements},${recordAdjustments(sql`cause`)},
   event as (
-    select m.customer_id, m.first_event as event_number, 'credits.reversed' as type,
+    select m.customer_id, m.first_event as event_number, '${movements.reversal.event}' as type,
            json_build_object('customerId', m.customer_id, 'reference', m.reference, 'reversedReference',
                              c.reversed_reference, 'credits', m.delta, 'balance', m.available) as data,
            m.moved_at

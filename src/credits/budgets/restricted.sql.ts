@@ -8,6 +8,7 @@ import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import type { HoldOpened, HoldOpening } from '../holds/holds.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
+import { movements } from '../movements.ts'
 import type { SpendInput, SpendOutput } from '../spend.sql.ts'
 import {
   budgetLowEvents,
@@ -43,7 +44,7 @@ const spendRestrictedStatement = statement.ofCustomers(
     select * from input where not exists (select from known)
   ),${lockAccountsOf('wanted', 'checked')},${checkRestrictions},
   movement as (
-    select customer_id, 1 as turn, 'SPEND' as kind, -granted as delta, 0 as held_delta, null::text as order_id, reference,
+    select customer_id, 1 as turn, '${movements.spend.entry}' as kind, -granted as delta, 0 as held_delta, null::text as order_id, reference,
            null::uuid as hold_id, service_id, low_budgets as events, null::timestamptz as not_before
     from allowed
   ),${applyMovements},${countUsage},
@@ -102,7 +103,7 @@ const openRestrictedHoldStatement = statement.ofCustomers(
     select * from input where not exists (select from known)
   ),${lockAccountsOf('wanted', 'checked')},${checkRestrictions},
   movement as (
-    select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, granted as held_delta, null::text as order_id, reference,
+    select customer_id, 1 as turn, '${movements.hold.entry}' as kind, 0 as delta, granted as held_delta, null::text as order_id, reference,
            hold_id, service_id, low_budgets as events, null::timestamptz as not_before
     from allowed
   ),${applyMovements},${countUsage},

@@ -8,6 +8,7 @@ import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { budgetLowEvents, checkServiceBudgets, countUsage, giveBackUsage, type Verdict } from '../budgets/usage.sql.ts'
 import { applyMovements, lockAccountsOf } from '../ledger.sql.ts'
+import { movements } from '../movements.ts'
 import { type HoldKey, isOwnHold } from './holds.sql.ts'
 
 export type ForeignCapture = HoldKey & {
@@ -63,7 +64,7 @@ const captureForeignHoldStatement = statement.ofCustomers(
     from locked_hold
   ),${lockAccountsOf('wanted', 'checked')},${checkServiceBudgets},
   movement as (
-    select l.customer_id, 1 as turn, 'CAPTURE' as kind, -l.captured as delta,
+    select l.customer_id, 1 as turn, '${movements.capture.entry}' as kind, -l.captured as delta,
            -case when l.is_last then l.credits else l.captured end as held_delta, null::text as order_id, l.reference,
            l.hold_id, l.service_id, a.low_budgets as events, null::timestamptz as not_before
     from allowed a

@@ -10,6 +10,7 @@ import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import { giveBackUsage, hasServiceBudget, servicesWithBudget, type Verdict } from '../budgets/usage.sql.ts'
 import { applyHolds, applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
+import { movements } from '../movements.ts'
 import { type ReferenceKind, type ReferenceUse, withResultOfUsedReferences } from '../references.sql.ts'
 
 export type HoldOpening = {
@@ -71,7 +72,7 @@ const openHoldsStatement = statement.ofCustomers(
     left join holds h on h.customer_id = e.customer_id and h.hold_id = e.hold_id and e.kind = 'HOLD'
   ),
   movement as (
-    select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, 'HOLD' as kind,
+    select customer_id, row_number() over (partition by customer_id order by ordinal) as turn, '${movements.hold.entry}' as kind,
            0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
            null::timestamptz as not_before, at_most
     from input
@@ -218,7 +219,7 @@ const capturePartsStatement = statement.ofCustomers(
       and not exists (select from ledger_entries e where e.customer_id = i.customer_id and e.reference = i.reference)
   ),
   movement as (
-    select customer_id, row_number() over (partition by customer_id order by hold_id) as turn, 'CAPTURE' as kind,
+    select customer_id, row_number() over (partition by customer_id order by hold_id) as turn, '${movements.capture.entry}' as kind,
            -credits as delta, -credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
            null::timestamptz as not_before
     from locked_hold

@@ -3,21 +3,7 @@
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso, sql } from '../../db/sql.ts'
-
-export const entryKinds = [
-  'GRANT',
-  'ROLLBACK',
-  'REFUND',
-  'SPEND',
-  'HOLD',
-  'CAPTURE',
-  'RELEASE',
-  'EXPIRE',
-  'GOODWILL',
-  'CORRECTION',
-  'REVERSAL',
-] as const
-export type EntryKind = (typeof entryKinds)[number]
+import type { EntryKind } from '../movements.ts'
 
 /**
  * `delta` is the change of the balance, `heldDelta` the change of the held part of it. `availableAfter` is the balance less

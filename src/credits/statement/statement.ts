@@ -2,10 +2,10 @@
 // after the requested time, and the credits that are held now.
 import type { Database } from '../../db/database.ts'
 import { type Lot, listLots } from '../lots/lots.sql.ts'
+import type { EntryKind } from '../movements.ts'
 import { customerNotFound } from '../refusals.ts'
 import {
   type Balances,
-  type EntryKind,
   findBalances,
   findEntryAt,
   type HeldCredits,

@@ -6,6 +6,7 @@ import type { Batch } from '../../core/batch.ts'
 import type { Tallies } from '../../core/tallies.ts'
 import type { Tracing } from '../../core/tracing.ts'
 import { applyMovements, keepTimeOf, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
+import { movements } from '../../credits/movements.ts'
 import { batchStatement } from '../../db/batch.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
@@ -260,7 +261,7 @@ const claimCancelsStatement = statement.ofCustomers(
   timed as (${keepTimeOf('claimed')}
   ),
   movement as (
-    select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, credits_held as held_delta, order_id,
+    select customer_id, 1 as turn, '${movements.hold.entry}' as kind, 0 as delta, credits_held as held_delta, order_id,
            null::text as reference, operation_id as hold_id, null::text as service_id, 0 as events,
            null::timestamptz as not_before
     from claimed

@@ -1,5 +1,5 @@
 // Finish: records the outcome of an operation and everything that follows from it, in one statement: the order's state, the
-// ledger entry, the event, the closed operation. The state and effect columns are the row of kinds.ts. It may be repeated:
+// ledger entry, the event, the closed operation. States, entry and event are the row of kinds.ts. It may be repeated:
 // only the first run finds the operation open.
 import type { Batch } from '../../core/batch.ts'
 import type { Tallies } from '../../core/tallies.ts'
@@ -11,7 +11,7 @@ import { inputs } from '../../db/inputs.ts'
 import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
-import type { CreditsEffect, OrderStatus } from '../kinds.ts'
+import type { OrderStatus, OutcomeRow } from '../kinds.ts'
 import { orderEventData } from '../orders.sql.ts'
 import { byOperation } from './begin.sql.ts'
 
@@ -24,7 +24,8 @@ export type Finish = CardSlip & {
   state: 'APPROVED' | 'REJECTED'
   from: OrderStatus
   to: OrderStatus
-  credits: CreditsEffect
+  entry: OutcomeRow['entry']
+  event: OutcomeRow['event']
   gatewayCode: string | null
   transactionKey: string | null
   /** The request that finishes it will answer its caller: of an approved cancel one request answers with success. */
@@ -48,7 +49,8 @@ const finishes = inputs<Finish>({
   state: 'text',
   from: ['text', 'from_status'],
   to: ['text', 'to_status'],
-  credits: ['text', 'effect'],
+  entry: ['text', 'kind'],
+  event: ['text', 'event_type'],
   gatewayCode: 'text',
   transactionKey: 'text',
   receiptUrl: 'text',
@@ -76,7 +78,7 @@ const finishOperationsStatement = statement.ofCustomers(
     where o.status = i.from_status
   ),
   locked_operation as (
-    select l.*, p.kind, p.credits_held, p.opened_at, p.amount as operation_amount
+    select l.*, p.credits_held, p.opened_at, p.amount as operation_amount
     from (select * from locked_order order by customer_id, operation_id) l
     cross join lateral (
       select * from payment_operations p
@@ -85,15 +87,13 @@ const finishOperationsStatement = statement.ofCustomers(
     where p.state = 'OPEN' and (not l.only_holder or p.holder_id = l.holder_id)
   ),
   movement as (
-    select customer_id, row_number() over (partition by customer_id order by order_id) as turn,
-           case effect when 'grant' then 'GRANT' when 'release' then 'RELEASE'
-                       when 'take-held' then case kind when 'REFUND' then 'REFUND' else 'ROLLBACK' end end as kind,
-           case effect when 'grant' then credits when 'take-held' then -credits_held else 0 end as delta,
+    select customer_id, row_number() over (partition by customer_id order by order_id) as turn, kind,
+           case kind when 'GRANT' then credits when 'RELEASE' then 0 else -credits_held end as delta,
            -credits_held as held_delta, order_id, null::text as reference,
            case when credits_held > 0 then operation_id end as hold_id, null::text as service_id,
-           (from_status <> to_status)::int as events, greatest(created_at, opened_at) as not_before
+           (event_type is not null)::int as events, greatest(created_at, opened_at) as not_before
     from locked_operation
-    where effect <> 'none' or from_status <> to_status
+    where coalesce(kind, event_type) is not null
   ),${lockAccountsOf('movement')},${applyMovements},
   outcome as (
     select l.*, case when m.delta <> 0 or m.held_delta <> 0 then m.kind end as entry_kind,
@@ -130,7 +130,7 @@ const finishOperationsStatement = statement.ofCustomers(
     returning p.operation_id, t.credits, p.credits_held, p.total_credits
   ),
   event as (
-    select t.customer_id, t.first_event as event_number, 'order.' || lower(t.to_status) as type,
+    select t.customer_id, t.first_event as event_number, t.event_type as type,
       case t.to_status
         when 'CONFIRMED' then ${orderEventData({ ...outcome, slip: sql`t` })}
         when 'REFUNDED' then
@@ -138,7 +138,7 @@ const finishOperationsStatement = statement.ofCustomers(
         else ${orderEventData(outcome)}
       end as data, t.moved_at
     from outcome t
-    where t.from_status <> t.to_status
+    where t.event_type is not null
   ),${emitEvents}
   select operation_id as "operationId", credits, credits_held as "creditsHeld", total_credits as "totalCredits"
   from closed`,

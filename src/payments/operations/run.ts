@@ -268,8 +268,8 @@ export async function finish(
   const record = recordOf(outcome)
   const { from, outcomes } = operationKinds[kind]
   const row = outcomes[record.state]
-  const { to, credits } = row
-  const input = { customerId, operationId, holderId, orderId, from, to, credits, ...record, answered, onlyHolder }
+  const { to, entry, event } = row
+  const input = { customerId, operationId, holderId, orderId, from, to, entry, event, ...record, answered, onlyHolder }
   const finished = await inSpan(
     context.tracing,
     'payments.finish',
@@ -300,11 +300,11 @@ async function afterFinish(
 
 function count(
   { tallies }: PaymentContext,
-  { orderCounter, creditCounter, credits }: OutcomeRow,
+  { orderCounter, creditCounter, entry }: OutcomeRow,
   finished: Finished,
 ): void {
   if (orderCounter) tallies.orders[orderCounter] += 1
-  if (creditCounter) tallies.credits[creditCounter] += credits === 'grant' ? finished.credits : finished.creditsHeld
+  if (creditCounter) tallies.credits[creditCounter] += entry === 'GRANT' ? finished.credits : finished.creditsHeld
 }
 
 /**

@@ -58,7 +58,7 @@ const expireOrdersStatement = statement.ofCustomers(
     from expired
   ),${lockAccountsOf('movement')},${applyMovements},
   event as (
-    select customer_id, m.first_event as event_number, 'order.failed' as type,
+    select customer_id, m.first_event as event_number, '${operationKinds.CONFIRM.outcomes.EXPIRED.event}' as type,
            ${orderEventData({ order: sql`d`, status: sql`'FAILED'`, available: sql`m.available` })} as data, m.moved_at
     from due d
     join moved m using (customer_id, order_id)

@@ -3,6 +3,7 @@
 // accepted once. What no part may do is refused by a trigger of the schema.
 import { type Charge, chargeDay, chargeValues } from '../../credits/adjustments/adjust.sql.ts'
 import { applyMovements, keepTimeOf, lockAccountsOf, lowCreditsEvents } from '../../credits/ledger.sql.ts'
+import { movements } from '../../credits/movements.ts'
 import { type Database, isRestrictViolation, statement } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -68,7 +69,7 @@ const acceptPartStatement = statement.ofCustomerAndStep(
            null::text as reference, operation_id as hold_id, null::text as service_id, m.events,
            null::timestamptz as not_before
     from accepted
-    cross join (values (1, 'HOLD', 0, 1, 0), (2, 'REFUND', -1, -1, 1)) as m (turn, kind, delta, held_delta, events)
+    cross join (values (1, '${movements.hold.entry}', 0, 1, 0), (2, '${movements.part.entry}', -1, -1, 1)) as m (turn, kind, delta, held_delta, events)
     where credits_held > 0
   ),${applyMovements},
   decided as (
@@ -78,11 +79,11 @@ const acceptPartStatement = statement.ofCustomerAndStep(
     where r.customer_id = a.customer_id and r.adjustment_id = $10
   ),
   event as (
-    select customer_id, first_event as event_number, 'credits.adjusted' as type,
+    select customer_id, first_event as event_number, '${movements.part.event}' as type,
            json_build_object('customerId', customer_id, 'kind', 'PART', 'credits', delta, 'balance', available) as data,
            moved_at
     from moved
-    where kind = 'REFUND'
+    where kind = '${movements.part.entry}'
     union all${lowCreditsEvents}
   ),${emitEvents}
   select operation_id from accepted`,

@@ -119,6 +119,16 @@ test('a password that was changed meanwhile is neither changed nor hashed again:
   assert.deepEqual(stored, { hash: first })
 })
 
+test('no session starts for a password that was changed between its check and the start', async () => {
+  const [operatorId, passwordHash] = ['opr_changed', cheapHash(password)]
+  await insertOperator(direct(), { operatorId, name: 'changed', role: 'viewer', passwordHash })
+  const keptSessionHash = Buffer.alloc(32)
+  await changePassword(direct(), { operatorId, from: passwordHash, to: cheapHash(nextPassword), keptSessionHash })
+  const { sessionHash } = createTokens(testPeppers).newToken()
+  await startSession(direct(), { sessionHash, operatorId, passwordHash })
+  assert.equal(await findSession(direct(), sessionHash), undefined)
+})
+
 test('two sign-ins at once with a password that is rehashed both succeed', async () => {
   const name = await newOperator(database, {})
   const passwords = createPasswords({ N: 128, r: 8, p: 1 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type Cleaner, databaseUrl, newDataDir } from '../../../harness/processes.ts'
+import { type Cleaner, databaseUrl, launch, newDataDir, repository, settingsFor } from '../../../harness/processes.ts'
 import { silentLog } from '../../../harness/silent-log.ts'
 import { until } from '../../../harness/until.ts'
 import { createDatabase } from '../../../src/db/database.ts'
@@ -243,6 +243,15 @@ test('a command whose end is refused says so and waits for the database', async 
   await done
   assert.equal((await newest()).outcome, 'ok')
   assert.deepEqual(lines.slice(1), ['The end is in the action log now.'])
+})
+
+test('a command that issues a secret prints it before it waits for its end in the action log', async (t) => {
+  await refusingEnds(database, async () => {
+    const args = ['src/cli.ts', 'keys', 'issue', '--customer', 'Acme Inc', '--json']
+    const { output } = launch(t, process.execPath, args, { cwd: repository, env: settingsFor(dataDir, settings()) })
+    await until('it waits for its end', () => /Trying again for/.test(output.stderr))
+    assert.match(output.stdout, /"cpk_/)
+  })
 })
 
 test('a command waits for its end no longer than the limit, or until it is interrupted, and the worker ends it', async () => {

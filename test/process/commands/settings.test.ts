@@ -197,7 +197,7 @@ test('a printed command leads to the data of the service from any shell that kno
   assert.deepEqual(await database.query('select name from operators'), [{ name: 'kim' }])
 })
 
-test('a command warns on stderr when the running service uses other data, and not beside its own service', async (t) => {
+test('a command warns on stderr when the running service uses other data, and not beside its own service; notes of ended services do not count, also where their process id is in use again', async (t) => {
   const { dataDir, service, DATABASE_URL } = await startShared()
   const directory = join(sharedNotes, `prepaid-credits-${process.getuid?.()}`)
   const note = join(directory, `${service.pid}.json`)
