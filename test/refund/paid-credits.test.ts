@@ -2,6 +2,9 @@
 // another cancel or refund under way takes, or for those that a refunded order has left behind.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import type { Evidence } from '../../proof/model/checks/evidence.ts'
+import { readUsedCredits } from '../../proof/model/checks/money/booked.ts'
+import { checkReversals } from '../../proof/model/checks/money/reversals.ts'
 import { adjust } from '../../src/credits/adjustments/adjust.ts'
 import type { Outcome } from '../../src/gateway/gateway.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
@@ -212,6 +215,28 @@ test('used credits that an accepted part has paid back are not reversed', async 
     'must be at most what is left to reverse, 2',
   )
   assertSuccess(await service.internal.reverse(customerId, 'work', { credits: 2 }), 200)
+})
+
+test('credits that an accepted part has paid back beside those that it took are not counted again by a refund of the rest', async () => {
+  const customer = await customerWithOrders(1)
+  const { customerId, orders } = customer
+  const [order] = orders
+  assert.ok(order)
+  await spend(customerId, 19)
+  await service.sandbox.cancel(order.paymentKey, 6_772)
+  await acceptPartOf(service.payments, { customerId, orderId: order.orderId })
+  await customer.confirmedOrder('STANDARD')
+  await spend(customerId, 21, 'work')
+  await refund(service.payments, { orderId: order.orderId, reason: 'the work failed' })
+  // 40 were used, and 19 of them were paid back: 2 of the 21 of the order were taken.
+  assertSuccess(await service.internal.reverse(customerId, 'work', { credits: 21 }), 200)
+  assert.equal(await customer.credits(), 21)
+  const usedCredits = await readUsedCredits({ query: (text: string) => service.database.query(text) } as never)
+  const checks = checkReversals({ usedCredits, uses: new Map() } as unknown as Evidence)
+  assert.deepEqual(
+    checks.map(({ id, violations }) => [id, violations]),
+    checks.map(({ id }) => [id, []]),
+  )
 })
 
 test('credits that a correction had taken before a full refund do not keep later uses from being reversed', async () => {

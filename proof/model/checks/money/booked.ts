@@ -174,7 +174,7 @@ export async function readUsedCredits(books: Books): Promise<Map<string, UsedSte
       join ledger_entries o on o.customer_id = a.customer_id and o.entry_number = a.reversed_entry
       union all
       select p.customer_id, coalesce(e.created_at, moment.at), case when e.entry_number is null then moment.place else 1 end,
-        e.entry_number, null, p.opened_at, 0, moment.sign * (o.credits - part.credits - p.credits_held)
+        e.entry_number, null, p.opened_at, 0, moment.sign * (o.credits - part.paid_by_parts - p.credits_held)
       from payment_operations p
       join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
       cross join lateral (
@@ -183,14 +183,20 @@ export async function readUsedCredits(books: Books): Promise<Map<string, UsedSte
       left join ledger_entries e
         on e.customer_id = p.customer_id and e.hold_id = p.operation_id and e.kind = moment.entry_kind
       cross join lateral (
-        select coalesce(sum(amount), 0) as amount, coalesce(sum(credits_held), 0) as credits from payment_operations
+        select coalesce(sum(amount), 0) as amount,
+          greatest(coalesce(sum(credits_held), 0), floor(coalesce(sum(amount), 0) / 1000)) as paid_by_parts
+        from payment_operations
         where customer_id = o.customer_id and order_id = o.order_id and kind = 'PART') part
-      where p.kind = 'REFUND' and p.amount = o.amount - part.amount and o.credits - part.credits > p.credits_held
+      where p.kind = 'REFUND' and p.amount = o.amount - part.amount and o.credits - part.paid_by_parts > p.credits_held
         and moment.at is not null
       union all
-      select p.customer_id, p.closed_at, 2, null, null, p.closed_at, 0, p.amount / 1000 - p.credits_held
-      from payment_operations p
-      where p.kind = 'PART' and p.amount / 1000 > p.credits_held
+      select p.customer_id, p.closed_at, 2, null, null, p.closed_at, 0, p.stands_for - p.credits_held
+      from (
+        select *, floor(sum(amount) over parts / 1000) - floor((sum(amount) over parts - amount) / 1000) as stands_for
+        from payment_operations where kind = 'PART'
+        window parts as (partition by customer_id, order_id order by closed_at, operation_id)) p
+      join orders o using (customer_id, order_id)
+      where p.stands_for > p.credits_held and o.status <> 'CANCELLED'
     )
     select customer_id as "customerId", extract(epoch from at)::float8 * 1000 as at, reference,
       extract(epoch from begun_at)::float8 * 1000 as "begunAt", used::float8 as used,
