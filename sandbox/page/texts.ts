@@ -108,7 +108,7 @@ const en: Texts = {
   older: 'Older',
   pages: 'Pages of payments',
   statuses: {
-    READY: 'Window open',
+    READY: 'Not paid yet',
     IN_PROGRESS: 'Awaiting confirm',
     DONE: 'Captured',
     ABORTED: 'Refused',
@@ -228,7 +228,7 @@ const ko: Texts = {
   older: '이전 결제',
   pages: '결제 내역 페이지',
   statuses: {
-    READY: '결제창 열림',
+    READY: '결제 전',
     IN_PROGRESS: '승인 대기',
     DONE: '결제 완료',
     ABORTED: '승인 거절',

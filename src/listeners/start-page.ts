@@ -4,11 +4,12 @@ import type { FastifyInstance } from 'fastify'
 import { icon } from '../openapi/page.ts'
 
 const style = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+html { background: light-dark(#fff, #121212); color: light-dark(#1a1a1a, #eee) }
 body { margin: 10vh auto; padding: 0 1.25rem; max-width: 34rem }
 h1 { font-size: 1.5rem }
 ul { padding: 0; list-style: none }
 li { margin: 1rem 0 }
-a { font-weight: 600 }
+a { color: light-dark(#0b57d0, #8ab4f8); font-weight: 600 }
 p { margin: 0 }
 `
 
