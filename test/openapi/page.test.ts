@@ -166,15 +166,21 @@ test('a running service serves the document with its own addresses; on the publi
   for (const path of ['/docs', '/openapi.json']) assert.equal((await fetch(address + path)).status, 401, path)
 })
 
-test('/ of the internal listener links to what can be opened there, in both languages', { skip }, async (t) => {
+test('/ of the internal listener links to what can be opened there, in both languages, in the light and in the dark', {
+  skip,
+}, async (t) => {
   const response = await fetch(service.internalUrl)
   const policy = response.headers.get('content-security-policy') ?? ''
   assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; base-uri 'none'; /)
-  for (const [locale, title] of [
-    ['en-US', 'Prepaid Credits: internal listener'],
-    ['ko-KR', 'Prepaid Credits 내부 리스너'],
+  for (const [locale, title, colorScheme] of [
+    ['en-US', 'Prepaid Credits: internal listener', 'light'],
+    ['ko-KR', 'Prepaid Credits 내부 리스너', 'dark'],
   ] as const) {
-    const context = await (browser as Browser).newContext({ locale, viewport: { width: 390, height: 844 } })
+    const context = await (browser as Browser).newContext({
+      locale,
+      colorScheme,
+      viewport: { width: 390, height: 844 },
+    })
     t.after(() => context.close())
     const page = await context.newPage()
     const problems: string[] = []
