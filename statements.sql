@@ -4306,6 +4306,21 @@ select o.operator_id as "operatorId", o.name, o.role, o.status, o.must_change_pa
   order by o.name
   limit $1;
 
+-- operators.readActions
+select b.action_id as "actionId", b.happened_at as "at", b.actor, b.command, b.arguments, b.subject,
+    b.reason, e.outcome, e.about, e.ended_at as "endedAt", b.happened_at::text as "place"
+  from operator_actions b
+  left join lateral (
+    select l.outcome, l.about, case l.step when 'ENDED' then l.happened_at end as ended_at
+    from operator_actions l
+    where l.action_id = b.action_id and l.step <> 'BEGUN'
+    order by l.step
+    limit 1) e on true
+  where b.step = 'BEGUN' and b.happened_at >= $1::timestamptz and b.happened_at < $2::timestamptz
+    and (b.happened_at, b.action_id) > ($3::timestamptz, $4::uuid)
+  order by b.happened_at, b.action_id
+  limit $5;
+
 -- operators.renewAction
 update open_actions set lease_until = default where action_id = $1;
 

@@ -1,6 +1,7 @@
 // The statements on the action log of operators. It is append-only: an action has one row for its beginning and one for its
 // end. Until then it is open, with a lease: a trigger keeps `open_actions`. The worker ends an action whose lease is over, with a
 // row of its own kind (LOST, `unknown`), so that the end that its process may write later is neither refused nor hides the other.
+import { leastUuid } from '../core/ids.ts'
 import { type Database, statement } from '../db/database.ts'
 
 export type NewAction = {
@@ -106,4 +107,33 @@ const listActionsStatement = statement.global(
 /** Newest first. */
 export function listActions(database: Database, limit: number): Promise<ListedAction[]> {
   return database.run<ListedAction>(listActionsStatement, [limit])
+}
+
+type ActionPlace = { place: string; actionId: string }
+const firstPlace: ActionPlace = { place: '-infinity', actionId: leastUuid }
+const actionsPerPage = 1_000
+
+const readActionsStatement = statement.global(
+  'operators.readActions',
+  `select ${actionColumns}, b.happened_at::text as "place"
+  ${fromActions} and b.happened_at >= $1::timestamptz and b.happened_at < $2::timestamptz
+    and (b.happened_at, b.action_id) > ($3::timestamptz, $4::uuid)
+  order by b.happened_at, b.action_id
+  limit $5`,
+)
+
+/** Oldest first, page by page: actions that began from a time on and before another. */
+export async function* readActions(
+  database: Database,
+  from: Date | null,
+  before: Date | null,
+): AsyncGenerator<ListedAction[]> {
+  for (let after: ActionPlace = firstPlace; ; ) {
+    const values = [from ?? '-infinity', before ?? 'infinity', after.place, after.actionId, actionsPerPage]
+    const page = await database.run<ListedAction & ActionPlace>(readActionsStatement, values)
+    yield page
+    const last = page.at(-1)
+    if (!last || page.length < actionsPerPage) return
+    after = last
+  }
 }

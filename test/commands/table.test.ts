@@ -221,7 +221,7 @@ test('the examples work in a real database', async (t) => {
         if (line === 'audit') await recordPlayedActions(service.database)
         const result = await run<object | string>(realLine)
         const command = commands.find((each) => each.name === name)
-        if (command?.writes === 'CSV') assert.match(`${result}`, /^(entryNumber|customerId),.*\r\n/)
+        if (command?.writes === 'CSV') assert.match(`${result}`, /^(entryNumber|customerId|at),.*\r\n/)
         else if (typeof result === 'string') checkReceipt(JSON.parse(result))
         else assert.equal(command?.failed?.(result) ?? false, false, JSON.stringify(result))
         const output = typeof result === 'string' ? maskedFile(result) : render(masked(result) as object)

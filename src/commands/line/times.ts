@@ -3,6 +3,9 @@ import { readMoment } from '../../core/clock.ts'
 
 export const dateFormat = '2026-01-31 (a Korean day) or 2026-01-31T09:00:00+09:00'
 
+/** As the time of a last day. */
+export const endOfDay = '23:59:59.999'
+
 const koreanOffset = '+09:00'
 const timePattern = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/
 

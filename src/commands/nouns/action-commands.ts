@@ -1,9 +1,24 @@
-// The command that shows the action log.
-import { listActions } from '../../operators/action-log.sql.ts'
+// The commands that show the action log and write it out.
+import { csvLine } from '../../core/csv.ts'
+import { type ListedAction, listActions, readActions } from '../../operators/action-log.sql.ts'
 import type { Command } from '../command.ts'
-import { limitOption } from '../line/options.ts'
+import { dateOption, limitOption } from '../line/options.ts'
+import { endOfDay, readTime } from '../line/times.ts'
 
 const listLimit = 1_000
+
+const exported: [name: string, value: (action: ListedAction) => string | Date | null][] = [
+  ['at', ({ at }) => at],
+  ['actor', ({ actor }) => actor],
+  ['command', ({ command }) => command],
+  ['arguments', (action) => action.arguments.join(' ')],
+  ['subject', ({ subject }) => subject],
+  ['reason', ({ reason }) => reason],
+  ['outcome', ({ outcome }) => outcome ?? 'in progress'],
+  ['endedAt', ({ endedAt }) => endedAt],
+  ['about', ({ about }) => about && JSON.stringify(about)],
+  ['actionId', ({ actionId }) => actionId],
+]
 
 export const actionCommands: Command[] = [
   {
@@ -29,6 +44,27 @@ export const actionCommands: Command[] = [
         outcome: outcome ?? 'in progress',
         about: Object.values(about ?? {}).join(' '),
       }))
+    },
+  },
+  {
+    name: 'actions export',
+    summary: "Writes the operators' actions as CSV, oldest first.",
+    options: { from: dateOption('the first day or time'), to: dateOption('the last day or time') },
+    examples: [
+      {
+        line: 'actions export --from 2026-01-01 --to 2026-12-31 > actions.csv',
+        description: 'those of a year in Korea',
+      },
+    ],
+    writes: 'CSV',
+    changesData: false,
+    exportsData: true,
+    async *stream({ database, values }) {
+      yield csvLine(exported.map(([name]) => name))
+      const [from, to] = [readTime(values.from, '00:00:00'), readTime(values.to, endOfDay)]
+      for await (const page of readActions(database, from ?? null, to ? new Date(to.getTime() + 1) : null)) {
+        yield page.map((action) => csvLine(exported.map(([, value]) => value(action)))).join('')
+      }
     },
   },
 ]

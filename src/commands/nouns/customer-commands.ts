@@ -9,12 +9,10 @@ import { statementCsv } from '../../credits/statement/statement-csv.ts'
 import { updateSuspension } from '../../customers/customers.sql.ts'
 import type { Argument, Call, Command } from '../command.ts'
 import { customerOption, dateOption, limitOption, reasonOption, timeOption } from '../line/options.ts'
-import { readTime } from '../line/times.ts'
+import { endOfDay, readTime } from '../line/times.ts'
 import { findCustomerId, findNamedCustomer, requireCustomerId } from './customer-option.ts'
 
 const maxLots = 1_000
-const endOfDay = '23:59:59.999'
-
 function readKinds(kind: string | undefined): EntryKind[] | null {
   return kind ? (kind.split(',').map((each) => each.trim()) as EntryKind[]) : null
 }

@@ -304,6 +304,7 @@ test('what writes out whole books is in the action log: statements, the liabilit
   for (const [args, subjectsAre] of [
     [['statements', 'export', '--customer', 'Acme Inc'], /-/],
     [['lots', 'export'], /^null$/],
+    [['actions', 'export'], /^null$/],
     [['backup', '--to', file], /^null$/],
   ] as const) {
     assert.equal((await run(t, ...args, '--by', 'kim')).code, 0)
@@ -312,6 +313,26 @@ test('what writes out whole books is in the action log: statements, the liabilit
     assert.deepEqual([actor, command, outcome], [`kim as ${osUser}`, commandOf, 'ok'])
     assert.match(`${subject}`, subjectsAre)
   }
+})
+
+test('actions export writes those of a span of days, oldest first, each once, as a spreadsheet reads them', async (t) => {
+  const at = (day: string) => `2026-0${day}T12:00:00+09:00`
+  await database.query(
+    `insert into operator_actions (action_id, step, happened_at, actor, command, arguments, subject)
+     select gen_random_uuid(), 'BEGUN', case when i <= 2500 then $1 else $2 end::timestamptz, 'kim', 'orders note', '{=1+1}', i::text
+     from generate_series(1, 2501) i`,
+    [at('1-31'), at('2-01')],
+  )
+  const { stdout, code } = await run(t, 'actions', 'export', '--from', '2026-01-31', '--to', '2026-01-31')
+  const [head, ...lines] = stdout.trimEnd().split('\r\n')
+  assert.deepEqual([code, head], [0, 'at,actor,command,arguments,subject,reason,outcome,endedAt,about,actionId'])
+  assert.equal(new Set(lines.map((line) => line.split(',').at(-1))).size, 2_500)
+  assert.ok(
+    lines.every((line) => line.startsWith("2026-01-31T03:00:00.000Z,kim,orders note,'=1+1,")),
+    lines[0],
+  )
+  const next = await run(t, 'actions', 'export', '--from', '2026-02-01', '--to', '2026-02-01')
+  assert.equal(next.stdout.trimEnd().split('\r\n').length, 2)
 })
 
 test('a command that cannot be logged changes and writes out nothing', async (t) => {

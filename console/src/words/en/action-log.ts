@@ -67,6 +67,7 @@ export const actionLog = {
     'export statement': 'Export of a statement',
     'statements export': 'Export of a statement',
     'lots export': 'Export of the outstanding liability',
+    'actions export': 'Export of the audit log',
     'operators add': 'New operator',
     'operators role': 'Role of an operator',
     'operators reset': 'Password reset of an operator',

@@ -62,6 +62,7 @@ export const actionLog: typeof english = {
     'export statement': '크레딧 내역 내보내기',
     'statements export': '크레딧 내역 내보내기',
     'lots export': '미사용 잔액(부채) 내보내기',
+    'actions export': '감사 로그 내보내기',
     'operators add': '운영자 등록',
     'operators role': '운영자 역할 변경',
     'operators reset': '운영자 비밀번호 초기화',
