@@ -50,12 +50,7 @@ export const actionCommands: Command[] = [
     name: 'actions export',
     summary: "Writes the operators' actions as CSV, oldest first.",
     options: { from: dateOption('the first day or time'), to: dateOption('the last day or time') },
-    examples: [
-      {
-        line: 'actions export --from 2026-01-01 --to 2026-12-31 > actions.csv',
-        description: 'those of a year in Korea',
-      },
-    ],
+    examples: [{ line: 'actions export', description: 'all of them; with --from and --to those of a span of days' }],
     writes: 'CSV',
     changesData: false,
     exportsData: true,
