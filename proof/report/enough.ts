@@ -21,7 +21,7 @@ const leastPerMinute: Record<string, number> = {
   spends: 50,
   holds: 40,
   'parts of holds captured': 5,
-  'holds extended': 2,
+  'holds extended': 1,
   'holds captured': 10,
   'holds released': 5,
   'holds expired': 5,
