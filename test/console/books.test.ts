@@ -158,7 +158,7 @@ test('a difference that no rule decides is listed until it is resolved with a no
   }
 })
 
-const sumOf = (rows: { amount: number | null }[]) => rows.reduce((sum, { amount }) => sum + (amount ?? 0), 0)
+const sumOf = (rows: { amount: number | null }[]) => rows.reduce((sum, { amount }) => sum + Math.abs(amount ?? 0), 0)
 
 test('a grant unknown to the gateway, in the last moment of a day, is in the books of that day and differs', async () => {
   const day = addDays(today(), -2)

@@ -95,6 +95,7 @@ function everyCall(made: Awaited<ReturnType<typeof orderWithTraces>>): Call[] {
     { name: 'budgets', input: ofCustomer },
     { name: 'days', input: {} },
     { name: 'runs', input: {} },
+    { name: 'payments', input: {} },
     { name: 'audits', input: {} },
     { name: 'discrepancies', input: {} },
     { name: 'discrepancies', input: { query: { state: 'resolved' } } },

@@ -65,7 +65,7 @@ test('a day with three differences is closed from the pages, in both languages, 
   await finance.sees('This discrepancy is resolved. If gateway and books still differ')
 
   await finance.open('/books?tab=discrepancies')
-  await finance.sees('Sum of the open amounts: +₩2,000')
+  await finance.sees('Open amounts, added up without their signs: ₩12,000')
   await finance.sees('Night trains', finance.row('Partially cancelled at the gateway'))
   await takePicture(page, 'books-discrepancies', { fullPage: true })
   await finance.press('Resolve', finance.row('Unknown order'))

@@ -48,7 +48,7 @@ function OpenSum() {
   if (!data || data.discrepancies.length === 0 || data.open.amount === null) return null
   const { amount, withoutAmount } = data.open
   const parts = [
-    discrepancies.sum(`${amount > 0 ? '+' : ''}${won(amount)}`),
+    discrepancies.sum(won(amount)),
     ...(withoutAmount > 0 ? [discrepancies.withoutAmount(withoutAmount)] : []),
   ]
   return (
