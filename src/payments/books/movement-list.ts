@@ -46,8 +46,8 @@ export type MovementList = {
 }
 
 const pageSize = 1_000
-/** Pauses before a page is requested from the gateway again. */
-const pausesMs = [1_000, 2_000, 4_000, 8_000]
+/** How often a page is requested from the gateway again: over 15 seconds. */
+const pageRetries = 4
 const minuteMs = 60_000
 /** More cannot be checked one by one: the list is of another account, or the table is corrupted. */
 const rejectedAtMost = 1_000
@@ -117,11 +117,10 @@ async function readPage({ context, checkLease, stopping }: ReconcileWork, query:
     await checkLease()
     const page = await context.gateway.listMovements(query)
     if (page.kind === 'page') return page
-    const pauseMs = pausesMs[attempt]
-    if (pauseMs === undefined) {
+    if (attempt === pageRetries) {
       throw new Error(`The gateway does not list its transactions (${page.code}): nothing concluded.`)
     }
-    await sleep(pauseMs, stopping)
+    await sleep(context.settings.retryFirstPauseMs * 2 ** attempt, stopping)
   }
 }
 
