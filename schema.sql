@@ -1320,6 +1320,7 @@ create table payment_operations (
 
 alter table payment_operations add constraint payment_operations_rules CHECK (check_operation_or_part(kind, state, attempts, closed_at, closed_by, payment_key, credits_held, reason, receipt_url, card_number, approval_number)) NOT VALID;
 
+CREATE INDEX payment_operations_approved ON payment_operations USING btree (approval_number) WHERE approval_number IS NOT NULL;
 CREATE INDEX payment_operations_closed ON payment_operations USING btree (closed_at, operation_id) WHERE closed_at IS NOT NULL;
 CREATE UNIQUE INDEX payment_operations_once_per_payment ON payment_operations USING btree (payment_key, customer_id, (
 CASE state

@@ -89,6 +89,14 @@ select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.sus
   left join customer_figures f using (customer_id)
   where c.customer_id = $1;
 
+-- console.findCustomersNamed
+select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id as "customerId",
+    name as "customerName", null as "status"
+  from customers
+  where position(lower($1) in lower(name)) > 1
+  order by lower(name), customer_id
+  limit $2;
+
 -- console.findDiscrepancy
 select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as "customerId",
     d.order_id as "orderId", d.detail, d.found_at as "foundAt", d.last_seen_at as "lastSeenAt",
@@ -156,11 +164,32 @@ select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.custome
   left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true
   order by o.order_id desc;
 
+-- console.findOrdersByApproval
+select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
+    c.name as "customerName", o.status
+  from (
+    select customer_id, order_id, closed_at from payment_operations where approval_number = $1
+    order by closed_at desc limit $2
+  ) p
+  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+  left join customers c on c.customer_id = o.customer_id
+  order by p.closed_at desc;
+
 -- console.findOrdersById
 select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
     c.name as "customerName", o.status
   from (select * from orders where order_id = any ($1::text[]) limit $2) o
   left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true;
+
+-- console.findReferences
+select 'reference' as "kind", e.reference as "id", null as "orderId", a.customer_id as "customerId",
+    c.name as "customerName", null as "status"
+  from accounts a
+  cross join lateral (
+    select reference from ledger_entries where customer_id = a.customer_id and reference = $1 limit 1
+  ) e
+  left join lateral (select name from customers where customer_id = a.customer_id limit 1) c on true
+  limit $2;
 
 -- console.findRefundActions
 with subjects as (

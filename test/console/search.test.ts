@@ -46,6 +46,37 @@ test('an order is found by its id, with blanks around it or not, and by its pref
   )
   assert.deepEqual(await idsOf(first.orderId.slice(0, 39)), [['order', first.orderId]])
   assert.deepEqual(await idsOf(first.orderId.slice(0, 7)), [])
+  const withoutPrefix = first.orderId.slice(4)
+  for (const text of [withoutPrefix, withoutPrefix.toLowerCase().slice(0, 30)]) {
+    assert.deepEqual(await idsOf(text), [['order', first.orderId]])
+  }
+})
+
+test('the approval number of a card slip finds its order', async () => {
+  const { orderId } = await customer.confirmedOrder()
+  const { order } = await viewer.get('order', { params: { orderId } })
+  assert.match(order.approvalNumber ?? '', /^\d{6,8}$/)
+  assert.deepEqual(await idsOf(order.approvalNumber ?? ''), [['order', orderId]])
+})
+
+test('a part of a name finds its customers, those whose name begins with it first, and a reference those who have it', async () => {
+  const [begins, contains] = [await named('Aurora Labs'), await named('The Aurora')]
+  assert.deepEqual(await idsOf('aurora'), [
+    ['customer', begins],
+    ['customer', contains],
+  ])
+  const buyers = [await service.newCustomer('One'), await service.newCustomer('Two')]
+  for (const { customerId, confirmedOrder } of buyers) {
+    await confirmedOrder()
+    const spend = { customerId, credits: 1, reference: 'video-77', serviceId: 'svc_test' }
+    await service.payments.credits.spend(spend)
+  }
+  const found = await search('video-77')
+  assert.deepEqual(
+    found.map(({ kind, id, customerId }) => [kind, id, customerId]).sort(),
+    buyers.map(({ customerId }) => ['reference', 'video-77', customerId]).sort(),
+  )
+  assert.deepEqual(await search('video-7'), [])
 })
 
 test('a payment key finds its order, also when only a webhook has named the payment', async () => {

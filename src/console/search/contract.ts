@@ -9,7 +9,7 @@ export const SearchData = Type.Object({
   results: Type.Array(
     Type.Object({
       /** A result links to its order or its customer. */
-      kind: Type.Enum(['order', 'payment', 'customer', 'key']),
+      kind: Type.Enum(['order', 'payment', 'customer', 'key', 'reference']),
       id: Text,
       orderId: TextOrNull,
       customerId: TextOrNull,

@@ -1,9 +1,9 @@
 // The lookups of a search, each by its own index: a lookup reads only the rows it returns, whatever the size of the tables. The
-// limits leave the planner no other plan.
+// limits leave the planner no other plan. The last two have no index, and read as many rows as there are customers.
 import { type Database, statement } from '../../db/database.ts'
 
 export type Found = {
-  kind: 'order' | 'payment' | 'customer' | 'key'
+  kind: 'order' | 'payment' | 'customer' | 'key' | 'reference'
   id: string
   orderId: string | null
   customerId: string | null
@@ -23,6 +23,24 @@ const findOrdersBetweenStatement = statement.global(
 /** Newest first. */
 export function findOrdersBetween(database: Database, first: string, last: string, limit: number): Promise<Found[]> {
   return database.run<Found>(findOrdersBetweenStatement, [first, last, limit])
+}
+
+const findApprovedStatement = statement.global(
+  'console.findOrdersByApproval',
+  `select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
+    c.name as "customerName", o.status
+  from (
+    select customer_id, order_id, closed_at from payment_operations where approval_number = $1
+    order by closed_at desc limit $2
+  ) p
+  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+  left join customers c on c.customer_id = o.customer_id
+  order by p.closed_at desc`,
+)
+
+/** By the number on the card slip, newest first: card companies use a number again. */
+export function findOrdersByApproval(database: Database, approvalNumber: string, limit: number): Promise<Found[]> {
+  return database.run<Found>(findApprovedStatement, [approvalNumber, limit])
 }
 
 const findConfirmsStatement = statement.global(
@@ -93,4 +111,36 @@ const findKeysEndingStatement = statement.global(
 
 export function findKeysEnding(database: Database, lastFour: string, limit: number): Promise<Found[]> {
   return database.run<Found>(findKeysEndingStatement, [lastFour, limit])
+}
+
+const findCustomersNamedStatement = statement.global(
+  'console.findCustomersNamed',
+  `select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id as "customerId",
+    name as "customerName", null as "status"
+  from customers
+  where position(lower($1) in lower(name)) > 1
+  order by lower(name), customer_id
+  limit $2`,
+)
+
+/** With the text in the name, but not at its beginning. */
+export function findCustomersNamed(database: Database, text: string, limit: number): Promise<Found[]> {
+  return database.run<Found>(findCustomersNamedStatement, [text, limit])
+}
+
+const findReferencesStatement = statement.ofEachGroup(
+  'console.findReferences',
+  `select 'reference' as "kind", e.reference as "id", null as "orderId", a.customer_id as "customerId",
+    c.name as "customerName", null as "status"
+  from accounts a
+  cross join lateral (
+    select reference from ledger_entries where customer_id = a.customer_id and reference = $1 limit 1
+  ) e
+  left join lateral (select name from customers where customer_id = a.customer_id limit 1) c on true
+  limit $2`,
+)
+
+/** The customers whose statements have the reference of a spend, a hold or a reversal. */
+export async function findReferences(database: Database, reference: string, limit: number): Promise<Found[]> {
+  return (await database.run<Found>(findReferencesStatement, [reference, limit])).slice(0, limit)
 }

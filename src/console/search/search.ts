@@ -5,19 +5,23 @@ import { apiKeyPattern, hashKey, keyIdPattern, type Peppers } from '../../custom
 import { findKeys } from '../../customers/customers.sql.ts'
 import type { Database } from '../../db/database.ts'
 import type { ConsoleContext } from '../context.ts'
-import { listCustomers } from '../customers/customers.sql.ts'
+import { areTooManyToSort, listCustomers } from '../customers/customers.sql.ts'
 import type { Handlers } from '../routes.ts'
 import {
   type Found,
   findCustomerById,
+  findCustomersNamed,
   findKeysById,
   findKeysEnding,
   findOrdersBetween,
+  findOrdersByApproval,
   findPayments,
+  findReferences,
 } from './search.sql.ts'
 
 const maxResults = 20
 const orderIdLength = 40
+const shortestPrefix = 8
 
 type SearchContext = { database: Database; peppers: Peppers }
 type Lookup = { form: RegExp; find(context: SearchContext, text: string): Promise<Found[]> }
@@ -39,8 +43,11 @@ const lookups: Lookup[] = [
     form: /^[0-9A-Za-z]{4}$/,
     find: ({ database }, text) => findKeysEnding(database, text, maxResults),
   },
-  { form: /^ord_[0-9A-HJKMNP-TV-Z]{4,35}$/, find: findOrdersByPrefix },
+  { form: /^\d{6,8}$/, find: ({ database }, text) => findOrdersByApproval(database, text, maxResults) },
+  { form: /^(ord_[0-9A-HJKMNP-TV-Z]{4,35}|[0-9A-HJKMNP-TV-Z]{4,36})$/i, find: findOrdersByPrefix },
   { form: /\S/, find: findCustomersByPrefix },
+  { form: /\S\s*\S/, find: unlessTooMany(findReferences) },
+  { form: /\S\s*\S/, find: unlessTooMany(findCustomersNamed) },
 ]
 
 export function searchHandlers({ database, peppers }: ConsoleContext): Handlers<'search'> {
@@ -65,8 +72,17 @@ async function findKey({ database, peppers }: SearchContext, apiKey: string): Pr
 
 /** All ids have one length: those with a prefix lie between its lowest and its highest completion. */
 function findOrdersByPrefix({ database }: SearchContext, text: string): Promise<Found[]> {
-  const [first, last] = [text.padEnd(orderIdLength, '0'), text.padEnd(orderIdLength, 'Z')]
+  const begins = `ord_${text.replace(/^ord_/i, '').toUpperCase()}`
+  if (begins.length < shortestPrefix) return Promise.resolve([])
+  const [first, last] = [begins.padEnd(orderIdLength, '0'), begins.padEnd(orderIdLength, 'Z')]
   return findOrdersBetween(database, first, last, maxResults)
+}
+
+type FindText = (database: Database, text: string, limit: number) => Promise<Found[]>
+
+/** For a lookup that reads a row of every customer. */
+function unlessTooMany(find: FindText): Lookup['find'] {
+  return async ({ database }, text) => ((await areTooManyToSort(database)) ? [] : find(database, text, maxResults))
 }
 
 async function findCustomersByPrefix({ database }: SearchContext, text: string): Promise<Found[]> {

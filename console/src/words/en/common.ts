@@ -15,7 +15,7 @@ export const common = {
   actionLog: 'Audit log',
   operators: 'Operators',
   search: 'Search',
-  searchHint: 'Order, payment key, customer, last 4 of an API key',
+  searchHint: 'Order, payment key, approval number, customer, reference',
   language: 'Language',
   appearance: 'Appearance',
   light: 'Light',

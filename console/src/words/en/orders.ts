@@ -75,11 +75,17 @@ export const orders = {
     caption: (count: string) => `Results: ${count}`,
     nothing: 'No results.',
     nothingHint:
-      'Search by an order ID (at least its first 8 characters), a complete payment key or customer ID, the start of a customer name, or the last four characters of an API key.',
+      'Search by an order ID (at least its first 4 characters after ord_), a complete payment key or customer ID, the approval number of a card slip, a part of a customer name, the reference of a spend, or the last four characters of an API key.',
     empty: 'Type a search text into the field at the top.',
     opening: 'Opening the only result',
     columns: { kind: 'Type', id: 'Result', customer: 'Customer', status: 'Status' },
-    kinds: { order: 'Order', payment: 'Payment', customer: 'Customer', key: 'API key' },
+    kinds: {
+      order: 'Order',
+      payment: 'Payment',
+      customer: 'Customer',
+      key: 'API key',
+      reference: 'Reference in a statement',
+    },
   },
 
   order: {

@@ -16,7 +16,7 @@ export const common: typeof english = {
   actionLog: '감사 로그',
   operators: '운영자',
   search: '검색',
-  searchHint: '주문 번호, 결제 키, 고객, API 키 끝자리',
+  searchHint: '주문 번호, 결제 키, 승인 번호, 고객, 참조',
   language: '언어',
   appearance: '화면 모드',
   light: '라이트',

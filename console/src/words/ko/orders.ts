@@ -70,11 +70,11 @@ export const orders: typeof english = {
     caption: (count) => `검색 결과 ${count}건`,
     nothing: '검색 결과가 없습니다.',
     nothingHint:
-      '주문 번호는 앞 8자 이상, 결제 키와 고객 ID는 전체, 고객은 이름 앞부분, API 키는 마지막 네 글자를 입력해 주세요.',
+      '주문 번호는 ord_ 다음 4자 이상, 결제 키와 고객 ID는 전체, 카드 승인 번호, 고객 이름의 일부, 사용 참조, API 키의 마지막 네 글자를 입력해 주세요.',
     empty: '화면 위쪽 검색창에 검색어를 입력해 주세요.',
     opening: '검색 결과가 한 건이어서 바로 이동합니다',
     columns: { kind: '구분', id: '검색 결과', customer: '고객', status: '상태' },
-    kinds: { order: '주문', payment: '결제', customer: '고객', key: 'API 키' },
+    kinds: { order: '주문', payment: '결제', customer: '고객', key: 'API 키', reference: '내역의 참조' },
   },
 
   order: {
