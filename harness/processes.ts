@@ -188,14 +188,17 @@ export async function runCommand(
   dataDir: string,
   args: string[],
   settings: Environment = {},
-): Promise<Ended> {
+): Promise<EndedCommand> {
   const ended = await runToExit(t, [...flags, 'src/cli.ts', ...args], settingsFor(dataDir, settings))
-  return { ...ended, stderr: withoutStatus(ended.stderr) }
+  return { ...ended, ...splitStatus(ended.stderr) }
 }
 
-/** A command says after five seconds that it is running or what it waits for; how fast it is is up to the machine. */
-export function withoutStatus(stderr: string): string {
-  return stderr.replaceAll(/^(\{"progress":")?(Running|Waiting for the database) for \d+ s.*\n/gm, '')
+/** `status`: the lines in which it said after five seconds that it was running or waited: how fast it is is up to the machine. */
+export type EndedCommand = Ended & { status: string[] }
+
+export function splitStatus(stderr: string): { stderr: string; status: string[] } {
+  const line = /^(\{"progress":")?(Running|Waiting for the database) for \d+ s.*\n/gm
+  return { stderr: stderr.replaceAll(line, ''), status: stderr.match(line) ?? [] }
 }
 
 /** A service that ends by itself. */

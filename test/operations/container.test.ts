@@ -15,8 +15,8 @@ import {
   launch,
   newDirectory,
   repository,
+  splitStatus,
   waitUntilReady,
-  withoutStatus,
 } from '../../harness/processes.ts'
 import { ConfigFaults, readConfig } from '../../src/config.ts'
 import { emptyDatabase } from '../support/database/copying.ts'
@@ -251,7 +251,7 @@ test('the content of the image starts as another user, serves, is healthy, and s
     encoding: 'utf8',
     ...user,
   })
-  assert.deepEqual([migration.status, withoutStatus(migration.stderr)], [0, ''])
+  assert.deepEqual([migration.status, splitStatus(migration.stderr).stderr], [0, ''])
 
   const [, ...args] = commandOf(named('CMD')[0] ?? '')
   const service = await waitUntilReady(() => launch(t, node, args, { cwd: app, env: settings as never, ...user }))

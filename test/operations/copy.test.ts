@@ -93,9 +93,9 @@ test('a restored database has every row as it was, and the audit finds nothing',
     { cause: 'DAILY', count: 0 },
     { cause: 'COMMAND', count: 0 },
   ])
-  // The journal continues that of the original.
+  // The journal continues that of the original, before the two entries about the action of the backup.
   const journal = 'select j::text as row from record_journal j order by record_number'
-  const [original, restored] = [await books.query(journal), await target.query(journal)]
+  const [original, restored] = [(await books.query(journal)).slice(0, -2), await target.query(journal)]
   assert.ok(original.length > 10)
   assert.deepEqual(restored.slice(0, original.length), original)
   const added = 'select table_name as "table" from record_journal where record_number > $1 order by record_number'

@@ -35,11 +35,10 @@ test('an audit waits for a statement that takes longer than one of a request may
   const database = await createTestDatabase()
   defer(t, () => database.drop())
   const settings = { DATABASE_URL: await slowWay(t, database), DATABASE_WAIT_MS: '1000' }
-  const { code, stdout, stderr } = await callCli(t, newDirectory(t), ['audit', '--json'], settings)
+  const { code, stdout, stderr, status } = await callCli(t, newDirectory(t), ['audit', '--json'], settings)
   assert.equal(code, 0, stderr)
   assert.equal(JSON.parse(stdout).ok, true)
-  const lines = stderr.trim().split('\n')
-  const waits = lines.map((line) => JSON.parse(line).progress)
+  const waits = status.map((line) => JSON.parse(line).progress)
   assert.ok(
     waits.some((wait) => /^Waiting for the database for \d+ s: payments\.auditEntries, rows: /.test(wait)),
     stderr,

@@ -6,11 +6,11 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import {
   type Cleaner,
-  type Ended,
+  type EndedCommand,
   type Environment,
   type runCommand,
   settingsFor,
-  withoutStatus,
+  splitStatus,
 } from '../../../harness/processes.ts'
 import { assertNoSecretPrinted } from '../leaks.ts'
 
@@ -31,7 +31,7 @@ export const callCli: typeof runCommand = (
   return called
 }
 
-async function call(args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+async function call(args: string[], env: NodeJS.ProcessEnv): Promise<EndedCommand> {
   assert.equal(env.TZ, undefined, 'the time zone is the one of the process: start one')
   const streams = { stdout: new PassThrough(), stderr: new PassThrough() }
   const said = { stdout: text(streams.stdout), stderr: text(streams.stderr) }
@@ -54,7 +54,7 @@ async function call(args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
   await import(`${cli}?call=${calls}`)
   const code = Number(process.exitCode)
   for (const stream of Object.values(streams)) stream.end()
-  const ended = { code, signal: null, stdout: await said.stdout, stderr: withoutStatus(await said.stderr) }
+  const ended = { code, signal: null, stdout: await said.stdout, ...splitStatus(await said.stderr) }
   assertNoSecretPrinted(ended, args, env)
   return ended
 }
