@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
 import type { ConsoleContext } from '../../src/console/context.ts'
 import type { Data, Query } from '../../src/console/contract.ts'
-import { areTooManyToSort, maxSortedByBalance } from '../../src/console/customers/customers.sql.ts'
+import { areTooManyToRead, maxCustomersRead } from '../../src/console/customers/customers.sql.ts'
 import { customerHandlers } from '../../src/console/customers/customers.ts'
 import { newCustomerId } from '../../src/core/ids.ts'
 import { createCustomerAndKey, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
@@ -395,11 +395,11 @@ test('an adjustment whose id came in capitals is made and charged once, with the
 
 test('customers are not sorted by balance when all groups together have too many', async () => {
   const withAccounts = (...counts: number[]) =>
-    areTooManyToSort({ run: async () => counts.map((count) => ({ count })) } as unknown as Database)
-  assert.equal(await withAccounts(maxSortedByBalance - 1, 1), false)
-  assert.equal(await withAccounts(maxSortedByBalance - 1, 2), true)
+    areTooManyToRead({ run: async () => counts.map((count) => ({ count })) } as unknown as Database)
+  assert.equal(await withAccounts(maxCustomersRead - 1, 1), false)
+  assert.equal(await withAccounts(maxCustomersRead - 1, 2), true)
   const { customers } = customerHandlers({
-    database: { run: async () => [{ count: maxSortedByBalance + 1 }] },
+    database: { run: async () => [{ count: maxCustomersRead + 1 }] },
   } as unknown as ConsoleContext)
   const query = { query: { sort: 'balance' } } as Parameters<typeof customers>[0]
   await assert.rejects(customers(query), { code: 'VAL003', metadata: { reason: 'too many customers' } })

@@ -122,12 +122,12 @@ const countAccountsStatement = statement.ofEachGroup(
   'select count(*) as "count" from (select from accounts limit $1) a',
 )
 
-/** With more customers they are not sorted by balance. */
-export const maxSortedByBalance = 200_000
+/** With more customers they are not sorted by balance, nor searched for what has no index. */
+export const maxCustomersRead = 200_000
 
-export async function areTooManyToSort(database: Database): Promise<boolean> {
-  const counts = await database.run<{ count: number }>(countAccountsStatement, [maxSortedByBalance + 1])
-  return counts.reduce((sum, { count }) => sum + count, 0) > maxSortedByBalance
+export async function areTooManyToRead(database: Database): Promise<boolean> {
+  const counts = await database.run<{ count: number }>(countAccountsStatement, [maxCustomersRead + 1])
+  return counts.reduce((sum, { count }) => sum + count, 0) > maxCustomersRead
 }
 
 const sortedStatements = {

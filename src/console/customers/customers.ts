@@ -30,13 +30,13 @@ import { cursorOf, limitOf, microsecondCursorPattern, newestCursor, type Paging,
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
 import {
-  areTooManyToSort,
+  areTooManyToRead,
   type CustomerSort,
   findCustomerPage,
   listCustomers,
   listHolds,
   listSortedCustomers,
-  maxSortedByBalance,
+  maxCustomersRead,
   withoutKey,
 } from './customers.sql.ts'
 
@@ -72,8 +72,8 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
   async function sortedCustomers(sort: Exclude<CustomerSort, 'newest'>, query: Paging) {
     const limit = limitOf(query)
     const cursor = cursorOf(query, microsecondCursorPattern) ?? newestCursor
-    if (sort === 'balance' && (await areTooManyToSort(database))) {
-      const most = `There are more than ${maxSortedByBalance} customers, too many to sort by balance.`
+    if (sort === 'balance' && (await areTooManyToRead(database))) {
+      const most = `There are more than ${maxCustomersRead} customers, too many to sort by balance.`
       throw refuseBecause('VAL003', 'too many customers', most)
     }
     const rows = await listSortedCustomers(database, { sort, cursor, limit })

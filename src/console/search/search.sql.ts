@@ -11,10 +11,16 @@ export type Found = {
   status: string | null
 }
 
+/** An order `o` and the name of its customer `c`. */
+const orderColumns = `'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
+    c.name as "customerName", o.status`
+
+const customerColumns = `'customer' as "kind", customer_id as "id", null as "orderId", customer_id as "customerId",
+    name as "customerName", null as "status"`
+
 const findOrdersBetweenStatement = statement.global(
   'console.findOrdersBetween',
-  `select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
-    c.name as "customerName", o.status
+  `select ${orderColumns}
   from (select * from orders where order_id >= $1 and order_id <= $2 order by order_id desc limit $3) o
   left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true
   order by o.order_id desc`,
@@ -27,8 +33,7 @@ export function findOrdersBetween(database: Database, first: string, last: strin
 
 const findApprovedStatement = statement.global(
   'console.findOrdersByApproval',
-  `select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
-    c.name as "customerName", o.status
+  `select ${orderColumns}
   from (
     select customer_id, order_id, closed_at from payment_operations where approval_number = $1
     order by closed_at desc limit $2
@@ -55,8 +60,7 @@ const findMovementsStatement = statement.global(
 
 const findOrdersByIdStatement = statement.global(
   'console.findOrdersById',
-  `select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
-    c.name as "customerName", o.status
+  `select ${orderColumns}
   from (select * from orders where order_id = any ($1::text[]) limit $2) o
   left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true`,
 )
@@ -78,8 +82,7 @@ const unknownOrder = { customerId: null, customerName: null, status: null }
 
 const findCustomerStatement = statement.global(
   'console.findCustomerById',
-  `select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id as "customerId",
-    name as "customerName", null as "status"
+  `select ${customerColumns}
   from customers where customer_id = $1`,
 )
 
@@ -115,8 +118,7 @@ export function findKeysEnding(database: Database, lastFour: string, limit: numb
 
 const findCustomersNamedStatement = statement.global(
   'console.findCustomersNamed',
-  `select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id as "customerId",
-    name as "customerName", null as "status"
+  `select ${customerColumns}
   from customers
   where position(lower($1) in lower(name)) > 1
   order by lower(name), customer_id

@@ -5,7 +5,7 @@ import { apiKeyPattern, hashKey, keyIdPattern, type Peppers } from '../../custom
 import { findKeys } from '../../customers/customers.sql.ts'
 import type { Database } from '../../db/database.ts'
 import type { ConsoleContext } from '../context.ts'
-import { areTooManyToSort, listCustomers } from '../customers/customers.sql.ts'
+import { areTooManyToRead, listCustomers } from '../customers/customers.sql.ts'
 import type { Handlers } from '../routes.ts'
 import {
   type Found,
@@ -46,8 +46,7 @@ const lookups: Lookup[] = [
   { form: /^\d{6,8}$/, find: ({ database }, text) => findOrdersByApproval(database, text, maxResults) },
   { form: /^(ord_[0-9A-HJKMNP-TV-Z]{4,35}|[0-9A-HJKMNP-TV-Z]{4,36})$/i, find: findOrdersByPrefix },
   { form: /\S/, find: findCustomersByPrefix },
-  { form: /\S\s*\S/, find: unlessTooMany(findReferences) },
-  { form: /\S\s*\S/, find: unlessTooMany(findCustomersNamed) },
+  { form: /\S\s*\S/, find: findWithoutIndex },
 ]
 
 export function searchHandlers({ database, peppers }: ConsoleContext): Handlers<'search'> {
@@ -78,11 +77,11 @@ function findOrdersByPrefix({ database }: SearchContext, text: string): Promise<
   return findOrdersBetween(database, first, last, maxResults)
 }
 
-type FindText = (database: Database, text: string, limit: number) => Promise<Found[]>
-
-/** For a lookup that reads a row of every customer. */
-function unlessTooMany(find: FindText): Lookup['find'] {
-  return async ({ database }, text) => ((await areTooManyToSort(database)) ? [] : find(database, text, maxResults))
+/** What has no index: these lookups read a row of every customer. */
+async function findWithoutIndex({ database }: SearchContext, text: string): Promise<Found[]> {
+  if (await areTooManyToRead(database)) return []
+  const found = [findReferences(database, text, maxResults), findCustomersNamed(database, text, maxResults)]
+  return (await Promise.all(found)).flat()
 }
 
 async function findCustomersByPrefix({ database }: SearchContext, text: string): Promise<Found[]> {

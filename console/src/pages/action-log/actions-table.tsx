@@ -126,7 +126,7 @@ const tones: Record<string, Tone> = {
 
 /** An outcome that is the text of an error: refused, or not known, since what was requested may still have been done. */
 function resultOf(outcome: string): string {
-  if (outcome in tones) return outcome
+  if (Object.hasOwn(tones, outcome)) return outcome
   if (/^(refused|INVALID_API_KEY|PAYMENT_CANCEL_FAILED|(AUTH|VAL|BUS|NOT)\d{3})\b/.test(outcome)) return 'refused'
   return /^(SVC001|INT001)\b/.test(outcome) ? 'unknown' : 'failed'
 }

@@ -1,4 +1,5 @@
-// The reconciliation page: days, runs, discrepancies, payments, cancels with new keys, audits, the transparency log and exports. The tab is in the URL.
+// The reconciliation page: days, runs, discrepancies, payments, cancels with new keys, audits, the transparency log and
+// exports. The tab is in the URL.
 import { Tabs } from '@mantine/core'
 import { useMay } from '../../api/hooks.ts'
 import { useQueryState } from '../../parts/query-state.ts'

@@ -1,5 +1,4 @@
-// The figures of today and of this month, compared with the period before. Each that has a list behind it is a
-// link to that list.
+// The figures of today and of this month, compared with the period before. Each that has a list behind it is a link to it.
 import { Group, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { koreanDayOf } from '../../../../src/core/korean-days.ts'
