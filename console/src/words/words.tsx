@@ -82,7 +82,17 @@ function languageOfBrowser(): Language {
 }
 
 function localeOf(language: Language): string {
-  return navigator.languages.find((each) => each.startsWith(`${language}-`)) ?? usualLocale[language]
+  const preferred = navigator.languages.find((each) => each.startsWith(`${language}-`) && isLocale(each))
+  return preferred ?? usualLocale[language]
+}
+
+/** Where the locale of the machine is C, the language of Chromium is `en-US@posix`, which is none. */
+function isLocale(text: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(text).length > 0
+  } catch {
+    return false
+  }
 }
 
 export function LanguageProvider({ children }: { children: ReactNode }) {

@@ -113,6 +113,17 @@ test('language and light or dark mode are chosen by clicks, are kept for the nex
   await reader.leave()
 })
 
+test('a browser whose language has no valid tag gets the page, as where the locale of its machine is C', {
+  skip,
+}, async () => {
+  const { token } = await world.operator('finance')
+  const { page, ...reader } = await newPerson(browser, world, { token })
+  await page.addInitScript(`Object.defineProperty(navigator, 'languages', { value: ['en-US@posix'] })`)
+  await reader.open('/')
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+  await reader.leave()
+})
+
 test('the charts of the first page can be shown as tables, and their span is in the link', { skip }, async () => {
   const { client } = await world.newCustomer('A buyer')
   await client.buy('STANDARD')
