@@ -1440,6 +1440,7 @@ create table discrepancies (
 );
 
 CREATE INDEX discrepancies_by_order ON discrepancies USING btree (customer_id, order_id);
+CREATE INDEX discrepancies_by_subject ON discrepancies USING btree (subject, resolved_at);
 CREATE INDEX discrepancies_open ON discrepancies USING btree (found_at, discrepancy_id) WHERE resolved_at IS NULL;
 CREATE UNIQUE INDEX discrepancies_open_once ON discrepancies USING btree (kind, subject) WHERE resolved_at IS NULL;
 CREATE INDEX discrepancies_resolved ON discrepancies USING btree (resolved_at, discrepancy_id) WHERE resolved_at IS NOT NULL;

@@ -117,9 +117,10 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
     limit 1) e on true) as "acts",
     (select coalesce(json_agg(json_build_object(
        'discrepancyId', s.discrepancy_id, 'kind', s.kind, 'foundAt', to_char(s.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'resolvedAt', to_char(s.resolved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by s.found_at desc), '[]')
+       'resolvedAt', to_char(s.resolved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'resolution', s.resolution) order by s.found_at desc), '[]')
      from (select * from discrepancies a
-           where a.customer_id = d.customer_id and a.order_id = d.order_id and a.discrepancy_id <> d.discrepancy_id
+           where (a.subject = d.subject or a.customer_id = d.customer_id and a.order_id = d.order_id)
+             and a.discrepancy_id <> d.discrepancy_id
            order by a.found_at desc limit 20) s) as "others"
   from discrepancies d
   where d.discrepancy_id = $1;
@@ -221,7 +222,13 @@ select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "re
     r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",
     case when not a.is_open then r.finished_at end as "finishedAt",
     case when a.is_open then 'under way' when r.finished_at is not null then 'finished'
-         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", case when not a.is_open then r.result end as "result"
+         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", (coalesce(r.result #>> '{rest,lines}' = '0', false)
+      and coalesce((r.result ->> 'notListed')::int + (r.result ->> 'listedDifferently')::int = 0, false)
+      and not exists (
+        select from jsonb_to_recordset(r.result -> 'lines') as l (result text, "discrepancyId" uuid)
+        where l.result not in ('agrees', 'repaired', 'other service')
+          and (l.result <> 'unknown order' or l."discrepancyId" is not null)
+          and not exists (select from discrepancies d where d.discrepancy_id = l."discrepancyId" and d.resolved_at is not null))) as "isExplained", case when not a.is_open then r.result end as "result"
   from reconciliations r
   cross join lateral (select r.reconciliation_id::text = any (array(
       select b.subject from open_actions o
@@ -419,7 +426,13 @@ select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "re
     r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",
     case when not a.is_open then r.finished_at end as "finishedAt",
     case when a.is_open then 'under way' when r.finished_at is not null then 'finished'
-         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
+         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", (coalesce(r.result #>> '{rest,lines}' = '0', false)
+      and coalesce((r.result ->> 'notListed')::int + (r.result ->> 'listedDifferently')::int = 0, false)
+      and not exists (
+        select from jsonb_to_recordset(r.result -> 'lines') as l (result text, "discrepancyId" uuid)
+        where l.result not in ('agrees', 'repaired', 'other service')
+          and (l.result <> 'unknown order' or l."discrepancyId" is not null)
+          and not exists (select from discrepancies d where d.discrepancy_id = l."discrepancyId" and d.resolved_at is not null))) as "isExplained", case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
   from reconciliations r
   cross join lateral (select r.reconciliation_id::text = any (array(
       select b.subject from open_actions o
@@ -716,7 +729,13 @@ select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "re
     r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",
     case when not a.is_open then r.finished_at end as "finishedAt",
     case when a.is_open then 'under way' when r.finished_at is not null then 'finished'
-         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
+         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", (coalesce(r.result #>> '{rest,lines}' = '0', false)
+      and coalesce((r.result ->> 'notListed')::int + (r.result ->> 'listedDifferently')::int = 0, false)
+      and not exists (
+        select from jsonb_to_recordset(r.result -> 'lines') as l (result text, "discrepancyId" uuid)
+        where l.result not in ('agrees', 'repaired', 'other service')
+          and (l.result <> 'unknown order' or l."discrepancyId" is not null)
+          and not exists (select from discrepancies d where d.discrepancy_id = l."discrepancyId" and d.resolved_at is not null))) as "isExplained", case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
   from reconciliations r
   cross join lateral (select r.reconciliation_id::text = any (array(
       select b.subject from open_actions o
@@ -738,7 +757,13 @@ select to_char(d.day, 'YYYY-MM-DD') as "day", r.*
     r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",
     case when not a.is_open then r.finished_at end as "finishedAt",
     case when a.is_open then 'under way' when r.finished_at is not null then 'finished'
-         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
+         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", (coalesce(r.result #>> '{rest,lines}' = '0', false)
+      and coalesce((r.result ->> 'notListed')::int + (r.result ->> 'listedDifferently')::int = 0, false)
+      and not exists (
+        select from jsonb_to_recordset(r.result -> 'lines') as l (result text, "discrepancyId" uuid)
+        where l.result not in ('agrees', 'repaired', 'other service')
+          and (l.result <> 'unknown order' or l."discrepancyId" is not null)
+          and not exists (select from discrepancies d where d.discrepancy_id = l."discrepancyId" and d.resolved_at is not null))) as "isExplained", case when not a.is_open then r.result - '{lines,rest}'::text[] end as "result"
   from reconciliations r
   cross join lateral (select r.reconciliation_id::text = any (array(
       select b.subject from open_actions o
@@ -2899,52 +2924,15 @@ with removed as (
 with covered as (
     select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and not exists (select from adjustments where customer_id = $1 and adjustment_id = $2)
       and not exists (select from adjustment_requests where customer_id = $1 and adjustment_id = $2) for no key update
-  ),
-  charge as (
-    insert into adjustment_days as d (actor, day, credits, charges)
-    select $7, (now() at time zone 'Asia/Seoul')::date, abs($8::bigint), array[$9::text] from covered
-    where abs($8::bigint) between 1 and $10::bigint
-    on conflict (actor, day) do update
-    set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
-    where $9::text <> all (d.charges) and d.credits + excluded.credits <= $10::bigint
-    returning actor
-  ),
-  charged as (
-    select actor from charge
-    union all
-    select d.actor from covered cross join adjustment_days d
-    where d.actor = $7 and d.day = (now() at time zone 'Asia/Seoul')::date and $9::text = any (d.charges)
-    union all
-    select $7 from covered where $8::bigint = 0
   )
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
-  select $1, $2, $3, $4, $5, $6 from charged
+  select $1, $2, $3, $4, $5, $6 from covered
   returning adjustment_id;
 
 -- credits.requestPart
-with account as (
-    select from accounts where customer_id = $1
-  ),
-  charge as (
-    insert into adjustment_days as d (actor, day, credits, charges)
-    select $9, (now() at time zone 'Asia/Seoul')::date, abs($10::bigint), array[$11::text] from account
-    where abs($10::bigint) between 1 and $12::bigint
-    on conflict (actor, day) do update
-    set credits = d.credits + excluded.credits, charges = d.charges || excluded.charges
-    where $11::text <> all (d.charges) and d.credits + excluded.credits <= $12::bigint
-    returning actor
-  ),
-  charged as (
-    select actor from charge
-    union all
-    select d.actor from account cross join adjustment_days d
-    where d.actor = $9 and d.day = (now() at time zone 'Asia/Seoul')::date and $11::text = any (d.charges)
-    union all
-    select $9 from account where $10::bigint = 0
-  )
-  insert into adjustment_requests
+insert into adjustment_requests
     (customer_id, adjustment_id, kind, credits, reason, requested_by, discrepancy_id, order_id, amount)
-  select $1, $2, 'PART', $3, $4, $5, $6, $7, $8 from charged
+  values ($1, $2, 'PART', $3, $4, $5, $6, $7, $8)
   on conflict do nothing;
 
 -- credits.reverse
@@ -4299,6 +4287,9 @@ insert into operator_actions (action_id, step, outcome, about)
 select operator_id as "operatorId", name, status, password_hash as "passwordHash",
     must_change_password and password_set_at < now() - $2 * interval '1 hour' as "isLapsed"
   from operators where name = $1;
+
+-- operators.findRole
+select role from operators where name = $1;
 
 -- operators.insertOperator
 insert into operators (operator_id, name, role, password_hash) values ($1, $2, $3, $4)
@@ -6312,14 +6303,14 @@ select i.ordinal,
 
 -- payments.findDiscrepanciesOfLines
 select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.order_id as "orderId",
-    d.detail ->> 'paymentKey' as "paymentKey"
+    d.detail ->> 'paymentKey' as "paymentKey", d.resolved_at is null as "isOpen", d.resolved_at
   from unnest($1::uuid[], $2::text[]) as i (customer_id, order_id)
   join discrepancies d on d.customer_id = i.customer_id and d.order_id = i.order_id
-  where d.resolved_at is null
   union all
-  select d.discrepancy_id, d.kind, d.subject, null, null
+  select d.discrepancy_id, d.kind, d.subject, null, null, d.resolved_at is null, d.resolved_at
   from discrepancies d
-  where d.resolved_at is null and d.kind in ('UNKNOWN_ORDER', 'MOVEMENT_DIFFERS') and d.subject = any ($3::text[]);
+  where d.kind in ('UNKNOWN_ORDER', 'MOVEMENT_DIFFERS') and d.subject = any ($3::text[])
+  order by resolved_at desc nulls first;
 
 -- payments.findDiscrepancyOrder
 select customer_id as "customerId", order_id as "orderId"
@@ -6528,11 +6519,11 @@ select i.customer_id as "customerId", i.operation_id as "operationId", i.order_i
       select from discrepancies d
       where d.discrepancy_id = i.operation_id and d.customer_id = i.customer_id and d.order_id = i.order_id
         and d.kind = $11) as "isAccepted",
-    i.difference = 0 or accepting.charged and (i.approved_by is null or exists (
+    i.difference = 0 or case when i.approved_by is null then accepting.charged else exists (
       select from adjustment_days d cross join lateral unnest(d.charges) as c (charge)
       where d.actor = i.approved_by and d.day between asked.done - 1 and asked.done + 1
         and starts_with(c.charge, concat_ws('/', i.customer_id, i.operation_id, 'PART', ''))
-        and (regexp_match(c.charge, '/PART/([0-9]{1,15})$'))[1]::bigint >= i.difference)) as "isCharged",
+        and (regexp_match(c.charge, '/PART/([0-9]{1,15})$'))[1]::bigint >= i.difference) end as "isCharged",
     i.request_id is null or exists (
       select from operator_actions b
       where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'
@@ -6652,11 +6643,8 @@ select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
       order by b.happened_at, b.action_id) as "actions",
     exists (
       select from adjustment_days d
-      where d.actor = i.actor and d.day between asked.day - 1 and asked.day + 1 and asked.charge = any (d.charges))
-    and (i.approved_by is null or exists (
-      select from adjustment_days d
-      where d.actor = i.approved_by and d.day between asked.done - 1 and asked.done + 1
-        and asked.charge = any (d.charges))) as "isCharged",
+      where d.actor = coalesce(i.approved_by, i.actor) and d.day between asked.done - 1 and asked.done + 1
+        and asked.charge = any (d.charges)) as "isCharged",
     case when i.approved_by is null then not exists (
       select from operator_actions b
       join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome = 'ok'
@@ -6674,7 +6662,7 @@ select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
             and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)')) end as "isApproved"
   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[]) as i (customer_id, adjustment_id, kind, credits, actor, approved_by, created_at, requested_at)
   cross join lateral (
-    select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.created_at at time zone 'Asia/Seoul')::date as done,
+    select (i.created_at at time zone 'Asia/Seoul')::date as done,
       lower(i.actor) as actor, lower(i.approved_by) as approver,
       concat_ws('/', i.customer_id, i.adjustment_id, i.kind, i.credits) as charge
   ) asked
@@ -6895,7 +6883,17 @@ with done as (
 
 -- payments.insertDiscrepancyOfOperation
 insert into discrepancies (customer_id, order_id, subject, kind, detail)
-  values ($1, $2, $2, $3, $4::jsonb)
+  select $1, $2, $2, $3, $4::jsonb
+  where not exists (
+    select from (
+      select discrepancy_id, detail from discrepancies
+      where kind = $3 and subject = $2 and resolved_at is not null
+      order by resolved_at desc
+      limit 1
+    ) last
+    join operator_actions b on b.subject = last.discrepancy_id::text and b.step = 'BEGUN' and b.command = 'discrepancies resolve'
+    join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome = 'ok'
+    where last.detail - '{direction,amount,movedAt,code}'::text[] = $4::jsonb - '{direction,amount,movedAt,code}'::text[])
   on conflict do nothing
   returning order_id;
 
@@ -7215,6 +7213,11 @@ update discrepancies
   set resolved_at = now(), resolution = $4
   where customer_id = $1 and order_id = $2 and kind = $3 and resolved_at is null;
 
+-- payments.resolveDiscrepancyOfPayment
+update discrepancies
+  set resolved_at = now(), resolution = $3
+  where kind = $1 and subject = $2 and resolved_at is null;
+
 -- payments.resolveMovementDiscrepancies
 update discrepancies
   set resolved_at = now(), resolution = 'the list of the gateway and our copy of it agree'
@@ -7224,7 +7227,17 @@ update discrepancies
 
 -- payments.saveDiscrepancy
 insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
-  values ($1, $2, $3, $4, $5::jsonb)
+  select $1, $2, $3, $4, $5::jsonb
+  where not exists (
+    select from (
+      select discrepancy_id, detail from discrepancies
+      where kind = $4 and subject = $3 and resolved_at is not null
+      order by resolved_at desc
+      limit 1
+    ) last
+    join operator_actions b on b.subject = last.discrepancy_id::text and b.step = 'BEGUN' and b.command = 'discrepancies resolve'
+    join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome = 'ok'
+    where last.detail - '{direction,amount,movedAt,code}'::text[] = $5::jsonb - '{direction,amount,movedAt,code}'::text[])
   on conflict (kind, subject) where resolved_at is null
   do update set last_seen_at = now(), detail = excluded.detail
   returning d.found_at = now() as "isNew";

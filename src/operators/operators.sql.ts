@@ -49,6 +49,14 @@ export async function findOperator(
   return found
 }
 
+const findRoleStatement = statement.global('operators.findRole', 'select role from operators where name = $1')
+
+/** Undefined: there is no such operator. */
+export async function findRole(database: Database, name: string): Promise<Role | undefined> {
+  const [found] = await database.run<{ role: Role }>(findRoleStatement, [name])
+  return found?.role
+}
+
 const updateRoleStatement = statement.global(
   'operators.updateRole',
   'update operators set role = $2 where name = $1 returning operator_id as "operatorId"',

@@ -91,7 +91,7 @@ test('goodwill grants and corrections move the balance with an event each, and a
   assert.deepEqual(used, { credits: 12 })
 })
 
-test('32 repeats of one adjustment at two services move once, are charged to the day once, and all get its answer', async () => {
+test('32 repeats of one adjustment at two services move once, are charged to the day once, a request not at all, and all get its answer', async () => {
   const customer = await newCustomer()
   for (const credits of [3, 300]) {
     const adjustment = adjustmentOf(customer.customerId, credits)
@@ -101,7 +101,7 @@ test('32 repeats of one adjustment at two services move once, are charged to the
       'select credits from adjustment_days where actor = $1',
       [adjustment.actor],
     )
-    assert.equal(used?.credits, credits)
+    assert.equal(used?.credits, credits > limits.approvalAbove ? undefined : credits)
     const other = { ...adjustment, credits: credits + 1 }
     await assert.rejects(adjust(databaseAt(0), other, limits), refusedAs('VAL003'))
   }
@@ -236,6 +236,13 @@ test('exactly the limit of one person needs no second one, and a correction beyo
   ] as const) {
     assert.equal((await adjust(databaseAt(0), adjustmentOf(customerId, credits), own)).state, expected, `${credits}`)
   }
+})
+
+test('who has no limit adjusts nothing and requests nothing', async () => {
+  const { customerId } = await newCustomer()
+  const refused = adjust(databaseAt(0), adjustmentOf(customerId, 1), { perDay: 0, approvalAbove: 0 })
+  await assert.rejects(refused, refusedAs('VAL003', 'adjustment limit'))
+  assert.deepEqual(await listPendingRequests(databaseAt(0), customerId, 10), [])
 })
 
 test('an approval that the balance does not cover uses nothing of the day', async () => {

@@ -107,7 +107,7 @@ test('a difference that was repaired shows what differed, and the next run agree
   assert.deepEqual([agrees?.state, agrees?.difference], ['agrees', 0])
 })
 
-test('a difference that no rule decides is listed until it is resolved with a note, and is open again if it remains', async () => {
+test('a difference that no rule decides is listed until it is resolved with a note, and is open again only if it changes', async () => {
   const name = 'Partly Returned'
   const customer = await service.newCustomer(name)
   const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
@@ -139,9 +139,23 @@ test('a difference that no rule decides is listed until it is resolved with a no
   assert.deepEqual([late.body.metadata?.reason, none.body.metadata?.reason], ['resolved', undefined])
   const { discrepancies } = await viewer.get('discrepancies', { query: { state: 'resolved' } })
   assert.equal(discrepancies[0]?.resolution, 'agreed with the buyer')
+  const same = await reconcile()
+  assert.deepEqual(await foundBy(same.reconciliationId, 'open'), [])
+  assert.deepEqual([same.outcome, (await dayOf(today()))?.state], ['explained', 'explained'])
+  assert.deepEqual(
+    same.bridge?.lines.map((line) => [line.discrepancyId, line.resolvedAt !== null]),
+    [[found.discrepancyId, true]],
+  )
+  await service.sandbox.cancel(paymentKey, 500)
   const later = await reconcile()
+  assert.equal(later.outcome, 'differs')
   const again = await viewer.get('discrepancies')
-  assert.ok(again.discrepancies.some((each) => each.orderId === orderId && each.discrepancyId !== found.discrepancyId))
+  const reopened = again.discrepancies.find((each) => each.orderId === orderId) ?? assert.fail('it is not open')
+  const { others } = await viewer.get('discrepancy', { params: { discrepancyId: reopened.discrepancyId } })
+  assert.deepEqual(
+    others.map(({ discrepancyId, resolution }) => [discrepancyId, resolution]),
+    [[found.discrepancyId, 'agreed with the buyer']],
+  )
   assert.deepEqual(await foundBy(reconciliationId, 'open'), [])
   assert.deepEqual(await foundBy(reconciliationId, 'resolved'), [found.discrepancyId])
   assert.equal((await foundBy(later.reconciliationId, 'open')).length, 1)

@@ -422,6 +422,18 @@ test('adjustments are listed newest first, page by page, each once, with the lim
   assert.equal((await viewer.get('adjustments', { params })).limits.perDay, 0)
 })
 
+test('what is more than the limit of the role is a request, which counts for nobody until it is approved', async () => {
+  const operator = await api.newOperator('support')
+  const params = { customerId: (await service.newCustomer()).customerId }
+  const grant = (credits: number) =>
+    operator.request('grantGoodwill', { params, body: { ...body, adjustmentId: crypto.randomUUID(), credits } })
+  assert.equal((await grant(21)).body.data.state, 'PENDING')
+  const { limits, pending } = await operator.get('adjustments', { params })
+  assert.deepEqual([limits.perDay, limits.usedToday, limits.approvalAbove, pending.length], [20, 0, 20, 1])
+  assert.equal((await grant(20)).body.data.state, 'DONE')
+  assertRefused(await grant(1), 'VAL003')
+})
+
 test('the platform, which has an account for its events, is not listed as a customer', async () => {
   await findOrCreateCustomer(service.payments.database, platformCustomer, null)
   for (const sort of ['newest', 'balance'] as const) {

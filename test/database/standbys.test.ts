@@ -146,7 +146,7 @@ test('a repeated request is not answered with what only this server has, on whic
     actor: 'test',
   }
   await insertAdjustment(database, adjustment, 1_000)
-  await insertRequest(database, { ...adjustment, adjustmentId: holdId }, 1_000)
+  await insertRequest(database, { ...adjustment, adjustmentId: holdId })
   const { packageType, price: amount, credits } = packageOf('BASIC')
   const bought = { packageType, paymentMethod, amount, credits }
   const order = { customerId, orderId: 'order-of-the-test', idempotencyKey: 'key', maxPending: 0, ...bought }

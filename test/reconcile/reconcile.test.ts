@@ -259,6 +259,21 @@ test('money for an unknown order id in our format is UNKNOWN_ORDER, once; ids in
   }
 })
 
+test('money for an unknown order is no discrepancy any more when the gateway has returned it, whichever day is reconciled', async () => {
+  const orderId = newOrderId()
+  const paymentKey = await service.sandbox.pay(orderId, 7_000)
+  await service.sandbox.capture(paymentKey, orderId, 7_000)
+  await run()
+  const text = 'select resolution from discrepancies where subject = $1'
+  assert.deepEqual(await service.database.query(text, [paymentKey]), [{ resolution: null }])
+  await service.sandbox.cancel(paymentKey)
+  for (const turn of [1, 2]) {
+    await run()
+    const found = await service.database.query(text, [paymentKey])
+    assert.deepEqual(found, [{ resolution: 'the gateway has returned the payment' }], `run ${turn}`)
+  }
+})
+
 for (const cancelRowSign of ['positive', 'negative']) {
   test(`the totals are exact to the won when the rows of cancels are ${cancelRowSign}`, async () => {
     await service.sandbox.behave({ cancelRowSign })

@@ -587,7 +587,7 @@ test('an acceptance and an approval that were booked by another request after th
   assert.equal(await findUsedToday(database, approver), 40)
 })
 
-test('taking less than the won stand for needs a second person above the limit, not at it, who approves it once', async () => {
+test('taking less than the won stand for needs a second person above the limit, not at it, who approves it once and is charged for it', async () => {
   const order = await buy('PRO')
   const { database } = service.payments
   const limits = { perDay: 60, approvalAbove: 20 }
@@ -597,7 +597,7 @@ test('taking less than the won stand for needs a second person above the limit, 
   const asked = await accept(order, { credits: 10, discrepancyId, limits, actor: requester })
   assert.deepEqual([asked.state, asked.amount, asked.creditsTaken, asked.creditsLeft], ['PENDING', 50_000, 10, 110])
   const requestId = asked.requestId ?? assert.fail('no request')
-  assert.equal(await findUsedToday(database, requester), 40)
+  assert.equal(await findUsedToday(database, requester), 0)
   const other = await buy('PRO')
   await service.sandbox.cancel(other.paymentKey, 50_000)
   assert.equal((await accept(other, { credits: 30, limits, actor: randomUUID() })).state, 'DONE')
@@ -608,6 +608,7 @@ test('taking less than the won stand for needs a second person above the limit, 
     approvePending(service.payments, requestId, approver, 60),
   ])
   assert.deepEqual([done, again], [done, done])
+  assert.deepEqual([await findUsedToday(database, requester), await findUsedToday(database, approver)], [0, 40])
   assert.deepEqual([done.kind, done.credits, done.state, done.available], ['PART', 10, 'DONE', 100])
   assert.deepEqual(await lotOf(order), [0, 100, 10, 50_000])
   assert.deepEqual(await discrepanciesOf(order), ['PARTLY_CANCELLED_AT_GATEWAY: agreed'])

@@ -5,12 +5,12 @@ import { findRequest, listPendingRequests, type OperatorKind } from '../../credi
 import { adjust, isRequest, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
-import { limitsOf } from '../../operators/adjustment-limits.ts'
 import { approvePending } from '../../payments/refunds/approve.ts'
 import { personOf } from '../action-log-entry.ts'
 import type { Argument, Call, Command, CommandInput, Confirmation, Option } from '../command.ts'
 import { customerOption, limitOption, reasonOption } from '../line/options.ts'
 import { findCustomerId, requireCustomerId } from './customer-option.ts'
+import { limitsOfPerson } from './person-limits.ts'
 
 const listLimit = 1_000
 const sampleId = '3f0d5a52-8c57-4d1e-9d0c-6a7a54f2b9e1'
@@ -37,12 +37,13 @@ const correctOption: Option = {
 }
 
 const limitText =
-  'Commands have the limit of an admin (ADJUSTMENT_LIMITS), per person and Korean day. More than ' +
-  'ADJUSTMENT_APPROVAL_ABOVE credits become a request, which another person approves.'
+  'The limit is per person and Korean day (ADJUSTMENT_LIMITS): that of an operator of the console by their role, that of an ' +
+  'admin for any other name. More than ADJUSTMENT_APPROVAL_ABOVE credits, or than the limit, become a request, which moves ' +
+  'nothing until another person approves it.'
 
 function adjustAs(kind: OperatorKind) {
   return async function run(call: Call): Promise<object> {
-    const { values, database, adjustments } = call
+    const { values, database } = call
     const adjustment = {
       customerId: await requireCustomerId(call),
       adjustmentId: randomUUID(),
@@ -51,17 +52,17 @@ function adjustAs(kind: OperatorKind) {
       reason: values.reason?.trim() ?? '',
       actor: personOf(values),
     }
-    return adjust(database, adjustment, limitsOf(adjustments, 'admin'))
+    return adjust(database, adjustment, await limitsOfPerson(call))
   }
 }
 
 async function confirmAdjustment(call: Call): Promise<Confirmation> {
-  const { values, database, adjustments } = call
+  const { values, database } = call
   const customerId = await requireCustomerId(call)
   const { available } = await balancesAt(database, customerId, null)
   const credits = Number(values.credits)
   const preview = { customerId, credits, availableNow: available }
-  if (Math.abs(credits) > limitsOf(adjustments, 'admin').approvalAbove) {
+  if (Math.abs(credits) > (await limitsOfPerson(call)).approvalAbove) {
     return { preview, question: 'Store this as a request? It moves credits when another person approves it.' }
   }
   const availableAfter = (available ?? 0) + credits
@@ -141,7 +142,7 @@ export const adjustmentCommands: Command[] = [
   {
     name: 'adjustments approve',
     summary: 'Approves the request of another person: the credits move now.',
-    details: ['It counts against the daily limit of an admin, for the person who approves.'],
+    details: ['It counts in the limit of the person who approves, as of one who grants.'],
     arguments: [requestArgument],
     examples: [
       { line: `adjustments approve ${sampleId} --by kim`, description: 'kim is not the one who requested it' },
@@ -150,8 +151,15 @@ export const adjustmentCommands: Command[] = [
     check: checkId,
     findSubject: customerOfRequest,
     confirm: confirmApproval,
-    run: async ({ payments, adjustments, values, positionals: [id = ''] }) =>
-      approvePending(await payments(), id.toLowerCase(), personOf(values), limitsOf(adjustments, 'admin').perDay),
+    async run(call) {
+      const {
+        payments,
+        values,
+        positionals: [id = ''],
+      } = call
+      const { perDay } = await limitsOfPerson(call)
+      return approvePending(await payments(), id.toLowerCase(), personOf(values), perDay)
+    },
   },
   {
     name: 'adjustments reject',

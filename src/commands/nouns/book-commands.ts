@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { verifyFiles } from '../../../client/src/verify/files.ts'
 import { newOperationId, uuidPattern } from '../../core/ids.ts'
 import { isRequest } from '../../credits/adjustments/adjust.ts'
-import { limitsOf } from '../../operators/adjustment-limits.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
 import {
@@ -21,6 +20,7 @@ import type { Call, Command, CommandInput, Confirmation, Values } from '../comma
 import { dateOption, reasonOption } from '../line/options.ts'
 import { readTime } from '../line/times.ts'
 import { warnUnrecordedAudit } from '../unrecorded-audit.ts'
+import { limitsOfPerson } from './person-limits.ts'
 
 const listLimit = 1_000
 
@@ -33,7 +33,7 @@ const checkDiscrepancyId = ({ positionals: [id = ''] }: CommandInput) =>
   uuidPattern.test(id) ? undefined : 'ID is the discrepancyId (see: discrepancies list)'
 
 async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> {
-  const { database, payments, adjustments, positionals, values } = call
+  const { database, payments, positionals, values } = call
   const discrepancyId = (positionals[0] ?? '').toLowerCase()
   const key = await findDiscrepancyOrder(database, discrepancyId)
   if (!key) return undefined
@@ -42,7 +42,7 @@ async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> 
   const credits = creditsOf(values, quote)
   const numbers = { orderId, paid, cancelledAtGateway: amount, creditsOfTheOrder, creditsUsed, proposed, most }
   const preview = { ...numbers, creditsTaken: credits, creditsLeft: unused - credits, valueAfter }
-  const isRequest = Math.abs(proposed - credits) > limitsOf(adjustments, 'admin').approvalAbove
+  const isRequest = Math.abs(proposed - credits) > (await limitsOfPerson(call)).approvalAbove
   const question = isRequest
     ? 'Store this as a request? It is booked when another person approves it.'
     : 'Accept this cancellation for good?'
@@ -203,13 +203,19 @@ export const bookCommands: Command[] = [
     requested: isRequest,
     check: checkDiscrepancyId,
     confirm: confirmAcceptance,
-    async run({ database, payments: open, adjustments, positionals: [id = ''], values }) {
+    async run(call) {
+      const {
+        database,
+        payments: open,
+        positionals: [id = ''],
+        values,
+      } = call
       const key = await findDiscrepancyOrder(database, id)
       if (!key) throw new Error(`There is no discrepancy ${id} of an order.`)
       const payments = await open()
       const credits = values.credits === undefined ? undefined : Number(values.credits)
       const acceptance = { ...key, discrepancyId: id.toLowerCase(), credits, reason: values.reason?.trim() ?? '' }
-      return acceptPart(payments, { ...acceptance, actor: personOf(values) }, limitsOf(adjustments, 'admin'))
+      return acceptPart(payments, { ...acceptance, actor: personOf(values) }, await limitsOfPerson(call))
     },
   },
 ]

@@ -37,13 +37,24 @@ export type RunRow = {
   finishedAt: Date | null
   state: 'under way' | 'finished' | 'interrupted'
   result: StoredResult | null
+  /** Each line is settled, or its discrepancy is resolved by now; all lines are stored. */
+  isExplained: boolean
 }
+
+// The gateway has returned what an unknown order without a discrepancy had paid.
+const isExplained = `(coalesce(r.result #>> '{rest,lines}' = '0', false)
+      and coalesce((r.result ->> 'notListed')::int + (r.result ->> 'listedDifferently')::int = 0, false)
+      and not exists (
+        select from jsonb_to_recordset(r.result -> 'lines') as l (result text, "discrepancyId" uuid)
+        where l.result not in ('agrees', 'repaired', 'other service')
+          and (l.result <> 'unknown order' or l."discrepancyId" is not null)
+          and not exists (select from discrepancies d where d.discrepancy_id = l."discrepancyId" and d.resolved_at is not null)))`
 
 const quotedRun = `r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
     r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",
     case when not a.is_open then r.finished_at end as "finishedAt",
     case when a.is_open then 'under way' when r.finished_at is not null then 'finished'
-         when r.lease_until > now() then 'under way' else 'interrupted' end as "state"`
+         when r.lease_until > now() then 'under way' else 'interrupted' end as "state", ${isExplained} as "isExplained"`
 
 // A run whose action has no end yet is under way, whatever its row has: a reader finds the end of what is over.
 const quotedRuns = `from reconciliations r

@@ -54,8 +54,8 @@ export async function existingRun(database: ConsoleContext['database'], reconcil
   return run
 }
 
-function withOutcome(run: RunRow) {
-  return { ...run, outcome: run.result && stateOf(run.result) }
+function withOutcome({ isExplained, ...run }: RunRow) {
+  return { ...run, outcome: run.result && stateOf(run.result, isExplained) }
 }
 
 /** The lines as they were found, with the names of customers, and which discrepancies are resolved by now. */
@@ -183,13 +183,13 @@ function dayOf(day: string, runs: DayRun[]) {
     const nothing = { gateway: null, books: null, reconciliationId: null, comparedAt: null }
     return { day, state, movements: 0, difference: 0, ...nothing }
   }
-  const { result, reconciliationId, finishedAt: comparedAt } = finished
+  const { result, reconciliationId, finishedAt: comparedAt, isExplained } = finished
   const gateway = moneyOf(result.captured, result.cancelled)
   const { bookedCaptured, bookedCancelled, missingCaptured = 0, missingCancelled = 0 } = result
   const books = moneyOf(bookedCaptured + missingCaptured, bookedCancelled + missingCancelled)
   return {
     day,
-    state: isUnderWay ? ('under way' as const) : stateOf(result),
+    state: isUnderWay ? ('under way' as const) : stateOf(result, isExplained),
     movements: result.movements,
     gateway,
     books,
@@ -204,11 +204,11 @@ function moneyOf(captured: number, cancelled: number) {
 }
 
 /** The books' side of a repaired day is from before the repair. Foreign orders, of another shop, cannot be repaired. */
-function stateOf(result: StoredResult): 'agrees' | 'repaired' | 'differs' {
+function stateOf(result: StoredResult, isExplained: boolean): 'agrees' | 'repaired' | 'explained' | 'differs' {
   const { captured, cancelled, bookedCaptured, bookedCancelled, foreign, reviewed } = result
   const { notListed = 0, listedDifferently = 0 } = result
   const isOpen = reviewed.disagrees + reviewed.unknown + reviewed['under way'] + notListed + listedDifferently > 0
   const isEqual = captured === bookedCaptured && cancelled === bookedCancelled
-  if (isOpen || (!isEqual && foreign > 0)) return 'differs'
+  if (isOpen || (!isEqual && foreign > 0)) return isExplained ? 'explained' : 'differs'
   return isEqual && reviewed.repaired === 0 ? 'agrees' : 'repaired'
 }

@@ -25,7 +25,9 @@ export const DaysQuery = Type.Object({ from: Type.Optional(Day), to: Type.Option
  * does not confirm. The difference is the gateway's net less that of the books.
  */
 const Money = Type.Object({ captured: Whole, cancelled: Whole, net: Whole })
-export const dayStates = ['agrees', 'repaired', 'differs', 'under way', 'not compared'] as const
+/** `explained`: it differs, and each line of the difference is settled or resolved. */
+const outcomes = ['agrees', 'repaired', 'explained', 'differs'] as const
+export const dayStates = [...outcomes, 'under way', 'not compared'] as const
 export const DaysData = Type.Object({
   /** Newest first. */
   days: Type.Array(
@@ -100,7 +102,7 @@ const run = {
   /** `interrupted`: its process ended before it was finished; the same days can be reconciled again. */
   state: Type.Enum(['under way', 'finished', 'interrupted']),
   /** Only for a finished run. */
-  outcome: Type.Union([Type.Enum(['agrees', 'repaired', 'differs']), Type.Null()]),
+  outcome: Type.Union([Type.Enum([...outcomes]), Type.Null()]),
   result: Type.Union([Result, Type.Null()]),
 }
 /** `bridge` is null without a result, and for runs of version 0.14.0 and before. */
@@ -155,8 +157,10 @@ export const DiscrepancyPageData = Type.Object({
   history: TimelineMoments,
   /** The payment on a page of the gateway; masked like a payment key. */
   paymentUrl: TextOrNull,
-  /** About the same order, newest first. */
-  others: Type.Array(Type.Object({ discrepancyId: Text, kind: Text, foundAt: Moment, resolvedAt: MomentOrNull })),
+  /** About the same order or payment, newest first. */
+  others: Type.Array(
+    Type.Object({ discrepancyId: Text, kind: Text, foundAt: Moment, resolvedAt: MomentOrNull, resolution: TextOrNull }),
+  ),
   /** Whether this operator can do it now, and if not, why. */
   actions: Type.Array(
     Type.Object({

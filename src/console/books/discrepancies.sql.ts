@@ -128,7 +128,13 @@ export async function findDiscrepancyCustomers(database: Database, ids: string[]
 type DiscrepancyRecord = DiscrepancyRow & {
   /** About the discrepancy, and about its order while it was open. */
   acts: StoryAction[]
-  others: { discrepancyId: string; kind: string; foundAt: string; resolvedAt: string | null }[]
+  others: {
+    discrepancyId: string
+    kind: string
+    foundAt: string
+    resolvedAt: string | null
+    resolution: string | null
+  }[]
 }
 export type DiscrepancyPage = DiscrepancyRecord & {
   amount: number | null
@@ -150,9 +156,10 @@ const findDiscrepancyStatement = statement.global(
      ${quotedEnd}) as "acts",
     (select coalesce(json_agg(json_build_object(
        'discrepancyId', s.discrepancy_id, 'kind', s.kind, 'foundAt', ${iso(sql`s.found_at`)},
-       'resolvedAt', ${iso(sql`s.resolved_at`)}) order by s.found_at desc), '[]')
+       'resolvedAt', ${iso(sql`s.resolved_at`)}, 'resolution', s.resolution) order by s.found_at desc), '[]')
      from (select * from discrepancies a
-           where a.customer_id = d.customer_id and a.order_id = d.order_id and a.discrepancy_id <> d.discrepancy_id
+           where (a.subject = d.subject or a.customer_id = d.customer_id and a.order_id = d.order_id)
+             and a.discrepancy_id <> d.discrepancy_id
            order by a.found_at desc limit 20) s) as "others"
   from discrepancies d
   where d.discrepancy_id = $1`,

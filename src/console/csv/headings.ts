@@ -72,6 +72,7 @@ export const koreanCodes = {
   dayState: {
     agrees: '일치',
     repaired: '보정 후 일치',
+    explained: '차액 확인됨',
     differs: '불일치',
     'under way': '대사 중',
     'not compared': '대사 전',

@@ -1,7 +1,7 @@
 // Adjustments by operators: goodwill and corrections, at once or after a second operator has approved them. The day's total of
-// an operator is one row, which is raised if the limit allows, once for each adjustment, by the statement that moves the credits
-// or stores the request. So two adjustments at once cannot both use what is left. On a cluster the row is on another server than
-// the account: there the day is charged first, and stays charged when nothing follows.
+// an operator is one row, which is raised if the limit allows, once for each adjustment, by the statement that moves the credits:
+// a request charges the day of the one who approves it. So two adjustments at once cannot both use what is left. On a cluster the
+// row is on another server than the account: there the day is charged first, and stays charged when nothing follows.
 import { type Database, defineStep, isRestrictViolation, statement } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
@@ -128,22 +128,19 @@ export async function insertAdjustment(
   return moved?.available
 }
 
-const requestStatement = statement.ofCustomerAndStep(
+const requestStatement = statement.ofCustomer(
   'credits.requestAdjustment',
-  chargeDay,
-  (charged) => sql`with covered as (
+  `with covered as (
     select from accounts where customer_id = $1 and balance - held + $4::bigint >= 0 and ${isUnused} for no key update
-  ),
-  ${charged(sql`covered`)}
+  )
   insert into adjustment_requests (customer_id, adjustment_id, kind, credits, reason, requested_by)
-  select $1, $2, $3, $4, $5, $6 from charged
+  select $1, $2, $3, $4, $5, $6 from covered
   returning adjustment_id`,
 )
 
 /** Returns whether it was stored. */
-export async function insertRequest(database: Database, adjustment: Adjustment, perDay: number): Promise<boolean> {
-  const values = [...valuesOf(adjustment), ...chargeValues(adjustment, perDay)]
-  return (await database.run(requestStatement, values)).length > 0
+export async function insertRequest(database: Database, adjustment: Adjustment): Promise<boolean> {
+  return (await database.run(requestStatement, valuesOf(adjustment))).length > 0
 }
 
 function valuesOf({ customerId, adjustmentId, kind, credits, reason, actor }: Adjustment): unknown[] {
@@ -242,29 +239,19 @@ export async function findRequest(database: Database, adjustmentId: string): Pro
 
 export type AcceptanceRequest = Omit<Adjustment, 'kind'> & { discrepancyId: string; orderId: string; amount: number }
 
-const requestPartStatement = statement.ofCustomerAndStep(
+const requestPartStatement = statement.ofCustomer(
   'credits.requestPart',
-  chargeDay,
-  (charged) => sql`with account as (
-    select from accounts where customer_id = $1
-  ),
-  ${charged(sql`account`)}
-  insert into adjustment_requests
+  `insert into adjustment_requests
     (customer_id, adjustment_id, kind, credits, reason, requested_by, discrepancy_id, order_id, amount)
-  select $1, $2, 'PART', $3, $4, $5, $6, $7, $8 from charged
+  values ($1, $2, 'PART', $3, $4, $5, $6, $7, $8)
   on conflict do nothing`,
 )
 
-/** Nothing is stored when one about the same part waits, the part was accepted, or the day does not allow the charge. */
-export async function insertPartRequest(
-  database: Database,
-  request: AcceptanceRequest,
-  charge: Charge,
-  perDay: number,
-): Promise<void> {
+/** Nothing is stored when one about the same part waits, or the part was accepted. */
+export async function insertPartRequest(database: Database, request: AcceptanceRequest): Promise<void> {
   const { customerId, adjustmentId, credits, reason, actor, discrepancyId, orderId, amount } = request
   const values = [customerId, adjustmentId, credits, reason, actor, discrepancyId, orderId, amount]
-  await database.run(requestPartStatement, [...values, ...chargeValues(charge, perDay)]).catch((error) => {
+  await database.run(requestPartStatement, values).catch((error) => {
     if (!isRestrictViolation(error)) throw error
   })
 }

@@ -1,5 +1,6 @@
 // Goodwill and corrections by operators. Each has a reason. An operator adjusts up to a limit per Korean day, by their role;
-// above another limit the adjustment waits for a second person, who needs the right to approve and a limit that covers it. A
+// above another limit the adjustment waits for a second person, who needs the right to approve and a limit that covers it: a
+// request moves nothing, and counts for the one who approves it. A
 // repeat with the same id gets the first answer: a double click or a lost answer moves nothing twice.
 import { refuse } from '../../core/errors.ts'
 import { type Database, isUniqueViolation } from '../../db/database.ts'
@@ -52,8 +53,8 @@ export async function adjust(
   if (known) return known
   if (isCovered(before, credits)) {
     const result = { adjustmentId, customerId, kind, credits }
-    if (Math.abs(credits) > approvalAbove) {
-      const isStored = await retryOnUniqueViolation(() => insertRequest(database, adjustment, perDay)).catch(unlessUsed)
+    if (Math.abs(credits) > approvalAbove && perDay > 0) {
+      const isStored = await retryOnUniqueViolation(() => insertRequest(database, adjustment)).catch(unlessUsed)
       if (isStored) return { ...result, state: 'PENDING', available: null }
     } else {
       const available = await retryOnUniqueViolation(() => insertAdjustment(database, adjustment, perDay))

@@ -101,11 +101,8 @@ const findUnrecordedStatement = statement.global(
       order by b.happened_at, b.action_id) as "actions",
     exists (
       select from adjustment_days d
-      where d.actor = i.actor and d.day between asked.day - 1 and asked.day + 1 and asked.charge = any (d.charges))
-    and (i.approved_by is null or exists (
-      select from adjustment_days d
-      where d.actor = i.approved_by and d.day between asked.done - 1 and asked.done + 1
-        and asked.charge = any (d.charges))) as "isCharged",
+      where d.actor = coalesce(i.approved_by, i.actor) and d.day between asked.done - 1 and asked.done + 1
+        and asked.charge = any (d.charges)) as "isCharged",
     case when i.approved_by is null then not exists (
       select from operator_actions b
       join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome = 'ok'
@@ -119,7 +116,7 @@ const findUnrecordedStatement = statement.global(
         and ${notRefusedBefore(sql`i.created_at`)}) end as "isApproved"
   from unnest(${adjustmentInputs.arrays}) as i (${adjustmentInputs.columns})
   cross join lateral (
-    select (i.requested_at at time zone 'Asia/Seoul')::date as day, (i.created_at at time zone 'Asia/Seoul')::date as done,
+    select (i.created_at at time zone 'Asia/Seoul')::date as done,
       lower(i.actor) as actor, lower(i.approved_by) as approver,
       concat_ws('/', i.customer_id, i.adjustment_id, i.kind, i.credits) as charge
   ) asked
@@ -318,10 +315,10 @@ const findPartEvidenceStatement = statement.global(
       select from discrepancies d
       where d.discrepancy_id = i.operation_id and d.customer_id = i.customer_id and d.order_id = i.order_id
         and d.kind = $11) as "isAccepted",
-    i.difference = 0 or accepting.charged and (i.approved_by is null or exists (
+    i.difference = 0 or case when i.approved_by is null then accepting.charged else exists (
       select from adjustment_days d cross join lateral unnest(d.charges) as c (charge)
       where d.actor = i.approved_by and d.day between asked.done - 1 and asked.done + 1
-        and ${isChargeOfPart})) as "isCharged",
+        and ${isChargeOfPart}) end as "isCharged",
     i.request_id is null or exists (
       select from operator_actions b
       where b.subject = i.customer_id::text and b.step = 'BEGUN' and b.command = 'adjustments approve'

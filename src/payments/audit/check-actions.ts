@@ -33,12 +33,12 @@ export const actionRules = {
   adjustment: rule(
     'every goodwill and correction has an action of its own: of its operator, its customer, its credits',
   ),
-  charge: rule('every goodwill and correction is charged to the day of its operator, and of the one who approved it'),
+  charge: rule('every goodwill and correction is charged to the day of its operator, or of the one who approved it'),
   approval: rule('every approval of an adjustment has the action of its operator, and every such action its approval'),
   total: rule('the total of a day is the sum of what it is charged for'),
   part: rule('every accepted part ends a discrepancy of its order by the action of an operator, with its credits'),
   partCharge: rule(
-    'what an accepted part takes more or less than its won stand for is charged to its operator, and to the one who approved it',
+    'what an accepted part takes more or less than its won stand for is charged to its operator, or to the one who approved it',
   ),
   partApproval: rule('every approval of an accepted part has the action of its operator'),
   refund: rule('every refund has an action about its order, or was found cancelled at the gateway'),

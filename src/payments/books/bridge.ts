@@ -22,7 +22,7 @@ export type BridgeLine = {
   transactionKey: string | null
 }
 
-/** With the open discrepancy that it belongs to. */
+/** With the discrepancy that it belongs to. */
 export type LinkedLine = BridgeLine & { discrepancyId: string | null; kind: string | null }
 
 export type Bridge = {

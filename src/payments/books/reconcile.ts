@@ -11,7 +11,7 @@ import type { Movement } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
 import { operationKinds } from '../kinds.ts'
 import type { OrderKey } from '../orders.sql.ts'
-import { listDoubtedOrders, saveDiscrepancy } from '../recovery/discrepancies.sql.ts'
+import { listDoubtedOrders, resolveDiscrepancyOfPayment, saveDiscrepancy } from '../recovery/discrepancies.sql.ts'
 import { type Review, review } from '../recovery/review.ts'
 import { withDiscrepancies } from './bridge.sql.ts'
 import { type Bridge, type BridgeLine, type BridgeLines, createBridgeLines } from './bridge.ts'
@@ -245,17 +245,26 @@ function count(result: Reconciliation, movement: ComparedMovement): void {
   if (booked) result[isCapture ? 'bookedCaptured' : 'bookedCancelled'] += amount
 }
 
-/** Another shop may use the same gateway account. But an order id in our format that we do not have is a lost order. */
+/**
+ * Another shop may use the same gateway account. But an order id in our format that we do not have is a lost order, until the
+ * gateway has returned its money. Without an answer of the gateway the list says what is left.
+ */
 async function saveForeign(
-  { database, log }: PaymentContext,
+  { database, gateway, log }: PaymentContext,
   movement: ComparedMovement,
   rejectedKeys: string[],
 ): Promise<void> {
-  const { paymentKey: subject, orderId, direction, amount, movedAt } = movement
   if (!isOfOurs(movement)) return
-  const balance = await findBalanceWith(database, movement, rejectedKeys)
+  const { paymentKey: subject, orderId, direction, amount, movedAt } = movement
+  const kind = 'UNKNOWN_ORDER'
+  const fetched = await gateway.fetchPayment(subject)
+  if (fetched.kind === 'payment' && fetched.money === 'returned') {
+    await resolveDiscrepancyOfPayment(database, { kind, subject }, 'the gateway has returned the payment')
+    return
+  }
+  const balance = fetched.kind === 'payment' ? fetched.balance : await findBalanceWith(database, movement, rejectedKeys)
   const detail = { orderId, direction, amount, movedAt, balance }
-  const isNew = await saveDiscrepancy(database, { kind: 'UNKNOWN_ORDER', subject, order: null, detail })
+  const isNew = await saveDiscrepancy(database, { kind, subject, order: null, detail })
   if (isNew) log.error({ orderId, direction, amount }, 'the gateway moved money for an order that we do not have')
 }
 

@@ -1,7 +1,8 @@
 // Discrepancies: the gateway and our books disagree, no rule decides which of them is right, and a person has to look. At most
-// one is open for each kind and subject. It is resolved by an operator, or by a review that finds that the two agree again.
+// one is open for each kind and subject. It is resolved by an operator, or by a review that finds that the two agree again. What
+// an operator has resolved stays resolved as long as the gateway says the same.
 import { type Database, statement } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import type { Operation } from '../operations/begin.sql.ts'
 import type { OrderKey } from '../orders.sql.ts'
 import { amountOf, type RecordedDiscrepancy } from './discrepancy-amount.ts'
@@ -13,10 +14,27 @@ const findOrderOfOperationStatement = statement.ofCustomer(
   where customer_id = $1 and operation_id = $2 and state = $3`,
 )
 
+/** Which movement was looked at, and which answer of several was the last, make no difference to a person. */
+const sameDetail = (one: Sql, other: Sql) =>
+  sql`${one} - '{direction,amount,movedAt,code}'::text[] = ${other} - '{direction,amount,movedAt,code}'::text[]`
+
+/** The last one of this kind and subject was resolved by an operator, and had this detail. */
+const isResolvedByPerson = (kind: Sql, subject: Sql, detail: Sql) => sql`exists (
+    select from (
+      select discrepancy_id, detail from discrepancies
+      where kind = ${kind} and subject = ${subject} and resolved_at is not null
+      order by resolved_at desc
+      limit 1
+    ) last
+    join operator_actions b on b.subject = last.discrepancy_id::text and b.step = 'BEGUN' and b.command = 'discrepancies resolve'
+    join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome = 'ok'
+    where ${sameDetail(sql`last.detail`, detail)})`
+
 const insertOfOperationStatement = statement.global(
   'payments.insertDiscrepancyOfOperation',
-  `insert into discrepancies (customer_id, order_id, subject, kind, detail)
-  values ($1, $2, $2, $3, $4::jsonb)
+  sql`insert into discrepancies (customer_id, order_id, subject, kind, detail)
+  select $1, $2, $2, $3, $4::jsonb
+  where not ${isResolvedByPerson(sql`$3`, sql`$2`, sql`$4::jsonb`)}
   on conflict do nothing
   returning order_id`,
 )
@@ -51,14 +69,15 @@ export type Discrepancy = {
 
 const saveStatement = statement.global(
   'payments.saveDiscrepancy',
-  `insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
-  values ($1, $2, $3, $4, $5::jsonb)
+  sql`insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
+  select $1, $2, $3, $4, $5::jsonb
+  where not ${isResolvedByPerson(sql`$4`, sql`$3`, sql`$5::jsonb`)}
   on conflict (kind, subject) where resolved_at is null
   do update set last_seen_at = now(), detail = excluded.detail
   returning d.found_at = now() as "isNew"`,
 )
 
-/** True when it is new; one that is open already gets the present time and detail. */
+/** True when it is new; one that is open already gets the present time and detail, one that an operator has resolved does not. */
 export async function saveDiscrepancy(database: Database, discrepancy: Discrepancy): Promise<boolean> {
   const { kind, subject, order, detail } = discrepancy
   const values = [order?.customerId ?? null, order?.orderId ?? null, subject, kind, JSON.stringify(detail)]
@@ -138,6 +157,22 @@ const resolveOfOrderStatement = statement.global(
   set resolved_at = now(), resolution = $4
   where customer_id = $1 and order_id = $2 and kind = $3 and resolved_at is null`,
 )
+
+const resolveOfPaymentStatement = statement.global(
+  'payments.resolveDiscrepancyOfPayment',
+  `update discrepancies
+  set resolved_at = now(), resolution = $3
+  where kind = $1 and subject = $2 and resolved_at is null`,
+)
+
+/** Resolves an open one about a payment that is not of an order of ours. */
+export async function resolveDiscrepancyOfPayment(
+  database: Database,
+  { kind, subject }: Pick<Discrepancy, 'kind' | 'subject'>,
+  resolution: string,
+): Promise<void> {
+  await database.run(resolveOfPaymentStatement, [kind, subject, resolution])
+}
 
 /** Resolves the open ones of an order and of one kind. */
 export async function resolveDiscrepanciesOfOrder(

@@ -140,10 +140,10 @@ export async function acceptPart(
   if (charge.credits <= approvalAbove) {
     return book(context, { ...acceptance, credits, amount, ...place, approval: null }, charge, perDay)
   }
-  await insertPartRequest(database, { ...acceptance, credits, adjustmentId: randomUUID(), amount }, charge, perDay)
+  if (perDay === 0) await refuseOverDailyLimit(database, charge, perDay)
+  await insertPartRequest(database, { ...acceptance, credits, adjustmentId: randomUUID(), amount })
   const stored = (await findAnswer(context, acceptance)) ?? (await findWaiting(context, acceptance))
   if (stored) return stored
-  await refuseOverDailyLimit(database, charge, perDay)
   throw acceptRefusals.changed()
 }
 

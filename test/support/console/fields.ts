@@ -214,7 +214,7 @@ const fields: Record<EndpointName, Fields> = {
     'order.': 'orderId status amount credits',
     'history[].': 'at kind',
     ...storyDetail('history[].detail.'),
-    'others[].': 'discrepancyId kind foundAt resolvedAt',
+    'others[].': 'discrepancyId kind foundAt resolvedAt resolution',
     'actions[].': 'action allowed code',
   },
   resolveDiscrepancy: { '': 'discrepancyId kind resolution' },

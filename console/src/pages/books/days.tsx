@@ -48,6 +48,7 @@ const toCompare: DayRow['state'][] = ['not compared', 'differs']
 const tones: Record<DayRow['state'], Tone> = {
   agrees: 'good',
   repaired: 'good',
+  explained: 'good',
   differs: 'bad',
   'under way': 'calm',
   'not compared': 'over',
@@ -114,7 +115,7 @@ export function Days() {
     {
       header: books.days.state,
       place: 'badge',
-      cell: (row) => (isTotal(row) ? null : <DayState state={row.state} />),
+      cell: (row) => (isTotal(row) ? null : <DayState row={row} />),
     },
     { header: books.days.gateway, align: 'right', cell: ({ gateway }) => <Money value={gateway} /> },
     { header: books.days.books, align: 'right', cell: ({ books: ours }) => <Money value={ours} /> },
@@ -170,9 +171,11 @@ export function Days() {
   )
 }
 
-function DayState({ state }: { state: DayRow['state'] }) {
-  const { books } = useWords()
-  return <StatusBadge status={state} label={books.days.states[state]} tone={tones[state]} />
+function DayState({ row: { day, state } }: { row: DayRow }) {
+  const { days } = useWords().books
+  const isSoFar = day === koreanDayOf(new Date()) && state !== 'under way' && state !== 'not compared'
+  const label = isSoFar ? days.soFar(days.states[state]) : days.states[state]
+  return <StatusBadge status={state} label={label} tone={tones[state]} />
 }
 
 function Money({ value }: { value: DayRow['gateway'] }) {

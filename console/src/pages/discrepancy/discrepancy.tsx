@@ -1,5 +1,5 @@
 // One discrepancy: its meaning, both sides, the actions that are possible now, its timeline, and other discrepancies of the same
-// order.
+// order or payment with what was said of them.
 import { Anchor, Stack, Title } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
@@ -13,7 +13,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Waiting } from '../../parts/waiting.tsx'
 import { PageHeader } from '../../shell/page-header.tsx'
 import { useWords } from '../../words/words.tsx'
-import { discrepancyText } from '../order/timeline/moment-text.ts'
+import { discrepancyText, resolutionText } from '../order/timeline/moment-text.ts'
 import { Timeline } from '../order/timeline/timeline.tsx'
 import { Actions } from './actions.tsx'
 import { Headline } from './headline.tsx'
@@ -78,6 +78,10 @@ function Others({ others }: Pick<Data<'discrepancy'>, 'others'>) {
           { header: books.discrepancies.kind, cell: ({ kind }) => discrepancyText(words, kind).name },
           { header: books.discrepancies.found, cell: ({ foundAt }) => <Time at={foundAt} /> },
           { header: own.resolvedAt, cell: ({ resolvedAt }) => (resolvedAt ? <Time at={resolvedAt} /> : <Open />) },
+          {
+            header: books.discrepancies.resolution,
+            cell: ({ resolution }) => (resolution ? resolutionText(words, resolution) : '–'),
+          },
         ]}
       />
     </section>

@@ -77,9 +77,12 @@ export const books = {
       count === 1 ? 'Show 1 day that is not reconciled' : `Show ${count} days that are not reconciled`,
     openDiscrepancies: 'Show open discrepancies',
     total: 'Total',
+    /** Today is not over. */
+    soFar: (state: string) => `${state}, so far`,
     states: {
       agrees: 'Matched',
       repaired: 'Matched after correction',
+      explained: 'Difference explained',
       differs: 'Mismatch',
       'under way': 'In progress',
       'not compared': 'Not reconciled',
@@ -90,6 +93,8 @@ export const books = {
     started: (day: string) => `Reconciliation of ${day} in progress.`,
     agrees: (day: string) => `Reconciliation of ${day} finished. Gateway and books match.`,
     repaired: (day: string) => `Reconciliation of ${day} finished. Our books were corrected and match the gateway now.`,
+    explained: (day: string, difference: string) =>
+      `Reconciliation of ${day} finished. Difference ${difference}: every line of it is settled or resolved.`,
     differs: (day: string, difference: string, discrepancies: number) =>
       `Reconciliation of ${day} finished. Difference ${difference}, ${discrepancies === 1 ? '1 discrepancy' : `${discrepancies} discrepancies`}.`,
     interrupted: (day: string) => `Reconciliation of ${day} was interrupted. No data is lost: run it again.`,
@@ -159,7 +164,7 @@ export const books = {
     lineState: 'Status',
     rest: (count: string) => `${count} more lines, together`,
     lineNames: {
-      agrees: 'Matched when it was looked up',
+      agrees: 'Settled since, or of another day',
       repaired: 'Corrected in our books by this run',
       disagrees: 'Needs a decision',
       'under way': 'Being processed during the run',
@@ -175,7 +180,7 @@ export const books = {
       open: 'Open',
       resolved: 'Resolved',
       corrected: 'Corrected',
-      matched: 'Matched',
+      matched: 'Explained',
       waiting: 'Reconcile again',
       none: 'Nothing to do',
     },
@@ -195,6 +200,8 @@ export const books = {
     difference0: 'Gateway and books match to the won.',
     differsInside: 'The totals are equal, but their transactions differ.',
     differs: (amount: string) => `Difference between gateway and books at the time of the run: ${amount}`,
+    explained: (amount: string) =>
+      `Difference between gateway and books at the time of the run: ${amount}. Every line of it is settled or resolved.`,
     found: 'Open discrepancies',
     foundHint:
       'Seen by this run, also those that an earlier one had found. These need a decision. They stay open until both sides match or an operator resolves them.',

@@ -21,7 +21,7 @@ export const discrepancy = {
   nothing: 'No record.',
   history: 'Timeline',
   historyCaption: 'Timeline of this discrepancy, oldest first',
-  others: 'Other discrepancies of this order',
+  others: 'Other discrepancies of this order or payment',
   accept: {
     action: 'Accept partial cancellation',
     title: 'Accept partial cancellation',

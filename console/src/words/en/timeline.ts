@@ -100,6 +100,7 @@ export const timeline = {
   resolved: (kind: string) => `Discrepancy resolved: ${kind}`,
   resolvedBy: {
     'the gateway and our books agree': 'Gateway and books match',
+    'the gateway has returned the payment': 'The gateway has returned the payment',
     'the list of the gateway and our copy of it agree': 'The transaction list of the gateway and our copy match',
     'the operation was settled': 'The operation in progress has ended',
   },

@@ -79,9 +79,11 @@ export const books: typeof english = {
     showOthers: (count) => `대사 전인 ${count}일 더 보기`,
     openDiscrepancies: '미해결 불일치 보기',
     total: '합계',
+    soFar: (state) => `${state} (마감 전)`,
     states: {
       agrees: '일치',
       repaired: '보정 후 일치',
+      explained: '차액 확인됨',
       differs: '불일치',
       'under way': '대사 중',
       'not compared': '대사 전',
@@ -92,6 +94,8 @@ export const books: typeof english = {
     started: (day) => `${day} 거래를 PG사와 대사하고 있습니다.`,
     agrees: (day) => `${day} 대사가 끝났습니다. PG사와 장부가 일치합니다.`,
     repaired: (day) => `${day} 대사가 끝났습니다. 장부를 보정하여 PG사와 일치합니다.`,
+    explained: (day, difference) =>
+      `${day} 대사가 끝났습니다. 차액 ${difference}의 모든 항목이 처리되었거나 해결되었습니다.`,
     differs: (day, difference, discrepancies) =>
       `${day} 대사가 끝났습니다. 차액 ${difference}, 불일치 ${discrepancies}건입니다.`,
     interrupted: (day) => `${day} 대사가 중단되었습니다. 손실은 없으며 다시 대사하면 됩니다.`,
@@ -161,7 +165,7 @@ export const books: typeof english = {
     lineState: '상태',
     rest: (count) => `그 밖의 ${count}건 합계`,
     lineNames: {
-      agrees: '조회 결과 일치',
+      agrees: '이후 처리됨 또는 다른 날짜의 거래',
       repaired: '이번 대사에서 장부 보정',
       disagrees: '판단 필요',
       'under way': '대사 중 처리되고 있던 건',
@@ -177,7 +181,7 @@ export const books: typeof english = {
       open: '미해결',
       resolved: '해결됨',
       corrected: '보정됨',
-      matched: '일치',
+      matched: '확인됨',
       waiting: '다시 대사 필요',
       none: '조치 불필요',
     },
@@ -197,6 +201,7 @@ export const books: typeof english = {
     difference0: 'PG사와 장부가 1원까지 일치합니다.',
     differsInside: '합계는 같지만 세부 내역이 다릅니다.',
     differs: (amount) => `대사 시점의 PG사와 장부 차액: ${amount}`,
+    explained: (amount) => `대사 시점의 PG사와 장부 차액: ${amount}. 모든 항목이 처리되었거나 해결되었습니다.`,
     found: '미해결 불일치',
     foundHint:
       '이 대사에서 확인된 불일치이며, 이전에 발견된 것도 포함합니다. 담당자의 판단이 필요합니다. 양쪽이 일치하거나 해결 처리할 때까지 남아 있습니다.',

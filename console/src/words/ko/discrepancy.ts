@@ -20,7 +20,7 @@ export const discrepancy: typeof english = {
   nothing: '내역이 없습니다.',
   history: '타임라인',
   historyCaption: '불일치 타임라인, 시간순',
-  others: '같은 주문의 다른 불일치',
+  others: '같은 주문 또는 결제의 다른 불일치',
   accept: {
     action: '부분 취소 반영',
     title: '부분 취소 반영',

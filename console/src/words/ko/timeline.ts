@@ -91,6 +91,7 @@ export const timeline: typeof english = {
   resolved: (kind) => `불일치 해결: ${kind}`,
   resolvedBy: {
     'the gateway and our books agree': 'PG사와 장부가 일치합니다',
+    'the gateway has returned the payment': 'PG사에서 결제 금액이 모두 취소되었습니다',
     'the list of the gateway and our copy of it agree': 'PG사 거래 내역과 저장된 사본이 일치합니다',
     'the operation was settled': '진행 중이던 작업이 종료되었습니다',
   },

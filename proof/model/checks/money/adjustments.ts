@@ -24,17 +24,17 @@ export function checkAdjustments(evidence: Evidence): Check[] {
       .filter(([, credits]) => credits > adjustmentLimits.perDay)
       .map(([day, credits]) => `${day}: ${credits} of ${adjustmentLimits.perDay}`),
     'A-4 an adjustment is refused for a reason that is true': each((call, own) => refused(evidence, call, own)),
-    'A-5 a day is charged with what its operator has requested or approved, each once': wronglyCharged(evidence),
+    'A-5 a day is charged with what its operator has done at once or approved, each once': wronglyCharged(evidence),
   })
 }
 
-/** What counts for each operator and day: requests and what was done at once, and approvals. */
+/** What counts for each operator and day: what was done at once, and approvals. */
 function chargesOf(adjustments: BookedAdjustment[]): Map<string, number> {
   const charges = new Map<string, number>()
   const charge = (actor: string, day: string, credits: number) =>
     charges.set(`${actor} ${day}`, (charges.get(`${actor} ${day}`) ?? 0) + Math.abs(credits))
-  for (const { actor, day, credits, approvedBy, approvalDay } of adjustments) {
-    charge(actor, day, credits)
+  for (const { actor, day, credits, requestState, approvedBy, approvalDay } of adjustments) {
+    if (requestState === null) charge(actor, day, credits)
     if (approvedBy !== null && approvalDay !== null) charge(approvedBy, approvalDay, credits)
   }
   return charges

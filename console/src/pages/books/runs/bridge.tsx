@@ -140,6 +140,8 @@ const stateOfResult: Record<Line['result'], LineStateName> = {
 function LineState({ line: { discrepancyId, resolvedAt, result } }: { line: Line }) {
   const { lineStates } = useWords().books.run
   const ofDiscrepancy = resolvedAt ? 'resolved' : 'open'
-  const state = discrepancyId ? ofDiscrepancy : stateOfResult[result]
+  // What an unknown order had paid is returned when nobody has to look at it.
+  const ofResult = result === 'unknown order' ? 'none' : stateOfResult[result]
+  const state = discrepancyId ? ofDiscrepancy : ofResult
   return <StatusBadge status={state} label={lineStates[state]} tone={tones[state]} />
 }

@@ -22,9 +22,9 @@ export function differenceOf(result: Result): number {
 /** Counted in the result, whether a line belongs to them or not. */
 const ofStored = ['MOVEMENT_NOT_LISTED', 'MOVEMENT_DIFFERS']
 
-/** The discrepancies that the run has found or seen again. */
+/** The discrepancies that the run has found or seen again, without those that are resolved. */
 export function discrepanciesOf({ bridge, result }: Pick<Run, 'bridge' | 'result'>): number {
-  const lines = bridge?.lines.filter(({ kind }) => !ofStored.includes(kind ?? ''))
+  const lines = bridge?.lines.filter(({ kind, resolvedAt }) => !ofStored.includes(kind ?? '') && !resolvedAt)
   const ids = new Set(lines?.flatMap(({ discrepancyId }) => discrepancyId ?? []))
   return ids.size + (result ? storedWrong(result) : 0)
 }

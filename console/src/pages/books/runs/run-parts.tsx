@@ -12,7 +12,7 @@ export type ListedRun = Omit<Run, 'bridge'>
 type Outcome = NonNullable<Run['outcome']>
 
 const tones: Record<Run['state'], Tone> = { 'under way': 'calm', finished: 'good', interrupted: 'bad' }
-const outcomeTones: Record<Outcome, Tone> = { agrees: 'good', repaired: 'good', differs: 'bad' }
+const outcomeTones: Record<Outcome, Tone> = { agrees: 'good', repaired: 'good', explained: 'good', differs: 'bad' }
 export const pollEveryMs = 1_000
 
 /** Polls until the run has ended. */

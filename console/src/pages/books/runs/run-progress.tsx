@@ -18,6 +18,7 @@ const colours = {
   finished: 'teal',
   agrees: 'teal',
   repaired: 'teal',
+  explained: 'teal',
   differs: 'red',
 } as const
 
@@ -38,6 +39,7 @@ export function RunProgress({ day, reconciliationId, onClose }: Props) {
     finished: () => following.agrees(day),
     agrees: () => following.agrees(day),
     repaired: () => following.repaired(day),
+    explained: () => (data?.result ? following.explained(day, won(differenceOf(data.result))) : ''),
     differs: () => (data?.result ? following.differs(day, won(differenceOf(data.result)), discrepanciesOf(data)) : ''),
   }
   const shown = data?.outcome ?? state

@@ -77,7 +77,7 @@ function Findings({ run }: { run: Run }) {
       </SimpleGrid>
       {state === 'under way' && <Alert role="status">{books.run.stillRunning}</Alert>}
       {state === 'interrupted' && <Alert color="orange">{books.run.interrupted}</Alert>}
-      {result && <Sums result={result} />}
+      {result && <Sums result={result} isExplained={run.outcome === 'explained'} />}
       {result && <Bridge bridge={run.bridge} result={result} />}
       {result && <Reviewed result={result} />}
       {result && hasDiscrepancies(result) && <OpenOfRun reconciliationId={reconciliationId} />}
@@ -94,7 +94,7 @@ function SmallTime({ at }: { at: string }) {
   )
 }
 
-function Sums({ result }: { result: Result }) {
+function Sums({ result, isExplained }: { result: Result; isExplained: boolean }) {
   const { books } = useWords()
   const { won } = useFormats()
   const { captured, cancelled, bookedCaptured, bookedCancelled, movements } = result
@@ -126,9 +126,9 @@ function Sums({ result }: { result: Result }) {
       <Title order={2} size="h4">
         {books.run.sums}
       </Title>
-      <Alert color={isEqual ? 'green' : 'red'}>
+      <Alert color={isEqual || isExplained ? 'green' : 'red'}>
         {difference !== 0
-          ? books.run.differs(won(difference))
+          ? books.run[isExplained ? 'explained' : 'differs'](won(difference))
           : isEqual
             ? books.run.difference0
             : books.run.differsInside}
