@@ -6005,6 +6005,90 @@ update webhook_notifications
   where order_id = $1 and payment_key is not distinct from $2 and status is not distinct from $3 and received_at <= $4::timestamptz
     and processed_at is null;
 
+-- payments.compareFigures
+with span as (
+    select $2::timestamptz as from_time,
+      least($3::timestamptz, date_bin('1 hour', least(reached, details_reached), 'epoch')) as to_time
+    from figures_reached where customer_id = $1
+  ),
+  details_span as (select * from span),
+  happened as (
+    select o.created_at as at, 'orders made' as figure, o.amount
+    from orders o
+    where o.created_at >= (select from_time from span) and o.created_at < (select to_time from span)
+    union all
+    select p.closed_at,
+           case p.kind when 'CONFIRM' then case p.state when 'APPROVED' then 'orders confirmed' else 'orders failed' end
+                       when 'CANCEL' then 'orders cancelled' when 'PART' then 'orders refunded in part'
+                       else 'orders refunded' end,
+           p.amount
+    from payment_operations p
+    where p.closed_at >= (select from_time from span) and p.closed_at < (select to_time from span)
+      and (p.kind = 'CONFIRM' or p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED')
+    union all
+    select e.created_at,
+           case e.kind when 'GRANT' then 'credits granted' when 'ROLLBACK' then 'credits rolled back'
+                       when 'REFUND' then 'credits refunded'
+                       when 'GOODWILL' then 'credits adjusted' when 'CORRECTION' then 'credits adjusted'
+                       when 'REVERSAL' then 'credits adjusted' else 'credits spent' end,
+           case e.kind when 'CORRECTION' then e.delta else abs(e.delta) end
+    from ledger_entries e
+    where e.created_at >= (select from_time from span) and e.created_at < (select to_time from span)
+      and e.delta <> 0
+  ),
+  figure as (
+    select date_bin('1 hour', at, 'epoch') as hour, figure, count(*) as count, sum(amount)::bigint as total
+    from happened
+    group by 1, 2
+  ),
+  expired as (
+    select date_bin('1 hour', p.closed_at, 'epoch') as hour, 'orders expired' as figure, count(*) as count,
+           sum(p.amount)::bigint as total
+    from payment_operations p
+    where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
+      and p.kind = 'CONFIRM'
+      and (p.state = 'EXPIRED' or p.state = 'REJECTED' and p.gateway_code in ('EXPIRED', 'NOT_FOUND_PAYMENT', 'NOT_FOUND_PAYMENT_SESSION'))
+    group by 1
+  ),
+  books as (
+    select * from figure
+    union all
+    select * from expired
+  ),
+  counted as (
+    select hour, figure, count, total from hourly_figures
+    where customer_id = $1 and hour >= (select from_time from span) and hour < (select to_time from span)
+      and (count <> 0 or total <> 0)
+  )
+  select to_char(hour at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "hour", figure, c.count as "counted", c.total
+  from books b full join counted c using (hour, figure)
+  where (b.count, b.total) is distinct from (c.count, c.total)
+  order by 1, 2;
+
+-- payments.compareFiguresOfCustomers
+with page as (
+    select f.* from customer_figures f where f.customer_id > $2 order by f.customer_id limit $3
+  )
+  select (select count(*) from page) as "read", (select max(customer_id::text) from page) as "last",
+    (select coalesce(jsonb_agg(jsonb_build_object('customerId', p.customer_id, 'counted', p.orders, 'total', p.revenue)), '[]')
+     from page p
+     cross join lateral (
+       select coalesce(sum(case o.kind when 'CONFIRM' then o.amount else -o.amount end), 0)::bigint as revenue,
+              count(*) filter (where o.kind = 'CONFIRM') as orders,
+              max(o.closed_at) filter (where o.kind = 'CONFIRM') as last_purchase_at
+       from payment_operations o
+       where o.customer_id = p.customer_id and o.kind in ('CONFIRM', 'CANCEL', 'REFUND', 'PART') and o.state = 'APPROVED'
+         and o.closed_at < (select details_reached from figures_reached where customer_id = $1)
+     ) b
+     where (b.revenue, b.orders, b.last_purchase_at) is distinct from (p.revenue, p.orders, p.last_purchase_at)) as "wrong";
+
+-- payments.compareSumsOfFigures
+select null as "hour", figure, e.count as "counted", e.total
+  from (select figure, sum(count)::bigint as count, sum(total)::bigint as total from hourly_figures
+        where customer_id = $1 and hour > '-infinity' group by figure) h
+  full join (select figure, count, total from hourly_figures where customer_id = $1 and hour = '-infinity') e using (figure)
+  where (h.count, h.total) is distinct from (e.count, e.total);
+
 -- payments.countDeletedEvents
 select coalesce(sum(deleted_events), 0)::bigint as "count" from accounts;
 
@@ -6179,6 +6263,11 @@ with recursive due as (
   join due d using (customer_id, order_id)
   where o.customer_id = e.customer_id and o.order_id = e.order_id
   returning d.ordinal;
+
+-- payments.findAddedUpFigures
+select date_bin('1 hour', least(reached, details_reached), 'epoch') as "to",
+    date_bin('1 hour', (select min(created_at) from customers), 'epoch') as "from"
+  from figures_reached where customer_id = $1 and details_reached is not null;
 
 -- payments.findApprovedOperations
 select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
@@ -6560,9 +6649,13 @@ select i.customer_id as "customerId", i.operation_id as "operationId", i.order_i
             and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)')) accepting;
 
 -- payments.findPlaceOfFigures
-select f.reached, f.details_reached as "detailsReached", date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
-    select min(a.xact_start) from pg_stat_activity a
-    where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
+select f.reached, f.details_reached as "detailsReached", now() as "now",
+    date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
+      select min(a.xact_start) from pg_stat_activity a
+      where a.datname = current_database() and a.backend_xid is not null))) as "safeTo",
+    case when f.reached > now() - $2::int * interval '1 ms'
+      then (date_trunc('day', now() at time zone 'Asia/Seoul') - interval '1 day') at time zone 'Asia/Seoul'
+    end as "rewindTo"
   from figures_reached f
   where f.customer_id = $1 and f.details_reached is not null;
 
@@ -7224,6 +7317,37 @@ update discrepancies
   where kind in ('MOVEMENT_NOT_LISTED', 'MOVEMENT_DIFFERS') and resolved_at is null and subject <> all ($3::text[])
     and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') >= $1
     and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') < $2;
+
+-- payments.rewindFigures
+with rewound as (
+    update figures_reached set reached = least(reached, $4), details_reached = least(details_reached, $4)
+    where customer_id = $1 and reached = $2 and details_reached = $3
+    returning customer_id, details_reached
+  ),
+  removed as (
+    delete from hourly_figures h using rewound r
+    where h.customer_id = r.customer_id and h.hour >= $4
+    returning h.figure, h.count, h.total
+  ),
+  ever as (
+    update hourly_figures h set count = h.count - s.count, total = h.total - s.total
+    from (select figure, sum(count)::bigint as count, sum(total)::bigint as total from removed group by figure) s
+    where h.customer_id = $1 and h.hour = '-infinity' and h.figure = s.figure
+  ),
+  affected as (
+    select distinct p.customer_id
+    from rewound r
+    join payment_operations p on p.closed_at >= r.details_reached and p.state = 'APPROVED'
+  )
+  update customer_figures f
+  set (revenue, orders, last_purchase_at) = (
+    select coalesce(sum(case p.kind when 'CONFIRM' then p.amount else -p.amount end), 0)::bigint,
+           count(*) filter (where p.kind = 'CONFIRM'), max(p.closed_at) filter (where p.kind = 'CONFIRM')
+    from rewound r
+    join payment_operations p on p.closed_at < r.details_reached
+    where p.customer_id = f.customer_id and p.kind in ('CONFIRM', 'CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED')
+  from affected a
+  where f.customer_id = a.customer_id;
 
 -- payments.saveDiscrepancy
 insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
