@@ -2,6 +2,7 @@
 // number of orders per status is computed from the totals of all transitions.
 import { addDays, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
 import { listPendingRequests } from '../../credits/adjustments/adjust.sql.ts'
+import { findCustomerNames } from '../../customers/names.sql.ts'
 import { readBacklog } from '../../payments/books/backlog.sql.ts'
 import { type FigureName, type FigureRow, readFigures, readFiguresBetween } from '../../payments/books/figures.sql.ts'
 import { listOpenDiscrepancies, sumOpenDiscrepancies } from '../../payments/recovery/discrepancies.sql.ts'
@@ -9,7 +10,6 @@ import { listAudits } from '../books/audits.sql.ts'
 import { isAuditOverdue } from '../books/audits.ts'
 import { withAmountsAndNames } from '../books/discrepancies.sql.ts'
 import type { ConsoleContext } from '../context.ts'
-import { findCustomerNames } from '../customers/names.sql.ts'
 import type { Handlers } from '../routes.ts'
 import { listOldestOperations } from './home.sql.ts'
 
