@@ -228,6 +228,14 @@ select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by happened_at desc, action_id desc offset $4 limit 1) b;
 
+-- console.findTypedAdjustments
+select coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') as "adjustmentId", b.actor, b.command = 'adjustments approve' as "isApproval"
+  from operator_actions b
+  join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome in ('ok', 'requested')
+  where b.step = 'BEGUN' and b.subject = any ($1::text[]) and b.actor like '% as %'
+    and b.command in ('adjustments grant', 'adjustments correct', 'adjustments approve', 'discrepancies accept')
+    and coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') = any ($2::text[]);
+
 -- console.listActiveHolds
 select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
     h.expires_at as "expiresAt"

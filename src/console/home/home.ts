@@ -6,6 +6,7 @@ import { findCustomerNames } from '../../customers/names.sql.ts'
 import { readBacklog } from '../../payments/books/backlog.sql.ts'
 import { type FigureName, type FigureRow, readFigures, readFiguresBetween } from '../../payments/books/figures.sql.ts'
 import { listOpenDiscrepancies, sumOpenDiscrepancies } from '../../payments/recovery/discrepancies.sql.ts'
+import { withNamesAndTypedBy } from '../adjustments/adjustments.ts'
 import { listAudits } from '../books/audits.sql.ts'
 import { isAuditOverdue } from '../books/audits.ts'
 import { withAmountsAndNames } from '../books/discrepancies.sql.ts'
@@ -67,7 +68,7 @@ export function homeHandlers({ database, payments, isHeldBack }: HomeContext): H
           ...openSum,
           oldest: await withAmountsAndNames(database, oldest),
         },
-        pendingAdjustments,
+        pendingAdjustments: await withNamesAndTypedBy(database, pendingAdjustments),
         audit,
         isAuditOverdue: isAuditOverdue(backlog),
         events: {
