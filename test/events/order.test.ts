@@ -7,7 +7,9 @@ import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
 import { createDeliverer } from '../../src/events/deliverer.ts'
 import { removeEndpoint } from '../../src/events/endpoints.ts'
+import { wakeQueues } from '../../src/events/queues.sql.ts'
 import { startWorker } from '../../src/worker/worker.ts'
+import { wrapDatabase } from '../support/database/connections.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import {
   createEventWorld,
@@ -148,6 +150,38 @@ test('the end of an outage wakes the queues of its endpoint, except those with a
   } finally {
     await other.close()
   }
+})
+
+test('the end of an outage leaves queues that are due as they are, and ends when more than a thousand queues wait', async () => {
+  const [due = '', soon = ''] = await newCustomers(2)
+  const endpointId = await world.register(consumer)
+  for (const customerId of [due, soon]) await world.emit(customerId)
+  await world.query(`insert into customers (customer_id) select gen_random_uuid() from generate_series(1, 1001)`)
+  await world.query(
+    `insert into events (customer_id, event_number, type, data, created_at)
+     select customer_id, 1, 'order.confirmed', '{}', now() from customers where customer_id <> all ($1)`,
+    [[due, soon]],
+  )
+  await world.query(
+    `insert into event_queues (customer_id, endpoint_id, next_event, last_event)
+     select customer_id, $1, 1, 1 from events where customer_id <> all ($2)`,
+    [endpointId, [due, soon]],
+  )
+  const dueAt = async (customerId: string) =>
+    (await world.query('select due_at::text from event_queues where customer_id = $1', [customerId]))[0]
+  await world.query(`update event_queues set due_at = now() + interval '3 hours'`)
+  await world.query(`update event_queues set due_at = now() - interval '1 hour' where customer_id = $1`, [due])
+  await world.query(`update event_queues set due_at = now() + interval '1 hour' where customer_id = $1`, [soon])
+  const before = [await dueAt(due), await dueAt(soon)]
+  let statements = 0
+  const database = wrapDatabase(world.database, (_statement, send) => {
+    statements += 1
+    return statements > 10 ? Promise.reject(new Error('it does not end')) : send()
+  })
+  await wakeQueues(database, endpointId, 7_200_000)
+  assert.deepEqual([await dueAt(due), await dueAt(soon)], before)
+  const later = await world.query(`select from event_queues where due_at > now() + interval '2 hours'`)
+  assert.equal(later.length, 0)
 })
 
 test('an endpoint that hangs delays no other: all events of the other arrive while the first lane waits', async () => {
