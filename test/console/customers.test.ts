@@ -7,7 +7,7 @@ import type { Data, Query } from '../../src/console/contract.ts'
 import { customerHandlers } from '../../src/console/customers/customers.ts'
 import { newCustomerId } from '../../src/core/ids.ts'
 import { type AdjustmentLimits, adjust, isRequest } from '../../src/credits/adjustments/adjust.ts'
-import { createCustomerAndKey, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
+import { createCustomerAndKey, issueKey, issueKeyTo, rotateKey } from '../../src/customers/api-keys.ts'
 import { areTooManyToRead, maxCustomersRead } from '../../src/customers/customer-list.sql.ts'
 import { findOrCreateCustomer } from '../../src/customers/customers.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
@@ -321,6 +321,15 @@ test('a key is issued, suspended, activated again, and rotated: the new key work
   )
   assert.ok(logged.some(({ text }) => text.includes('keys rotate') && text.includes(body.reason)))
   for (const { apiKey } of [second, third]) assert.ok(!logged.some(({ text }) => text.includes(apiKey)))
+})
+
+test('a key that was issued and whose answer was lost is given once, and works', async () => {
+  const { customerId } = await service.newCustomer()
+  const lossy = losingAnswerOf(service.database.pool, 'customers.insertKey')
+  const issued = await issueKeyTo(createDatabase(lossy, silentLog), testPeppers, customerId)
+  assert.ok(lossy.lost())
+  assertSuccess(await service.call('/public/v1/payments/credits', { key: issued.apiKey }), 200)
+  assert.equal((await viewer.get('customer', { params: { customerId } })).keys.length, 2)
 })
 
 test('a rotation whose answer was lost is not done twice, and two at once leave one working key', async () => {
