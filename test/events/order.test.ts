@@ -154,7 +154,7 @@ test('the end of an outage wakes the queues of its endpoint, except those with a
   }
 })
 
-/** Of customers of their own, due in three hours. */
+/** Each queue is that of a new customer, due in three hours. */
 async function addWaitingQueues(endpointId: string, count: number): Promise<void> {
   const customers = await world.query<{ id: string }>(
     'insert into customers (customer_id) select gen_random_uuid() from generate_series(1, $1) returning customer_id as id',
