@@ -1956,7 +1956,7 @@ with recursive search (customer_id, low, high) as (
     cross join lateral (select room - unspent as room_used) u
   )
   select customer_id as "customerId", order_id as "orderId", package_type as "packageType", status,
-    confirmed_at as "grantedAt", amount, credits, used, unspent, value
+    confirmed_at as "grantedAt", amount, credits, used, taken_back as "takenBack", unspent, value
   from lot
   where unspent > 0
   order by customer_id, grant_entry;

@@ -164,7 +164,7 @@ export async function* consoleLiabilityCsv(
     ...fieldsOf<Row>('customerId', 'customerName', 'orderId', 'packageType'),
     ...codeColumnsOf<Row>('status', 'orderStatus'),
     ...timesOf<Row>('grantedAt'),
-    ...fieldsOf<Row>('amount', 'credits', 'used', 'unspent', 'value'),
+    ...fieldsOf<Row>('amount', 'credits', 'used', 'takenBack', 'unspent', 'value'),
   ])
   yield head
   for await (const lots of outstandingPages(database, before)) {
