@@ -30,7 +30,7 @@ const grantOption: Option = {
 }
 const correctOption: Option = {
   value: '±N',
-  description: 'the credits, negative to take some: --credits=-5',
+  description: 'the credits, negative to take some: -5',
   required: true,
   expects: 'a whole number of credits other than 0',
   accepts: (text) => /^[+-]?[1-9]\d{0,8}$/.test(text),
@@ -110,7 +110,7 @@ export const adjustmentCommands: Command[] = [
     },
     examples: [
       {
-        line: 'adjustments correct --customer acme --credits=-3 --reason "granted twice"',
+        line: 'adjustments correct --customer acme --credits -3 --reason "granted twice"',
         description: 'takes 3 credits; refused when fewer are available',
       },
     ],
