@@ -3273,6 +3273,9 @@ select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerNa
   order by k.created_at desc, k.key_id
   limit $1;
 
+-- customers.listNames
+select customer_id as "customerId", name from customers where name is not null limit $1;
+
 -- customers.listNewestCustomers
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
     a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
