@@ -6041,6 +6041,15 @@ select q.customer_id as "customerId", q.event_number as "eventNumber",
     select created_at from events v where v.customer_id = q.customer_id and v.event_number = q.event_number limit 1
   ) v;
 
+-- payments.findExplainedRun
+select (coalesce(r.result #>> '{rest,lines}' = '0', false)
+      and coalesce((r.result ->> 'notListed')::int + (r.result ->> 'listedDifferently')::int = 0, false)
+      and not exists (
+        select from jsonb_to_recordset(r.result -> 'lines') as l (result text, "discrepancyId" uuid)
+        where l.result not in ('agrees', 'repaired', 'other service')
+          and (l.result <> 'unknown order' or l."discrepancyId" is not null)
+          and not exists (select from discrepancies d where d.discrepancy_id = l."discrepancyId" and d.resolved_at is not null))) as "isExplained" from reconciliations r where r.reconciliation_id = $1;
+
 -- payments.findFailedConfirms
 select o.order_id as "orderId",
   case o.status when 'FAILED' then (

@@ -5,7 +5,9 @@ import { newOperationId, uuidPattern } from '../../core/ids.ts'
 import { isRequest } from '../../credits/adjustments/adjust.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
+import { isRunExplained } from '../../payments/books/reconcile.sql.ts'
 import {
+import { sidesOf, spanStateOf } from '../../payments/books/span-state.ts'
   findDiscrepancyOrder,
   listOpenDiscrepancies,
   resolveDiscrepancy,
@@ -117,7 +119,8 @@ export const bookCommands: Command[] = [
     details: [
       'The worker does the same every day. What cannot be repaired automatically is stored as a discrepancy: see ' +
         'discrepancies list. The command can be repeated at any time.',
-      'The lines add up to the difference: gateway net = books net + lines. The amount of a line is what the gateway has ' +
+      'The state is agrees, repaired, explained (it differs, and each line is settled or resolved) or differs. ' +
+        'The lines add up to the difference: gateway net = books net + lines. The amount of a line is what the gateway has ' +
         'more than our books because of it.',
     ],
     options: {
@@ -133,12 +136,16 @@ export const bookCommands: Command[] = [
     },
     // The id of the run: the console shows it as under way until the action has its end.
     findSubject: async () => newOperationId(),
-    async run({ payments, values, subject, onProgress }) {
+    async run({ database, payments, values, subject, onProgress }) {
       const { from, to } = readSpan(values)
       if (!from || !to) throw new Error('--from and --to are needed')
       const requestedBy = `${personOf(values)} on the command line`
       const span = { from, to: endAfter(to) }
-      return reconcile(await payments(), span, { requestedBy, onProgress, ...(subject !== null && { id: subject }) })
+      const id = subject ?? newOperationId()
+      const result = await reconcile(await payments(), span, { requestedBy, id, onProgress })
+      const { difference } = sidesOf(result)
+      const state = spanStateOf(result, await isRunExplained(database, id))
+      return { state, difference, ...result }
     },
     failed: (result) => isDoubtful(result as Reconciliation),
   },
