@@ -16,6 +16,9 @@ export type Values = {
   name?: string
   may?: string
   role?: string
+  status?: string
+  /** The key of a payment, or an approval number. */
+  payment?: string
   url?: string
   types?: string
   kind?: string

@@ -37,7 +37,11 @@ export const limitOption = (limit: number): Option => ({
   accepts: (text) => /^[1-9]\d{0,8}$/.test(text) && Number(text) <= limit,
 })
 
-export const orderArgument: Argument = { name: 'ORDERID', description: 'the orderId that purchase returned: ord_...' }
+export const orderArgument: Argument = {
+  name: 'ORDERID',
+  description: 'the orderId that purchase returned: ord_...',
+  listedBy: 'orders list',
+}
 
 const byOption: Option = {
   value: 'NAME',

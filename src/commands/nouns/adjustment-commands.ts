@@ -5,6 +5,7 @@ import { findRequest, listPendingRequests, type OperatorKind } from '../../credi
 import { adjust, isRequest, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
+import { withCustomerNames } from '../../customers/names.sql.ts'
 import { approvePending } from '../../payments/refunds/approve.ts'
 import { personOf } from '../action-log-entry.ts'
 import type { Argument, Call, Command, CommandInput, Confirmation, Option } from '../command.ts'
@@ -137,7 +138,9 @@ export const adjustmentCommands: Command[] = [
     options: { limit: limitOption(listLimit) },
     examples: [{ line: 'adjustments pending', description: 'with the id for approve and reject' }],
     changesData: false,
-    run: ({ database, values }) => listPendingRequests(database, null, Number(values.limit ?? listLimit)),
+    async run({ database, values }) {
+      return withCustomerNames(database, await listPendingRequests(database, null, Number(values.limit ?? listLimit)))
+    },
   },
   {
     name: 'adjustments approve',

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs'
 import { verifyFiles } from '../../../client/src/verify/files.ts'
 import { newOperationId, uuidPattern } from '../../core/ids.ts'
 import { isRequest } from '../../credits/adjustments/adjust.ts'
+import { withCustomerNames } from '../../customers/names.sql.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
-import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
 import { isRunExplained } from '../../payments/books/reconcile.sql.ts'
-import {
+import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
 import { sidesOf, spanStateOf } from '../../payments/books/span-state.ts'
+import {
   findDiscrepancyOrder,
   listOpenDiscrepancies,
   resolveDiscrepancy,
@@ -155,8 +156,11 @@ export const bookCommands: Command[] = [
     examples: [{ line: 'discrepancies list', description: 'a table, or "None."' }],
     changesData: false,
     async run({ database }) {
-      const rows = await listOpenDiscrepancies(database, listLimit)
-      return rows.map(({ detail, ...row }) => ({ ...row, amount: amountOf({ ...row, detail }), detail }))
+      const rows = await withCustomerNames(database, await listOpenDiscrepancies(database, listLimit))
+      return rows.map(({ discrepancyId, kind, subject, detail, ...row }) => {
+        const amount = amountOf({ kind, subject, detail })
+        return { discrepancyId, kind, subject, ...row, amount, detail }
+      })
     },
   },
   {
