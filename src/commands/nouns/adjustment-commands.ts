@@ -168,7 +168,13 @@ export const adjustmentCommands: Command[] = [
     name: 'adjustments reject',
     summary: 'Rejects a request: nothing moves.',
     arguments: [requestArgument],
-    examples: [{ line: `adjustments reject ${sampleId}`, description: 'also for the one who requested it' }],
+    options: { reason: reasonOption('the reason, for the action log') },
+    examples: [
+      {
+        line: `adjustments reject ${sampleId} --reason "granted already"`,
+        description: 'also for the one who requested it',
+      },
+    ],
     changesData: true,
     check: checkId,
     findSubject: customerOfRequest,

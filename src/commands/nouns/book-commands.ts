@@ -14,7 +14,7 @@ import {
   resolveDiscrepancy,
 } from '../../payments/recovery/discrepancies.sql.ts'
 import { amountOf } from '../../payments/recovery/discrepancy-amount.ts'
-import { acceptPart, type PartQuote, quotePart } from '../../payments/refunds/accept.ts'
+import { acceptPart, creditsToTake, quotePart } from '../../payments/refunds/accept.ts'
 import { type KeptCheckpoint, readKeptCheckpoints } from '../../transparency/kept.ts'
 import { knownKeys } from '../../transparency/publication/published.ts'
 import { findHoldingRestore, heldBackText } from '../../transparency/restored/restores.sql.ts'
@@ -42,7 +42,7 @@ async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> 
   if (!key) return undefined
   const quote = await quotePart(await payments(), { ...key, discrepancyId })
   const { orderId, paid, amount, creditsOfTheOrder, creditsUsed, proposed, most, unused, valueAfter } = quote
-  const credits = creditsOf(values, quote)
+  const credits = creditsToTake(quote, creditsIn(values))
   const numbers = { orderId, paid, cancelledAtGateway: amount, creditsOfTheOrder, creditsUsed, proposed, most }
   const preview = { ...numbers, creditsTaken: credits, creditsLeft: unused - credits, valueAfter }
   const isRequest = Math.abs(proposed - credits) > (await limitsOfPerson(call)).approvalAbove
@@ -52,8 +52,7 @@ async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> 
   return { preview, question }
 }
 
-/** Those that the won stand for, unless others are named. */
-const creditsOf = ({ credits }: Values, { proposed }: PartQuote) => (credits === undefined ? proposed : Number(credits))
+const creditsIn = ({ credits }: Values) => (credits === undefined ? undefined : Number(credits))
 
 /** Only files that the log has signed: anything else says nothing about this log. */
 async function readKept({ database, signer, values, resolvePath }: Call): Promise<KeptCheckpoint[]> {
@@ -224,7 +223,7 @@ export const bookCommands: Command[] = [
       const key = await findDiscrepancyOrder(database, id)
       if (!key) throw new Error(`There is no discrepancy ${id} of an order.`)
       const payments = await open()
-      const credits = values.credits === undefined ? undefined : Number(values.credits)
+      const credits = creditsIn(values)
       const acceptance = { ...key, discrepancyId: id.toLowerCase(), credits, reason: values.reason?.trim() ?? '' }
       return acceptPart(payments, { ...acceptance, actor: personOf(values) }, await limitsOfPerson(call))
     },

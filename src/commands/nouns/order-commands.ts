@@ -1,15 +1,18 @@
 // Commands about orders: list them, show one with its history, review it at the gateway, refund it.
+import { Refusal } from '../../core/errors.ts'
 import type { Database } from '../../db/database.ts'
 import { findOrderStory } from '../../payments/books/order-story.sql.ts'
 import { failureOf } from '../../payments/failure-reasons.ts'
 import { type OrderStatus, orderStatuses } from '../../payments/kinds.ts'
 import { everyOrder, type ListedOrder, type OrdersFilter } from '../../payments/order-list.sql.ts'
 import { createdBetween, findPaidOrders, ofOneOrder, readOrderPages } from '../../payments/order-list.ts'
-import { findOrderKeys } from '../../payments/orders.sql.ts'
+import { findOrderKeys, type OrderKey } from '../../payments/orders.sql.ts'
+import { findDoubtsOfOrder } from '../../payments/recovery/discrepancies.sql.ts'
+import { partlyCancelled } from '../../payments/recovery/review.ts'
 import { needsAttention, type OrderReview, reviewOrder } from '../../payments/recovery/review-order.ts'
 import { quoteRefund, quoteUnused, type UnusedQuote } from '../../payments/refunds/quote.ts'
 import { refund } from '../../payments/refunds/refund.ts'
-import { orderNotFound } from '../../payments/refusals.ts'
+import { orderNotFound, type RefundRefusal } from '../../payments/refusals.ts'
 import type { Call, Command, Confirmation } from '../command.ts'
 import { customerOption, dateOption, limitOption, orderArgument, reasonOption } from '../line/options.ts'
 import { readBounds } from '../line/times.ts'
@@ -35,7 +38,18 @@ async function confirmRefund(call: Call): Promise<Confirmation | undefined> {
 async function readQuote({ database, payments, positionals: [orderId = ''] }: Call): Promise<UnusedQuote> {
   const key = (await findOrderKeys(database, [orderId])).get(orderId)
   if (!key) throw orderNotFound(orderId)
-  return quoteUnused(await payments(), key)
+  return quoteUnused(await payments(), key).catch(async (error) => {
+    throw await withNextCommand(database, key, error)
+  })
+}
+
+/** What was cancelled at the gateway is accepted before the rest is refunded. */
+async function withNextCommand(database: Database, key: OrderKey, error: Error): Promise<Error> {
+  const refusal: RefundRefusal = 'cancelled in part at the gateway'
+  if (!(error instanceof Refusal) || error.metadata?.reason !== refusal) return error
+  const part = (await findDoubtsOfOrder(database, key)).find(({ kind }) => kind === partlyCancelled)
+  const next = part ? `discrepancies accept ${part.discrepancyId}` : `orders settle ${key.orderId}, which records it`
+  return new Error(`${error.message} First: ${next}.`)
 }
 
 function shownOf({ orderId, createdAt, status, customerId, customerName, failed, ...rest }: ListedOrder): object {
