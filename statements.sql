@@ -3281,6 +3281,9 @@ select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerNa
   order by k.created_at desc, k.key_id
   limit $1;
 
+-- customers.listNames
+select customer_id as "customerId", name from customers where name is not null limit $1;
+
 -- customers.listNewestCustomers
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
     a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
@@ -6134,6 +6137,15 @@ select q.customer_id as "customerId", q.event_number as "eventNumber",
   cross join lateral (
     select created_at from events v where v.customer_id = q.customer_id and v.event_number = q.event_number limit 1
   ) v;
+
+-- payments.findExplainedRun
+select (coalesce(r.result #>> '{rest,lines}' = '0', false)
+      and coalesce((r.result ->> 'notListed')::int + (r.result ->> 'listedDifferently')::int = 0, false)
+      and not exists (
+        select from jsonb_to_recordset(r.result -> 'lines') as l (result text, "discrepancyId" uuid)
+        where l.result not in ('agrees', 'repaired', 'other service')
+          and (l.result <> 'unknown order' or l."discrepancyId" is not null)
+          and not exists (select from discrepancies d where d.discrepancy_id = l."discrepancyId" and d.resolved_at is not null))) as "isExplained" from reconciliations r where r.reconciliation_id = $1;
 
 -- payments.findFailedConfirms
 select o.order_id as "orderId",

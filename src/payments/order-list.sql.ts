@@ -43,6 +43,18 @@ export type OrdersFilter = {
   before: Date | null
 }
 
+export const everyOrder: OrdersFilter = {
+  customerId: null,
+  status: null,
+  packageType: null,
+  isOpen: false,
+  failure: null,
+  from: null,
+  below: null,
+  since: null,
+  before: null,
+}
+
 const quotedOpenOperation = `
     select p.kind from payment_operations p
     where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1`

@@ -6,7 +6,7 @@ import type { OutstandingLot } from '../../credits/lots/liability.sql.ts'
 import { outstandingPages } from '../../credits/lots/liability-csv.ts'
 import type { StatementEntry } from '../../credits/statement/statement.sql.ts'
 import { type ExportQuery, statementPages } from '../../credits/statement/statement-csv.ts'
-import { findCustomerNames } from '../../customers/names.sql.ts'
+import { findCustomerNames, withCustomerNames } from '../../customers/names.sql.ts'
 import type { Database } from '../../db/database.ts'
 import { operationKinds } from '../../payments/kinds.ts'
 import { findOrders } from '../../payments/orders.sql.ts'
@@ -168,11 +168,7 @@ export async function* consoleLiabilityCsv(
   ])
   yield head
   for await (const lots of outstandingPages(database, before)) {
-    const names = await findCustomerNames(
-      database,
-      lots.map(({ customerId }) => customerId),
-    )
-    yield linesOf(lots.map((lot) => ({ ...lot, customerName: names.get(lot.customerId) ?? null })))
+    yield linesOf(await withCustomerNames(database, lots))
   }
 }
 
