@@ -446,6 +446,8 @@ test('a discrepancy has a page: the values of both sides, the actions about it, 
 
   const body = { reason: 'the shop gave it back' }
   await finance.get('resolveDiscrepancy', { params: { discrepancyId: first }, body })
+  // What was resolved is open again when more goes back.
+  await service.sandbox.cancel(paymentKey, 1_000)
   await settle()
   const closed = await read(finance, first.toUpperCase())
   assert.equal(closed.discrepancy.resolution, body.reason)
