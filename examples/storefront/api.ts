@@ -93,7 +93,7 @@ export function createApi({ apiUrl, apiKey, statement, timeoutMs }: ApiOptions) 
     hasStatement: statement !== undefined,
     packages: () => call((credits) => credits.listCreditPackages()),
     balance: () => call((credits) => credits.getCreditBalance()),
-    status: (orderId: string) => call((credits) => credits.getPaymentStatus({ orderId })),
+    order: (orderId: string) => call((credits) => credits.getOrder({ orderId })),
     /** One key per click: a repeated request finds the order of the first. `packageType` may be any text: it is a form field. */
     purchase: (packageType: string, idempotencyKey: string) =>
       call((credits) => credits.purchaseCredits({ packageType: packageType as PackageType }, { idempotencyKey })),
