@@ -48,7 +48,7 @@ const logKeysLimitMs = 2_000
 export type ApiOptions = {
   apiUrl: () => string | undefined
   apiKey: string
-  /** The internal API, which alone has statement, lots and receipts; undefined: the shop shows none of them. */
+  /** The internal API, where the shop reads statement, lots and receipts; undefined: it shows none of them. */
   statement?: { apiUrl: () => string | undefined; token: string } | undefined
   timeoutMs: number
 }
