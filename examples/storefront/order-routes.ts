@@ -82,7 +82,7 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
         400,
         orderPage(view, order, outcome, { paidCredits, hasReceipt: api.hasStatement, typed: { reason } }),
       )
-    return presenter.send(reply, 200, cancelQuestionPage(view, order, reason))
+    return presenter.send(reply, 200, cancelQuestionPage(view, order, outcome, reason))
   })
 
   app.post<OfOrder>('/orders/:orderId/cancel', async (request, reply) => {

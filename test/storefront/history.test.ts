@@ -99,6 +99,12 @@ test('an order says when and how much went back: an accepted part, then the rest
   const confirmed = await shop.get(`/orders/${orderId}`)
   assert.ok(confirmed.text.includes(`Payment complete ${part} ${texts.en.refunds.shown}`), confirmed.text)
 
+  // A cancel returns what is left.
+  await customer.confirmedOrder('STANDARD')
+  const question = await shop.get(`/orders/${orderId}/cancel?reason=why`)
+  for (const page of [await shop.get(`/orders/${orderId}`), question])
+    assert.ok(page.text.includes(`₩15,000 goes back to your card. ${texts.en.cancel.takenAll}`), page.text)
+
   await refund(service.payments, { orderId, reason: 'the platform says so' })
   const refunded = await shop.get(`/orders/${orderId}`)
   const rest = `Refunded on ${today}: ₩15,000 goes back to the card. ${texts.en.refunds.shown}`
