@@ -2,9 +2,6 @@
 -- The final text of every statement, by name; test/statements.test.ts fails when this file is behind.
 -- `npm run -s explain -- NAME` shows the plan of one.
 
--- console.countAccounts
-select count(*) as "count" from (select from accounts limit $1) a;
-
 -- console.countDeadByEndpoint
 select n.endpoint_id as "endpointId", d.count
   from event_endpoints n
@@ -56,19 +53,10 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
       select from jsonb_array_elements(a.findings) as f (finding) where finding ->> 'rule' <> 'the rows can be read in the time a statement has'
     ) as "isOnlyUnread", a.checked, a.findings from audits a where a.audit_id = $1;
 
--- console.findConfirmsOfPayment
-select order_id as "orderId" from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2;
-
 -- console.findCustomerById
 select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id as "customerId",
     name as "customerName", null as "status"
   from customers where customer_id = $1;
-
--- console.findCustomerName
-select name from customers where customer_id = $1;
-
--- console.findCustomerNames
-select customer_id as "customerId", name from customers where customer_id = any ($1::uuid[]) and name is not null;
 
 -- console.findCustomerPage
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
@@ -155,33 +143,6 @@ select p.operation_id as "operationId", (extract(epoch from p.opened_at) * 10000
 -- console.findLogState
 select size, encode(root, 'base64') as "root", appended_at as "writtenAt" from log_head where size > 0;
 
--- console.findMovementsOfPayment
-select order_id as "orderId" from gateway_movements where payment_key = $1 limit $2;
-
--- console.findOrdersBetween
-select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
-    c.name as "customerName", o.status
-  from (select * from orders where order_id >= $1 and order_id <= $2 order by order_id desc limit $3) o
-  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true
-  order by o.order_id desc;
-
--- console.findOrdersByApproval
-select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
-    c.name as "customerName", o.status
-  from (
-    select customer_id, order_id, closed_at from payment_operations where approval_number = $1
-    order by closed_at desc limit $2
-  ) p
-  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
-  left join customers c on c.customer_id = o.customer_id
-  order by p.closed_at desc;
-
--- console.findOrdersById
-select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
-    c.name as "customerName", o.status
-  from (select * from orders where order_id = any ($1::text[]) limit $2) o
-  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true;
-
 -- console.findReferences
 select 'reference' as "kind", e.reference as "id", null as "orderId", a.customer_id as "customerId",
     c.name as "customerName", null as "status"
@@ -255,14 +216,6 @@ with found as (
     least(seen_at + $2 * interval '1 ms', started_at + $3 * interval '1 ms') as "idleEndsAt"
   from found;
 
--- console.findStretchEnd
-select o.order_id as "orderId" from orders o
-  where $1::uuid is null and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
-
--- console.findStretchEndOfCustomer
-select o.order_id as "orderId" from orders o
-  where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
-
 -- console.findTrailEnd
 select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds", b.action_id as "actionId"
   from (select * from operator_actions where step = 'BEGUN' and happened_at >= $3::timestamptz
@@ -274,6 +227,14 @@ select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
   from (select * from operator_actions where subject = $5 and step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by happened_at desc, action_id desc offset $4 limit 1) b;
+
+-- console.findTypedAdjustments
+select coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') as "adjustmentId", b.actor, b.command = 'adjustments approve' as "isApproval"
+  from operator_actions b
+  join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome in ('ok', 'requested')
+  where b.step = 'BEGUN' and b.subject = any ($1::text[]) and b.actor like '% as %'
+    and b.command in ('adjustments grant', 'adjustments correct', 'adjustments approve', 'discrepancies accept')
+    and coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') = any ($2::text[]);
 
 -- console.listActiveHolds
 select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
@@ -306,72 +267,6 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
   order by a.ended_at desc, a.audit_id desc
   limit $1;
 
--- console.listCustomersByBalance
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt", c.key
-  from (
-    select a.balance as key, n.* from (
-      select customer_id, balance from accounts
-      where (balance, customer_id) < ($1::bigint, $2::uuid) and customer_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-      order by balance desc, customer_id desc
-      limit $3
-    ) a
-    join customers n using (customer_id)
-  ) c
-  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
-
--- console.listCustomersByLastPurchase
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt", c.key
-  from (
-    select (extract(epoch from f.last_purchase_at) * 1000000)::bigint as key, n.* from (
-      select * from customer_figures
-      where (last_purchase_at, customer_id) < ('epoch'::timestamptz + $1::bigint * interval '1 microsecond', $2::uuid)
-      order by last_purchase_at desc, customer_id desc
-      limit $3
-    ) f
-    join customers n using (customer_id)
-  ) c
-  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
-
--- console.listCustomersByName
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt", c.key
-  from (
-    select lower($3) as begins, case when $1::uuid is null then lower($3)
-                                     else (select lower(name) from customers where customer_id = $1) end as reached
-  ) place
-  cross join lateral (
-    select n.*, lower(n.name) as key from customers n
-    where lower(n.name) ~>=~ place.reached and lower(n.name) ~<~ (place.begins || chr(1114111))
-      and ($1 is null or lower(n.name) ~>~ place.reached or n.customer_id > $1)
-    order by lower(n.name) using ~<~, n.customer_id
-    limit $2
-  ) c
-  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
-
--- console.listCustomersByNetPaid
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt", c.key
-  from (
-    select f.revenue as key, n.* from (
-      select * from customer_figures
-      where (revenue, customer_id) < ($1::bigint, $2::uuid)
-      order by revenue desc, customer_id desc
-      limit $3
-    ) f
-    join customers n using (customer_id)
-  ) c
-  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
-
 -- console.listNewKeyCancels
 select p.operation_id as "operationId", s.opened_at as "openedAt", p.state, p.order_id as "orderId",
     p.customer_id as "customerId", c.name as "customerName", p.amount, k.key_id as "keyId", k.last_four as "lastFour",
@@ -402,24 +297,6 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
     a.violation_count > 0 and not exists (
       select from jsonb_array_elements(a.findings) as f (finding) where finding ->> 'rule' <> 'the rows can be read in the time a statement has'
     ) as "isOnlyUnread" from audits a order by a.ended_at desc, a.audit_id desc limit $1;
-
--- console.listNewestCustomers
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt", c.key
-  from (
-    select case when $1::uuid is null then 'infinity'
-                else (select created_at from customers where customer_id = $1) end as created_at
-  ) place
-  cross join lateral (
-    select n.*, (extract(epoch from n.created_at) * 1000000)::bigint as key from customers n
-    where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid))
-      and n.customer_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-    order by n.created_at desc, n.customer_id desc
-    limit $2
-  ) c
-  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
 
 -- console.listNewestRuns
 select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
@@ -471,210 +348,6 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
         select c.found_at, c.discrepancy_id from discrepancies c where c.discrepancy_id = $4)
       order by d.found_at, d.discrepancy_id
       limit $1;
-
--- console.listOrders
-select o.customer_id as "customerId",
-    c.name as "customerName",
-  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'CANCELLED' then o.amount
-                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
-                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
-    (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed"
-  from (select o.*
-    from orders o
-    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
-  cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts
-  order by o.order_id desc;
-
--- console.listOrdersByAmount
-select o.customer_id as "customerId",
-    c.name as "customerName",
-  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'CANCELLED' then o.amount
-                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
-                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
-    (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed"
-  from (select o.*
-    from orders o
-    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
-  cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts
-  order by o.amount desc, o.order_id desc;
-
--- console.listOrdersOfCustomer
-select o.customer_id as "customerId",
-    c.name as "customerName",
-  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'CANCELLED' then o.amount
-                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
-                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
-    (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed"
-  from (select o.*
-    from orders o
-    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
-  cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts
-  order by o.order_id desc;
-
--- console.listOrdersOfCustomerByAmount
-select o.customer_id as "customerId",
-    c.name as "customerName",
-  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'CANCELLED' then o.amount
-                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
-                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
-    (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed"
-  from (select o.*
-    from orders o
-    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
-  cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts
-  order by o.amount desc, o.order_id desc;
 
 -- console.listPayments
 select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
@@ -834,72 +507,6 @@ with swept as (
   insert into operator_sessions (session_hash, operator_id, access_version)
   select $1, operator_id, access_version from operators where operator_id = $2 and status = 'ACTIVE' and password_hash = $3
   on conflict do nothing;
-
--- console.sumOrders
-select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
-    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
-                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
-      0)::bigint as "kept"
-    from (select o.*
-    from orders o
-    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz) o
-    cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts;
-
--- console.sumOrdersOfCustomer
-select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
-    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
-                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
-      0)::bigint as "kept"
-    from (select o.*
-    from orders o
-    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz) o
-    cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts;
 
 -- console.sumPaymentsOfSpan
 select count(*) as "count", coalesce(sum(case p."group" when 'refunded' then -p.amount else p.amount end), 0)::bigint as "amount"
@@ -3530,6 +3137,9 @@ update accounts set low_credits = $2, low_steps = $3 where customer_id = $1 retu
 -- customers.activateCustomer
 update customers set suspended_at = null where customer_id = $1 and suspended_at is not null returning customer_id;
 
+-- customers.countAccounts
+select count(*) as "count" from (select from accounts limit $1) a;
+
 -- customers.countKeys
 select count(*) as "count" from api_keys;
 
@@ -3550,6 +3160,12 @@ with created as (
 
 -- customers.findCustomer
 select customer_id as "customerId" from customers where customer_id = $1 or name = $2;
+
+-- customers.findCustomerName
+select name from customers where customer_id = $1;
+
+-- customers.findCustomerNames
+select customer_id as "customerId", name from customers where customer_id = any ($1::uuid[]) and name is not null;
 
 -- customers.findKey
 select customer_id as "customerId", status from api_keys where key_id = $1;
@@ -3590,6 +3206,72 @@ insert into service_tokens (service_id, name, pepper_version, token_hash, last_f
   values ($1, $2, $3, $4, $5, $6)
   on conflict (service_id) do nothing;
 
+-- customers.listCustomersByBalance
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", c.key
+  from (
+    select a.balance as key, n.* from (
+      select customer_id, balance from accounts
+      where (balance, customer_id) < ($1::bigint, $2::uuid) and customer_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      order by balance desc, customer_id desc
+      limit $3
+    ) a
+    join customers n using (customer_id)
+  ) c
+  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
+
+-- customers.listCustomersByLastPurchase
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", c.key
+  from (
+    select (extract(epoch from f.last_purchase_at) * 1000000)::bigint as key, n.* from (
+      select * from customer_figures
+      where (last_purchase_at, customer_id) < ('epoch'::timestamptz + $1::bigint * interval '1 microsecond', $2::uuid)
+      order by last_purchase_at desc, customer_id desc
+      limit $3
+    ) f
+    join customers n using (customer_id)
+  ) c
+  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
+
+-- customers.listCustomersByName
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", c.key
+  from (
+    select lower($3) as begins, case when $1::uuid is null then lower($3)
+                                     else (select lower(name) from customers where customer_id = $1) end as reached
+  ) place
+  cross join lateral (
+    select n.*, lower(n.name) as key from customers n
+    where lower(n.name) ~>=~ place.reached and lower(n.name) ~<~ (place.begins || chr(1114111))
+      and ($1 is null or lower(n.name) ~>~ place.reached or n.customer_id > $1)
+    order by lower(n.name) using ~<~, n.customer_id
+    limit $2
+  ) c
+  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
+
+-- customers.listCustomersByNetPaid
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", c.key
+  from (
+    select f.revenue as key, n.* from (
+      select * from customer_figures
+      where (revenue, customer_id) < ($1::bigint, $2::uuid)
+      order by revenue desc, customer_id desc
+      limit $3
+    ) f
+    join customers n using (customer_id)
+  ) c
+  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
+
 -- customers.listKeys
 select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName",
     c.suspended_at is not null as "customerSuspended", k.last_four as "lastFour", k.status,
@@ -3598,6 +3280,24 @@ select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerNa
   join customers c using (customer_id)
   order by k.created_at desc, k.key_id
   limit $1;
+
+-- customers.listNewestCustomers
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", c.key
+  from (
+    select case when $1::uuid is null then 'infinity'
+                else (select created_at from customers where customer_id = $1) end as created_at
+  ) place
+  cross join lateral (
+    select n.*, (extract(epoch from n.created_at) * 1000000)::bigint as key from customers n
+    where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid))
+      and n.customer_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+    order by n.created_at desc, n.customer_id desc
+    limit $2
+  ) c
+  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
 
 -- customers.listTokens
 select t.service_id as "serviceId", t.name, t.last_four as "lastFour", t.status, coalesce(t.scopes, '{spend,hold,refund,read,manage-holds}') as "scopes",
@@ -6005,6 +5705,90 @@ update webhook_notifications
   where order_id = $1 and payment_key is not distinct from $2 and status is not distinct from $3 and received_at <= $4::timestamptz
     and processed_at is null;
 
+-- payments.compareFigures
+with span as (
+    select $2::timestamptz as from_time,
+      least($3::timestamptz, date_bin('1 hour', least(reached, details_reached), 'epoch')) as to_time
+    from figures_reached where customer_id = $1
+  ),
+  details_span as (select * from span),
+  happened as (
+    select o.created_at as at, 'orders made' as figure, o.amount
+    from orders o
+    where o.created_at >= (select from_time from span) and o.created_at < (select to_time from span)
+    union all
+    select p.closed_at,
+           case p.kind when 'CONFIRM' then case p.state when 'APPROVED' then 'orders confirmed' else 'orders failed' end
+                       when 'CANCEL' then 'orders cancelled' when 'PART' then 'orders refunded in part'
+                       else 'orders refunded' end,
+           p.amount
+    from payment_operations p
+    where p.closed_at >= (select from_time from span) and p.closed_at < (select to_time from span)
+      and (p.kind = 'CONFIRM' or p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED')
+    union all
+    select e.created_at,
+           case e.kind when 'GRANT' then 'credits granted' when 'ROLLBACK' then 'credits rolled back'
+                       when 'REFUND' then 'credits refunded'
+                       when 'GOODWILL' then 'credits adjusted' when 'CORRECTION' then 'credits adjusted'
+                       when 'REVERSAL' then 'credits adjusted' else 'credits spent' end,
+           case e.kind when 'CORRECTION' then e.delta else abs(e.delta) end
+    from ledger_entries e
+    where e.created_at >= (select from_time from span) and e.created_at < (select to_time from span)
+      and e.delta <> 0
+  ),
+  figure as (
+    select date_bin('1 hour', at, 'epoch') as hour, figure, count(*) as count, sum(amount)::bigint as total
+    from happened
+    group by 1, 2
+  ),
+  expired as (
+    select date_bin('1 hour', p.closed_at, 'epoch') as hour, 'orders expired' as figure, count(*) as count,
+           sum(p.amount)::bigint as total
+    from payment_operations p
+    where p.closed_at >= (select from_time from details_span) and p.closed_at < (select to_time from details_span)
+      and p.kind = 'CONFIRM'
+      and (p.state = 'EXPIRED' or p.state = 'REJECTED' and p.gateway_code in ('EXPIRED', 'NOT_FOUND_PAYMENT', 'NOT_FOUND_PAYMENT_SESSION'))
+    group by 1
+  ),
+  books as (
+    select * from figure
+    union all
+    select * from expired
+  ),
+  counted as (
+    select hour, figure, count, total from hourly_figures
+    where customer_id = $1 and hour >= (select from_time from span) and hour < (select to_time from span)
+      and (count <> 0 or total <> 0)
+  )
+  select to_char(hour at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "hour", figure, c.count as "counted", c.total
+  from books b full join counted c using (hour, figure)
+  where (b.count, b.total) is distinct from (c.count, c.total)
+  order by 1, 2;
+
+-- payments.compareFiguresOfCustomers
+with page as (
+    select f.* from customer_figures f where f.customer_id > $2 order by f.customer_id limit $3
+  )
+  select (select count(*) from page) as "read", (select max(customer_id::text) from page) as "last",
+    (select coalesce(jsonb_agg(jsonb_build_object('customerId', p.customer_id, 'counted', p.orders, 'total', p.revenue)), '[]')
+     from page p
+     cross join lateral (
+       select coalesce(sum(case o.kind when 'CONFIRM' then o.amount else -o.amount end), 0)::bigint as revenue,
+              count(*) filter (where o.kind = 'CONFIRM') as orders,
+              max(o.closed_at) filter (where o.kind = 'CONFIRM') as last_purchase_at
+       from payment_operations o
+       where o.customer_id = p.customer_id and o.kind in ('CONFIRM', 'CANCEL', 'REFUND', 'PART') and o.state = 'APPROVED'
+         and o.closed_at < (select details_reached from figures_reached where customer_id = $1)
+     ) b
+     where (b.revenue, b.orders, b.last_purchase_at) is distinct from (p.revenue, p.orders, p.last_purchase_at)) as "wrong";
+
+-- payments.compareSumsOfFigures
+select null as "hour", figure, e.count as "counted", e.total
+  from (select figure, sum(count)::bigint as count, sum(total)::bigint as total from hourly_figures
+        where customer_id = $1 and hour > '-infinity' group by figure) h
+  full join (select figure, count, total from hourly_figures where customer_id = $1 and hour = '-infinity') e using (figure)
+  where (h.count, h.total) is distinct from (e.count, e.total);
+
 -- payments.countDeletedEvents
 select coalesce(sum(deleted_events), 0)::bigint as "count" from accounts;
 
@@ -6180,6 +5964,11 @@ with recursive due as (
   where o.customer_id = e.customer_id and o.order_id = e.order_id
   returning d.ordinal;
 
+-- payments.findAddedUpFigures
+select date_bin('1 hour', least(reached, details_reached), 'epoch') as "to",
+    date_bin('1 hour', (select min(created_at) from customers), 'epoch') as "from"
+  from figures_reached where customer_id = $1 and details_reached is not null;
+
 -- payments.findApprovedOperations
 select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId",
     p.payment_key as "paymentKey", p.kind, p.amount, p.transaction_key as "transactionKey", p.opened_at as "openedAt"
@@ -6301,6 +6090,9 @@ select i.ordinal,
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
+-- payments.findConfirmsOfPayment
+select order_id as "orderId" from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2;
+
 -- payments.findDiscrepanciesOfLines
 select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.order_id as "orderId",
     d.detail ->> 'paymentKey' as "paymentKey", d.resolved_at is null as "isOpen", d.resolved_at
@@ -6377,6 +6169,9 @@ select c.key as "scan", max(least(c.value::text::numeric, 9007199254740991))::fl
   cross join lateral jsonb_each(case jsonb_typeof(checked) when 'object' then checked else '{}' end) c
   where jsonb_typeof(c.value) = 'number'
   group by c.key;
+
+-- payments.findMovementsOfPayment
+select order_id as "orderId" from gateway_movements where payment_key = $1 limit $2;
 
 -- payments.findMovementsOfPayments
 select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
@@ -6491,6 +6286,27 @@ select i.ordinal,
     limit 1
   ) c on true;
 
+-- payments.findOrdersBetween
+select o.order_id as "orderId", o.customer_id as "customerId", c.name as "customerName", o.status
+  from (select * from orders where order_id >= $1 and order_id <= $2 order by order_id desc limit $3) o
+  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true
+  order by o.order_id desc;
+
+-- payments.findOrdersByApproval
+select o.order_id as "orderId", o.customer_id as "customerId", c.name as "customerName", o.status
+  from (
+    select customer_id, order_id, closed_at from payment_operations where approval_number = $1
+    order by closed_at desc limit $2
+  ) p
+  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+  left join customers c on c.customer_id = o.customer_id
+  order by p.closed_at desc;
+
+-- payments.findOrdersById
+select o.order_id as "orderId", o.customer_id as "customerId", c.name as "customerName", o.status
+  from (select * from orders where order_id = any ($1::text[]) limit $2) o
+  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true;
+
 -- payments.findOrdersOfKeys
 select i.ordinal, o.payment_method as "paymentMethod",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
@@ -6594,9 +6410,13 @@ select i.customer_id as "customerId", i.operation_id as "operationId", i.order_i
             and e.outcome ~ '^(VAL00[0-9]|NOT000|BUS002|PAYMENT_CANCEL_FAILED)')) accepting;
 
 -- payments.findPlaceOfFigures
-select f.reached, f.details_reached as "detailsReached", date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
-    select min(a.xact_start) from pg_stat_activity a
-    where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
+select f.reached, f.details_reached as "detailsReached", now() as "now",
+    date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
+      select min(a.xact_start) from pg_stat_activity a
+      where a.datname = current_database() and a.backend_xid is not null))) as "safeTo",
+    case when f.reached > now() - $2::int * interval '1 ms'
+      then (date_trunc('day', now() at time zone 'Asia/Seoul') - interval '1 day') at time zone 'Asia/Seoul'
+    end as "rewindTo"
   from figures_reached f
   where f.customer_id = $1 and f.details_reached is not null;
 
@@ -6658,6 +6478,14 @@ select o.customer_id as "customerId",
   where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or coalesce(case when current_setting('synchronous_standby_names') <> ''
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true));
+
+-- payments.findStretchEnd
+select o.order_id as "orderId" from orders o
+  where $1::uuid is null and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
+
+-- payments.findStretchEndOfCustomer
+select o.order_id as "orderId" from orders o
+  where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
 
 -- payments.findUnrecordedAdjustments
 select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
@@ -7027,6 +6855,210 @@ select discrepancy_id as "discrepancyId", kind, subject, customer_id as "custome
   order by found_at
   limit $1;
 
+-- payments.listOrders
+select o.customer_id as "customerId",
+    c.name as "customerName",
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
+  left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
+  order by o.order_id desc;
+
+-- payments.listOrdersByAmount
+select o.customer_id as "customerId",
+    c.name as "customerName",
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
+  left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
+  order by o.amount desc, o.order_id desc;
+
+-- payments.listOrdersOfCustomer
+select o.customer_id as "customerId",
+    c.name as "customerName",
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
+  left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
+  order by o.order_id desc;
+
+-- payments.listOrdersOfCustomerByAmount
+select o.customer_id as "customerId",
+    c.name as "customerName",
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
+  left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
+  order by o.amount desc, o.order_id desc;
+
 -- payments.listOwnOrders
 select
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
@@ -7293,6 +7325,37 @@ update discrepancies
     and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') >= $1
     and coalesce(detail #>> '{gateway,movedAt}', detail #>> '{stored,movedAt}') < $2;
 
+-- payments.rewindFigures
+with rewound as (
+    update figures_reached set reached = least(reached, $4), details_reached = least(details_reached, $4)
+    where customer_id = $1 and reached = $2 and details_reached = $3
+    returning customer_id, details_reached
+  ),
+  removed as (
+    delete from hourly_figures h using rewound r
+    where h.customer_id = r.customer_id and h.hour >= $4
+    returning h.figure, h.count, h.total
+  ),
+  ever as (
+    update hourly_figures h set count = h.count - s.count, total = h.total - s.total
+    from (select figure, sum(count)::bigint as count, sum(total)::bigint as total from removed group by figure) s
+    where h.customer_id = $1 and h.hour = '-infinity' and h.figure = s.figure
+  ),
+  affected as (
+    select distinct p.customer_id
+    from rewound r
+    join payment_operations p on p.closed_at >= r.details_reached and p.state = 'APPROVED'
+  )
+  update customer_figures f
+  set (revenue, orders, last_purchase_at) = (
+    select coalesce(sum(case p.kind when 'CONFIRM' then p.amount else -p.amount end), 0)::bigint,
+           count(*) filter (where p.kind = 'CONFIRM'), max(p.closed_at) filter (where p.kind = 'CONFIRM')
+    from rewound r
+    join payment_operations p on p.closed_at < r.details_reached
+    where p.customer_id = f.customer_id and p.kind in ('CONFIRM', 'CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED')
+  from affected a
+  where f.customer_id = a.customer_id;
+
 -- payments.saveDiscrepancy
 insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
   select $1, $2, $3, $4, $5::jsonb
@@ -7309,6 +7372,72 @@ insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
   on conflict (kind, subject) where resolved_at is null
   do update set last_seen_at = now(), detail = excluded.detail
   returning d.found_at = now() as "isNew";
+
+-- payments.sumOrders
+select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
+    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
+                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
+      0)::bigint as "kept"
+    from (select o.*
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz) o
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts;
+
+-- payments.sumOrdersOfCustomer
+select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
+    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
+                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
+      0)::bigint as "kept"
+    from (select o.*
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz) o
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts;
 
 -- telemetry.ping
 select case when current_setting('synchronous_standby_names') = '' then 0

@@ -10,7 +10,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 12
+export const rightsVersion = 13
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -121,7 +121,7 @@ export const rights: Record<string, Rights> = {
   },
   operator_sessions: { insert: true, delete: true, update: ['last_seen_at', 'access_version'] },
   sign_in_failures: { insert: true, delete: true, update: ['failures', 'last_failed_at'] },
-  hourly_figures: { insert: true, update: ['count', 'total'] },
+  hourly_figures: { insert: true, delete: true, update: ['count', 'total'] },
   figures_reached: { insert: true, update: ['reached', 'details_reached'] },
   customer_figures: { insert: true, update: ['revenue', 'orders', 'last_purchase_at'] },
   audits: { insert: true },

@@ -12,6 +12,7 @@ import type { BrokenGuard } from '../../src/db/guards.ts'
 import { selfCheck } from '../../src/db/self-check.ts'
 import { type AuditOptions, type AuditResult, audit, recordedAudit } from '../../src/payments/audit/audit.ts'
 import { actionRules } from '../../src/payments/audit/check-actions.ts'
+import { figureRules } from '../../src/payments/audit/check-figures.ts'
 import type { AuditFinding } from '../../src/payments/audit/record.sql.ts'
 import { rules } from '../../src/payments/audit/rules.ts'
 import { logRules } from '../../src/transparency/check.ts'
@@ -286,7 +287,7 @@ test('an audit stores a row: cause, times, number of checked rows, and for each 
       [row.cause, row.rules, row.checked, row.violation_count],
       [
         'COMMAND',
-        rules.length + Object.keys(actionRules).length + Object.keys(logRules).length - 3 + 3,
+        [rules, actionRules, figureRules, logRules].flatMap(Object.values).length - 3 + 3,
         checked,
         violationCount,
       ],

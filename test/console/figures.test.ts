@@ -12,6 +12,8 @@ import { addDays, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-da
 import { adjust } from '../../src/credits/adjustments/adjust.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { groupsOf } from '../../src/db/groups.ts'
+import { audit } from '../../src/payments/audit/audit.ts'
+import { figureRules } from '../../src/payments/audit/check-figures.ts'
 import { addDetails, addSlice, findPlace, readFiguresBetween } from '../../src/payments/books/figures.sql.ts'
 import { createAggregateFigures } from '../../src/payments/books/figures.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
@@ -167,6 +169,64 @@ test('the home page and the figures of each customer equal a count of all rows, 
   assert.ok(losing.lost(), 'no answer was lost')
   await assertComplete()
   await assertFiguresOfCustomers()
+})
+
+async function wrongFigures(): Promise<string[]> {
+  const { violations } = await audit(service.payments.database, { liveness: 'counted' })
+  return violations.filter(({ invariant }) => invariant === 'F-1').map(({ rule }) => rule)
+}
+
+test('what is written after the clock of the database was set back is in the figures, and nothing is counted twice', async () => {
+  const { database } = service.payments
+  const customer = await service.newCustomer()
+  await customer.confirmedOrder('PRO')
+  await addAllUp(database)
+  for (const span of ['1 hour', '40 days']) {
+    await service.database.query(
+      `update figures_reached set reached = reached + $1::interval, details_reached = details_reached + $1::interval`,
+      [span],
+    )
+    await customer.confirmedOrder('BASIC')
+    await addAllUp(database)
+    await assertComplete()
+    await assertFiguresOfCustomers()
+    assert.deepEqual(await wrongFigures(), [], span)
+  }
+})
+
+test('a figure that is not that of the books is found by the audit: of an hour, of all time, of a customer', async () => {
+  const { database } = service.payments
+  const { customerId } = await service.newCustomer()
+  await addAllUp(database)
+  const change = (text: string, values: unknown[] = []) => service.database.query(text, values)
+  // Only full hours are compared.
+  await change(`update customers set created_at = created_at - interval '5 hours' where customer_id = $1`, [customerId])
+  assert.deepEqual(await wrongFigures(), [])
+  const hour = `date_bin('1 hour', now(), 'epoch') - interval '2 hours'`
+  await change(`insert into hourly_figures (hour, figure, count, total) values (${hour}, 'orders made', 1, 1)`)
+  assert.deepEqual(await wrongFigures(), [figureRules.hour.rule, figureRules.sum.rule])
+  await change(`delete from hourly_figures where hour = ${hour}`)
+  await change('insert into customer_figures (customer_id, revenue, orders) values ($1, 1, 0)', [customerId])
+  assert.deepEqual(await wrongFigures(), [figureRules.customer.rule])
+  await change('delete from customer_figures where customer_id = $1', [customerId])
+  await change(`update customers set created_at = created_at + interval '5 hours' where customer_id = $1`, [customerId])
+  assert.deepEqual(await wrongFigures(), [])
+})
+
+test('after a jump of the clock nothing is added up for as long as a statement may last', async () => {
+  const place = { reached: new Date(0), detailsReached: new Date(0), safeTo: new Date(1_000), now: new Date(1_000) }
+  const added: string[] = []
+  const scripted = {
+    run: async ({ name }: { name: string }) =>
+      name === 'payments.findPlaceOfFigures' ? [{ ...place }] : added.push(name),
+  } as unknown as Database
+  const addUp = createAggregateFigures(scripted)
+  await addUp()
+  assert.equal(added.length, 2)
+  place.now = new Date(place.now.getTime() + 60_000)
+  place.safeTo = place.now
+  assert.deepEqual(await addUp(), { more: false })
+  assert.equal(added.length, 2)
 })
 
 /** No order of these tests is refunded in part. */
@@ -370,7 +430,7 @@ test('a slice that exceeds the statement timeout is shortened until it fits', as
 
 test('short slices without a backlog do not lengthen the next slice: after a stop the aggregation continues with one hour', async () => {
   const hourMs = 3_600_000
-  const place = { reached: new Date(0), detailsReached: new Date(2 ** 50), safeTo: new Date(10_000) }
+  const place = { reached: new Date(0), detailsReached: new Date(2 ** 50), safeTo: new Date(10_000), now: new Date(0) }
   const lengths: number[] = []
   const scripted = {
     async run({ name }: { name: string }, values: unknown[] = []) {

@@ -263,7 +263,7 @@ test('a change of the rights has its own version', () => {
   const digest = createHash('sha256').update(JSON.stringify(rights)).digest('hex').slice(0, 12)
   assert.deepEqual(
     { rightsVersion, digest },
-    { rightsVersion: 12, digest: '7b03443cb12a' },
+    { rightsVersion: 13, digest: 'e58715f66ece' },
     'count rightsVersion up, then note both here',
   )
 })

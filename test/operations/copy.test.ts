@@ -19,6 +19,7 @@ import { listMigrations, migrate } from '../../src/db/migrate.ts'
 import { openDatabase } from '../../src/db/open.ts'
 import { type AuditResult, audit, recordedAudit } from '../../src/payments/audit/audit.ts'
 import { actionRules } from '../../src/payments/audit/check-actions.ts'
+import { figureRules } from '../../src/payments/audit/check-figures.ts'
 import { rules } from '../../src/payments/audit/rules.ts'
 import { logRules } from '../../src/transparency/check.ts'
 import { recordPlayedActions } from '../support/audit/played-actions.ts'
@@ -326,7 +327,7 @@ test('I-13: a backup is restored a day later although its holds and payments are
   assert.deepEqual([ok, violations], [true, []])
   assert.deepEqual(await target.query(`select to_regclass('unfinished_copy')::text as mark`), [{ mark: null }])
   assert.deepEqual(await target.query('select violation_count as count, rules from audits'), [
-    { count: 0, rules: rules.length + Object.keys(actionRules).length + 3 - 2 + Object.keys(logRules).length - 3 },
+    { count: 0, rules: [rules, actionRules, figureRules, logRules].flatMap(Object.values).length + 3 - 2 - 3 },
   ])
   const options = { databaseUrl: databaseUrl(target.connection), dataDir: directory, databaseConnections: 4 }
   const opened = await openDatabase({ ...options, use: 'service', log: silentLog })

@@ -1,5 +1,4 @@
 // The CSV files of the console, read and written page by page: memory stays small whatever their length.
-
 import type { CsvValue } from '../../core/csv.ts'
 import { leastUuid } from '../../core/ids.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
@@ -7,6 +6,7 @@ import type { OutstandingLot } from '../../credits/lots/liability.sql.ts'
 import { outstandingPages } from '../../credits/lots/liability-csv.ts'
 import type { StatementEntry } from '../../credits/statement/statement.sql.ts'
 import { type ExportQuery, statementPages } from '../../credits/statement/statement-csv.ts'
+import { findCustomerNames } from '../../customers/names.sql.ts'
 import type { Database } from '../../db/database.ts'
 import { operationKinds } from '../../payments/kinds.ts'
 import { findOrders } from '../../payments/orders.sql.ts'
@@ -18,7 +18,6 @@ import {
   listDiscrepancies,
   withAmountsAndNames,
 } from '../books/discrepancies.sql.ts'
-import { findCustomerNames } from '../customers/names.sql.ts'
 import { refunderOf } from '../orders/ended.ts'
 import type { Language } from './headings.ts'
 import { type CsvColumn, codeColumnsOf, csvTable, fieldsOf, timesOf } from './table.ts'

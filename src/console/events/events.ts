@@ -2,6 +2,7 @@
 // Actions call the same functions as the commands. A signing secret is shown once, in the answer that creates it.
 import { deadlineIn } from '../../core/clock.ts'
 import { refuse, refuseFields } from '../../core/errors.ts'
+import { findCustomerNames } from '../../customers/names.sql.ts'
 import { attemptCursorPattern, listAttempts } from '../../events/attempts/attempts.sql.ts'
 import { sendTestEvent } from '../../events/attempts/test-event.ts'
 import { beforeAllDead, deadEventsCountedTo, listDeadEventsAfter } from '../../events/dead.sql.ts'
@@ -19,7 +20,6 @@ import {
 import { eventTypes } from '../../events/outbox.sql.ts'
 import { resendDeadEvents, resendMs } from '../../events/resend.ts'
 import type { ConsoleContext } from '../context.ts'
-import { findCustomerNames } from '../customers/names.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import type { Handlers } from '../routes.ts'
 import { countDeadByEndpoint, listWaitingQueues, sumWaiting } from './events.sql.ts'

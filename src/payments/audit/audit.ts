@@ -19,6 +19,7 @@ import {
   type ScanPlace,
 } from './audit.sql.ts'
 import { type ActionRule, actionRules, checkActions } from './check-actions.ts'
+import { checkFigures, type FigureRule, figureRules } from './check-figures.ts'
 import { type AuditCause, type AuditFinding, findMostCounted, insertAudit } from './record.sql.ts'
 import { type Rule, rules } from './rules.ts'
 import { type CheckedName, type ScanName, scans } from './scans.sql.ts'
@@ -90,9 +91,15 @@ const countRule = { invariant: 'J-3', rule: 'no table has fewer rows than an ear
 /** The texts of all rules, as findings have them. */
 export const ruleTexts = [
   ...new Set(
-    [...rules, ...Object.values(actionRules), ...Object.values(logRules), guardRule, readableRule, countRule].map(
-      ({ rule }) => rule,
-    ),
+    [
+      ...rules,
+      ...Object.values(actionRules),
+      ...Object.values(figureRules),
+      ...Object.values(logRules),
+      guardRule,
+      readableRule,
+      countRule,
+    ].map(({ rule }) => rule),
   ),
 ]
 
@@ -108,8 +115,8 @@ function countRules({ liveness, kept = [], peppers }: AuditOptions): number {
     (rule === logRules.kept && kept.length === 0) ||
     (rule === logRules.keptEntry && kept.every(({ entries }) => entries.length === 0))
   const ofLog = Object.values(logRules).filter((rule) => !isOfNothing(rule))
-  const ofActions = Object.values(actionRules).length
-  return [...rules, ...ofLog].filter((rule) => isChecked(rule, liveness)).length + ofActions + 3
+  const others = Object.values(actionRules).length + Object.values(figureRules).length
+  return [...rules, ...ofLog].filter((rule) => isChecked(rule, liveness)).length + others + 3
 }
 
 /** Fewer rows in the time limit of a statement would be no progress. */
@@ -189,6 +196,10 @@ async function checkBooks(
     unlessTooSlow(error)
     findings.add(readableRule, { scan: 'operatorActions', rows: checked.operatorActions })
   })
+  await checkFigures(database, { pageRows: chunkRows, found: findings.addOne, onPage: afterChunk }).catch((error) => {
+    unlessTooSlow(error)
+    findings.add(readableRule, { scan: 'figures' })
+  })
   const unknownSigners = await checkLog(database, {
     kept,
     peppers,
@@ -256,7 +267,11 @@ function createFindings({ maxListed = 1_000, maxListedPerRule = 100, liveness }:
       finding.count += 1
       list(finding, detail, { ...rule, ...noIds, detail })
     },
-    addOne(rule: LogRule | ActionRule, detail: object, subject: Partial<Omit<Violation, keyof RuleName>> = {}): void {
+    addOne(
+      rule: LogRule | ActionRule | FigureRule,
+      detail: object,
+      subject: Partial<Omit<Violation, keyof RuleName>> = {},
+    ): void {
       if (rule.isLiveness) stranded += 1
       if (!isChecked(rule, liveness)) return
       const finding = findingOf(rule)

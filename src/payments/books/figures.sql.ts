@@ -91,17 +91,28 @@ const beginDetailsStatement = statement.ofCustomer(
   where customer_id = $1 and details_reached is null`,
 )
 
-/** `safeTo`: a statement that begins after this one sees everything that happened before it. */
-export type FiguresMark = { reached: Date; detailsReached: Date; safeTo: Date }
+export type FiguresMark = {
+  reached: Date
+  detailsReached: Date
+  /** A statement that begins after this one sees everything that happened before it. */
+  safeTo: Date
+  now: Date
+  /** Where to begin again, the beginning of yesterday: the clock of the database was set back. Null: it was not. */
+  rewindTo: Date | null
+}
 
 // Rows have the time of their transaction, or a later one. Our statements have a time limit, so a row older than the lag is
 // committed or never will be. The commit itself has no limit, when it waits for a disk or a standby: a transaction that has
 // written and is not done is found in pg_stat_activity.
 const findPlaceStatement = statement.ofCustomer(
   'payments.findPlaceOfFigures',
-  `select f.reached, f.details_reached as "detailsReached", date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
-    select min(a.xact_start) from pg_stat_activity a
-    where a.datname = current_database() and a.backend_xid is not null))) as "safeTo"
+  `select f.reached, f.details_reached as "detailsReached", now() as "now",
+    date_trunc('milliseconds', least(now() - $2::int * interval '1 ms', (
+      select min(a.xact_start) from pg_stat_activity a
+      where a.datname = current_database() and a.backend_xid is not null))) as "safeTo",
+    case when f.reached > now() - $2::int * interval '1 ms'
+      then (date_trunc('day', now() at time zone 'Asia/Seoul') - interval '1 day') at time zone 'Asia/Seoul'
+    end as "rewindTo"
   from figures_reached f
   where f.customer_id = $1 and f.details_reached is not null`,
 )
@@ -169,6 +180,52 @@ const addDetailsStatement = statement.ofCustomer(
 /** The orders that expired, and the figures of customers. */
 export async function addDetails(group: Database, from: Date, to: Date): Promise<void> {
   await group.run(addDetailsStatement, [anchorOf(group), from, to])
+}
+
+// Another process that has moved a mark since it was read has added rows that this snapshot does not see: then nothing is done.
+const rewindStatement = statement.ofCustomer(
+  'payments.rewindFigures',
+  `with rewound as (
+    update figures_reached set reached = least(reached, $4), details_reached = least(details_reached, $4)
+    where customer_id = $1 and reached = $2 and details_reached = $3
+    returning customer_id, details_reached
+  ),
+  removed as (
+    delete from hourly_figures h using rewound r
+    where h.customer_id = r.customer_id and h.hour >= $4
+    returning h.figure, h.count, h.total
+  ),
+  ever as (
+    update hourly_figures h set count = h.count - s.count, total = h.total - s.total
+    from (select figure, sum(count)::bigint as count, sum(total)::bigint as total from removed group by figure) s
+    where h.customer_id = $1 and h.hour = '-infinity' and h.figure = s.figure
+  ),
+  affected as (
+    select distinct p.customer_id
+    from rewound r
+    join payment_operations p on p.closed_at >= r.details_reached and p.state = 'APPROVED'
+  )
+  update customer_figures f
+  set (revenue, orders, last_purchase_at) = (
+    select coalesce(sum(case p.kind when 'CONFIRM' then p.amount else -p.amount end), 0)::bigint,
+           count(*) filter (where p.kind = 'CONFIRM'), max(p.closed_at) filter (where p.kind = 'CONFIRM')
+    from rewound r
+    join payment_operations p on p.closed_at < r.details_reached
+    where p.customer_id = f.customer_id and p.kind in ('CONFIRM', 'CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED')
+  from affected a
+  where f.customer_id = a.customer_id`,
+)
+
+/**
+ * Rows that were written since the clock was set back have times before the marks: what is added up from `to` on, a full hour, is
+ * added up again.
+ */
+export async function rewindFigures(
+  group: Database,
+  { reached, detailsReached }: FiguresMark,
+  to: Date,
+): Promise<void> {
+  await group.run(rewindStatement, [anchorOf(group), reached, detailsReached, to])
 }
 
 /** `day`: a Korean day; null: all time. */
@@ -313,4 +370,95 @@ export async function readFiguresBetween(database: Database, spans: HoursOfFigur
     groupsOf(database).map((group) => group.run<SpanFigureRow>(readHoursStatement, [anchorOf(group), ...inputs])),
   )
   return ofGroups.flat()
+}
+
+/** An hour whose figure is not that of the books; null: the sum of all hours, or what is counted for a customer. */
+export type WrongFigure = { hour: string | null; figure: string; counted: number | null; total: number | null }
+
+const findAddedUpStatement = statement.ofCustomer(
+  'payments.findAddedUpFigures',
+  `select date_bin('1 hour', least(reached, details_reached), 'epoch') as "to",
+    date_bin('1 hour', (select min(created_at) from customers), 'epoch') as "from"
+  from figures_reached where customer_id = $1 and details_reached is not null`,
+)
+
+/** The full hours that are added up; null: none. */
+export async function findAddedUp(group: Database): Promise<{ from: Date; to: Date } | null> {
+  const [span] = await group.run<{ from: Date; to: Date }>(findAddedUpStatement, [anchorOf(group)])
+  return span ?? null
+}
+
+// A mark that has moved back since it was read leaves out the hours after it.
+const compareStatement = statement.ofCustomer(
+  'payments.compareFigures',
+  sql`with span as (
+    select $2::timestamptz as from_time,
+      least($3::timestamptz, date_bin('1 hour', least(reached, details_reached), 'epoch')) as to_time
+    from figures_reached where customer_id = $1
+  ),
+  details_span as (select * from span),${figuresOfSpan},${quotedExpired},
+  books as (
+    select * from figure
+    union all
+    select * from expired
+  ),
+  counted as (
+    select hour, figure, count, total from hourly_figures
+    where customer_id = $1 and hour >= (select from_time from span) and hour < (select to_time from span)
+      and (count <> 0 or total <> 0)
+  )
+  select to_char(hour at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "hour", figure, c.count as "counted", c.total
+  from books b full join counted c using (hour, figure)
+  where (b.count, b.total) is distinct from (c.count, c.total)
+  order by 1, 2`,
+)
+
+/** Hours from a full hour on and before another, whose figures are not those of the books. */
+export function compareFigures(group: Database, from: Date, to: Date): Promise<WrongFigure[]> {
+  return group.run<WrongFigure>(compareStatement, [anchorOf(group), from, to])
+}
+
+const compareSumsStatement = statement.ofCustomer(
+  'payments.compareSumsOfFigures',
+  `select null as "hour", figure, e.count as "counted", e.total
+  from (select figure, sum(count)::bigint as count, sum(total)::bigint as total from hourly_figures
+        where customer_id = $1 and hour > '-infinity' group by figure) h
+  full join (select figure, count, total from hourly_figures where customer_id = $1 and hour = '-infinity') e using (figure)
+  where (h.count, h.total) is distinct from (e.count, e.total)`,
+)
+
+/** Figures of all time that are not the sum of their hours. */
+export function compareSums(group: Database): Promise<WrongFigure[]> {
+  return group.run<WrongFigure>(compareSumsStatement, [anchorOf(group)])
+}
+
+const compareCustomersStatement = statement.ofCustomer(
+  'payments.compareFiguresOfCustomers',
+  `with page as (
+    select f.* from customer_figures f where f.customer_id > $2 order by f.customer_id limit $3
+  )
+  select (select count(*) from page) as "read", (select max(customer_id::text) from page) as "last",
+    (select coalesce(jsonb_agg(jsonb_build_object('customerId', p.customer_id, 'counted', p.orders, 'total', p.revenue)), '[]')
+     from page p
+     cross join lateral (
+       select coalesce(sum(case o.kind when 'CONFIRM' then o.amount else -o.amount end), 0)::bigint as revenue,
+              count(*) filter (where o.kind = 'CONFIRM') as orders,
+              max(o.closed_at) filter (where o.kind = 'CONFIRM') as last_purchase_at
+       from payment_operations o
+       where o.customer_id = p.customer_id and o.kind in ('CONFIRM', 'CANCEL', 'REFUND', 'PART') and o.state = 'APPROVED'
+         and o.closed_at < (select details_reached from figures_reached where customer_id = $1)
+     ) b
+     where (b.revenue, b.orders, b.last_purchase_at) is distinct from (p.revenue, p.orders, p.last_purchase_at)) as "wrong"`,
+)
+
+export type CustomerFiguresPage = {
+  read: number
+  last: string | null
+  wrong: { customerId: string; counted: number; total: number }[]
+}
+
+/** Customers after an id whose figures are not those of the books. */
+export async function compareCustomers(group: Database, after: string, limit: number): Promise<CustomerFiguresPage> {
+  const [page] = await group.run<CustomerFiguresPage>(compareCustomersStatement, [anchorOf(group), after, limit])
+  return page ?? { read: 0, last: null, wrong: [] }
 }

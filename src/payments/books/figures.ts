@@ -1,10 +1,11 @@
 // Adds up the hourly figures, slice after slice, from where the last one ended to shortly before now. Any number of processes
 // may do it at once. The length of a slice is adapted to take about a quarter of a second: days when little happened,
-// seconds when much did.
+// seconds when much did. When the clock of the database was set back, what was added up since yesterday is added up again; when
+// it has jumped ahead, statements that began before it are waited for.
 import { dayMs } from '../../core/korean-days.ts'
 import { type Database, isTooSlow } from '../../db/database.ts'
 import { groupsOf, sweptGroupsOf } from '../../db/groups.ts'
-import { addDetails, addSlice, findPlace } from './figures.sql.ts'
+import { addDetails, addSlice, findPlace, rewindFigures } from './figures.sql.ts'
 
 /** Several times the time limit of a statement. */
 const lagMs = 30_000
@@ -29,12 +30,30 @@ export function createAggregateFigures(database: Database, { lag = lagMs } = {})
 function createGroupAggregation(database: Database, lag: number): AggregateFigures {
   const addFigures = createSlices((from, to) => addSlice(database, from, to))
   const addFurther = createSlices((from, to) => addDetails(database, from, to))
+  const isSettled = createJumpWatch(lag)
   return async () => {
     const place = await findPlace(database, lag)
     if (!place) return { more: true }
-    const { reached, detailsReached, safeTo } = place
+    const { reached, detailsReached, safeTo, rewindTo } = place
+    if (!isSettled(place.now)) return { more: false }
+    if (rewindTo) {
+      await rewindFigures(database, place, rewindTo)
+      return { more: true }
+    }
     const [figures, details] = [await addFigures(reached, safeTo), await addFurther(detailsReached, safeTo)]
     return { more: figures.more || details.more }
+  }
+}
+
+/** False for as long as a statement may last, after the clock of the database has jumped ahead of that of this process. */
+function createJumpWatch(lag: number): (databaseNow: Date) => boolean {
+  let lastOffset = Number.POSITIVE_INFINITY
+  let settledAt = Number.NEGATIVE_INFINITY
+  return (databaseNow) => {
+    const offset = databaseNow.getTime() - performance.now()
+    if (offset - lastOffset > lag / 2) settledAt = performance.now() + lag
+    lastOffset = offset
+    return performance.now() >= settledAt
   }
 }
 

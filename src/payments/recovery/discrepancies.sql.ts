@@ -30,11 +30,12 @@ const isResolvedByPerson = (kind: Sql, subject: Sql, detail: Sql) => sql`exists 
     join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome = 'ok'
     where ${sameDetail(sql`last.detail`, detail)})`
 
+const resolvedOfOperation = isResolvedByPerson(sql`$3`, sql`$2`, sql`$4::jsonb`)
 const insertOfOperationStatement = statement.global(
   'payments.insertDiscrepancyOfOperation',
   sql`insert into discrepancies (customer_id, order_id, subject, kind, detail)
   select $1, $2, $2, $3, $4::jsonb
-  where not ${isResolvedByPerson(sql`$3`, sql`$2`, sql`$4::jsonb`)}
+  where not ${resolvedOfOperation}
   on conflict do nothing
   returning order_id`,
 )
@@ -67,11 +68,12 @@ export type Discrepancy = {
   detail: object
 }
 
+const resolvedBefore = isResolvedByPerson(sql`$4`, sql`$3`, sql`$5::jsonb`)
 const saveStatement = statement.global(
   'payments.saveDiscrepancy',
   sql`insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
   select $1, $2, $3, $4, $5::jsonb
-  where not ${isResolvedByPerson(sql`$4`, sql`$3`, sql`$5::jsonb`)}
+  where not ${resolvedBefore}
   on conflict (kind, subject) where resolved_at is null
   do update set last_seen_at = now(), detail = excluded.detail
   returning d.found_at = now() as "isNew"`,

@@ -474,7 +474,10 @@ const brokenAdjustments: BrokenRule[] = [
     rule: 'an adjustment above the limit of one person has the approval of a second one',
     when: 'the record names no second person',
     damage: () => 'update adjustments set approved_by = null',
-    also: ['A-1 every approval of an adjustment has the action of its operator, and every such action its approval'],
+    also: [
+      'A-1 every approval of an adjustment has the action of its operator, and every such action its approval',
+      'A-1 every goodwill and correction is charged to the day of its operator, or of the one who approved it',
+    ],
   },
   {
     invariant: 'I-21',

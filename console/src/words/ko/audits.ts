@@ -166,16 +166,20 @@ export const audits: typeof english = {
     'every goodwill and correction has an action of its own: of its operator, its customer, its credits':
       '모든 보상과 정정에는 같은 운영자, 고객, 크레딧의 감사 로그가 하나씩 있다',
     'the total of a day is the sum of what it is charged for': '하루 합계는 집계된 조정의 합이다',
-    'every goodwill and correction is charged to the day of its operator, and of the one who approved it':
-      '모든 보상과 정정은 운영자와 승인자의 하루 한도에 집계되어 있다',
+    'every goodwill and correction is charged to the day of its operator, or of the one who approved it':
+      '모든 보상과 정정은 운영자 또는 승인자의 하루 한도에 집계되어 있다',
     'every approval of an adjustment has the action of its operator, and every such action its approval':
       '모든 조정 승인에는 승인자의 감사 로그가 있고, 승인으로 기록된 조정은 모두 승인되어 있다',
     'every accepted part ends a discrepancy of its order by the action of an operator, with its credits':
       '반영된 모든 부분 취소에는 해당 주문의 불일치와, 같은 크레딧의 감사 로그가 있다',
-    'what an accepted part takes more or less than its won stand for is charged to its operator, and to the one who approved it':
-      '반영된 부분 취소의 금액보다 더 또는 덜 회수한 크레딧은 운영자와 승인자의 하루 한도에 집계되어 있다',
+    'what an accepted part takes more or less than its won stand for is charged to its operator, or to the one who approved it':
+      '반영된 부분 취소의 금액보다 더 또는 덜 회수한 크레딧은 운영자 또는 승인자의 하루 한도에 집계되어 있다',
     'every approval of an accepted part has the action of its operator':
       '반영된 부분 취소의 모든 승인에는 승인자의 감사 로그가 있다',
+    'the figures of each hour are those of orders, payments and the ledger':
+      '시간별 집계는 주문, 결제, 원장과 일치한다',
+    'a figure of all time is the sum of its hours': '전체 기간 집계는 시간별 집계의 합과 같다',
+    'the figures of each customer are those of their payments': '고객별 집계는 해당 고객의 결제와 일치한다',
     'every refund has an action about its order, or was found cancelled at the gateway':
       '모든 환불에는 해당 주문에 대한 감사 로그가 있거나 PG사에서 취소된 것이 확인되었다',
     'a full refund takes all that is left of the credits of its order':

@@ -1,13 +1,13 @@
 // Lists of orders. Order ids are sorted by time, so days are bounds of ids, too. No index serves the filters: a page filters a stretch
 // of a limited number of orders, and the next page continues after the stretch. Each group of customers lists its own; the
 // lists are merged here.
-import { afterAllOrderIds } from '../../core/ids.ts'
-import { partsOf } from '../../credits/lots/lots.sql.ts'
-import { type Database, statement } from '../../db/database.ts'
-import { type Sql, sql } from '../../db/sql.ts'
-import type { FailedConfirm } from '../../payments/failure-reasons.ts'
-import type { OperationKind, OrderStatus } from '../../payments/kinds.ts'
-import { failedConfirmColumn, type Order, orderColumns } from '../../payments/orders.sql.ts'
+import { afterAllOrderIds } from '../core/ids.ts'
+import { partsOf } from '../credits/lots/lots.sql.ts'
+import { type Database, statement } from '../db/database.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import type { FailedConfirm } from './failure-reasons.ts'
+import type { OperationKind, OrderStatus } from './kinds.ts'
+import { failedConfirmColumn, type Order, orderColumns } from './orders.sql.ts'
 
 export type ListedOrder = Order & {
   customerId: string
@@ -103,12 +103,12 @@ function summed(scope: ListScope): Sql {
     cross join lateral ${partsOf(sql`o`)} parts`
 }
 
-const newestStatement = statement.ofEachGroup('console.listOrders', newest('groups'))
-const newestOfCustomerStatement = statement.ofCustomer('console.listOrdersOfCustomer', newest('customer'))
-const highestStatement = statement.ofEachGroup('console.listOrdersByAmount', highest('groups'))
-const highestOfCustomerStatement = statement.ofCustomer('console.listOrdersOfCustomerByAmount', highest('customer'))
-const sumStatement = statement.ofEachGroup('console.sumOrders', summed('groups'))
-const sumOfCustomerStatement = statement.ofCustomer('console.sumOrdersOfCustomer', summed('customer'))
+const newestStatement = statement.ofEachGroup('payments.listOrders', newest('groups'))
+const newestOfCustomerStatement = statement.ofCustomer('payments.listOrdersOfCustomer', newest('customer'))
+const highestStatement = statement.ofEachGroup('payments.listOrdersByAmount', highest('groups'))
+const highestOfCustomerStatement = statement.ofCustomer('payments.listOrdersOfCustomerByAmount', highest('customer'))
+const sumStatement = statement.ofEachGroup('payments.sumOrders', summed('groups'))
+const sumOfCustomerStatement = statement.ofCustomer('payments.sumOrdersOfCustomer', summed('customer'))
 
 /** Newest first. */
 export async function listOrders(database: Database, filter: OrdersFilter, limit: number): Promise<ListedOrder[]> {
@@ -147,9 +147,9 @@ export async function sumOrders(database: Database, filter: OrdersFilter): Promi
 const stretchEnd = (quotedScope: Sql) => sql`select o.order_id as "orderId" from orders o
   where ${quotedScope} and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1`
 
-const findStretchEndStatement = statement.global('console.findStretchEnd', stretchEnd(scopes.groups))
+const findStretchEndStatement = statement.global('payments.findStretchEnd', stretchEnd(scopes.groups))
 const findStretchEndOfCustomerStatement = statement.ofCustomer(
-  'console.findStretchEndOfCustomer',
+  'payments.findStretchEndOfCustomer',
   stretchEnd(scopes.customer),
 )
 
