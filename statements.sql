@@ -6334,6 +6334,40 @@ select i.ordinal, o.payment_method as "paymentMethod",
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
+-- payments.findOwnOrder
+select
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed",
+  c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
+  c.approval_number as "approvalNumber",
+    back.amount as "refundedAmount", back.refunds
+  from (select * from orders o where o.customer_id = $1 and o.order_id = $2 limit 1) o
+  left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true
+  cross join lateral (
+    select sum(p.amount)::bigint as amount, coalesce(json_agg(
+      json_build_object('amount', p.amount, 'refundedAt', to_char(p.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by p.closed_at, p.operation_id
+    ), '[]') as refunds
+    from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED'
+  ) back
+  order by o.order_id desc;
+
 -- payments.findPart
 select order_id as "orderId", amount, credits_held as "credits"
   from payment_operations
@@ -7036,6 +7070,40 @@ select o.customer_id as "customerId",
       where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
         and true) parts
   order by o.amount desc, o.order_id desc;
+
+-- payments.listOwnOrders
+select
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed",
+  c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
+  c.approval_number as "approvalNumber",
+    back.amount as "refundedAmount", back.refunds
+  from (select * from orders o where o.customer_id = $1 and o.order_id < $2 order by o.order_id desc limit $3) o
+  left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true
+  cross join lateral (
+    select sum(p.amount)::bigint as amount, coalesce(json_agg(
+      json_build_object('amount', p.amount, 'refundedAt', to_char(p.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by p.closed_at, p.operation_id
+    ), '[]') as refunds
+    from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED'
+  ) back
+  order by o.order_id desc;
 
 -- payments.listPartsToCheck
 select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId", p.credits_held as "credits",

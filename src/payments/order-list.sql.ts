@@ -1,6 +1,7 @@
 // Lists of orders. Order ids are sorted by time, so days are bounds of ids, too. No index serves the filters: a page filters a stretch
 // of a limited number of orders, and the next page continues after the stretch. Each group of customers lists its own; the
 // lists are merged here.
+import { afterAllOrderIds } from '../core/ids.ts'
 import { partsOf } from '../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
@@ -20,8 +21,6 @@ export type ListedOrder = Order & {
 
 /** Orders that one page reads to filter, to sort and to sum up. */
 export const maxOrdersScanned = 20_000
-/** Sorts after every order id in any collation. */
-const afterAll = `ord_${'Z'.repeat(37)}`
 
 /** Stands in the filter for the code of an expired order, which has none. */
 export const codeOfExpired = ''
@@ -80,7 +79,7 @@ function matching(scope: ListScope): Sql {
 
 function valuesOf(filter: OrdersFilter): unknown[] {
   const { customerId, below, from, status, packageType, isOpen, failure, since, before } = filter
-  const bounds = [customerId, below ?? afterAll, from ?? '']
+  const bounds = [customerId, below ?? afterAllOrderIds, from ?? '']
   const wanted = [status, packageType, isOpen, failure?.codes ?? null, failure?.areWanted ?? null]
   return [...bounds, ...wanted, since ?? '-infinity', before ?? 'infinity']
 }
@@ -172,7 +171,7 @@ export async function findStretchEnd(
   { customerId, below, from }: OrdersFilter,
 ): Promise<string | null> {
   const chosen = customerId === null ? findStretchEndStatement : findStretchEndOfCustomerStatement
-  const values = [customerId, below ?? afterAll, from ?? '', maxOrdersScanned - 1]
+  const values = [customerId, below ?? afterAllOrderIds, from ?? '', maxOrdersScanned - 1]
   const rows = await database.run<{ orderId: string }>(chosen, values)
   return rows[0]?.orderId ?? null
 }
