@@ -167,7 +167,9 @@ for (const [what, to] of [
     }
     const command = bookCommands.find(({ name }) => name === 'reconcile')
     const [from, last] = ['2026-01-30', '2026-01-31']
-    const call = { payments: async () => service.payments, values: { from, to: to(last) }, onProgress: () => undefined }
+    const { payments } = service
+    const values = { from, to: to(last) }
+    const call = { database: payments.database, payments: async () => payments, values, onProgress: () => undefined }
     assert.ok(command?.run)
     const result = (await command.run(call as never)) as Reconciliation
     assert.deepEqual([result.from, result.to], ['2026-01-29T15:00:00.000Z', '2026-01-31T14:59:59.000Z'])
