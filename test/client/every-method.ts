@@ -40,6 +40,7 @@ export function everyMethod(baseUrl: string, options: Partial<ClientOptions> = {
     refundUnused: (options) =>
       spending.refundUnused({ ...order, amount: 15_000, credits: 16, reason: 'unused' }, options),
     getBudgets: (options) => spending.getBudgets({ customerId: 'a-customer' }, options),
+    getUse: (options) => spending.getUse({ customerId: 'a-customer' }, options),
     getOrderReceipt: (options) => spending.getOrderReceipt(order, options),
     getReferenceReceipt: (options) =>
       spending.getReferenceReceipt({ customerId: 'a-customer', reference: 'a/spend' }, options),
@@ -52,7 +53,7 @@ export function everyMethod(baseUrl: string, options: Partial<ClientOptions> = {
 export function isRead(operation: OperationId): boolean {
   const reads: OperationId[] = ['listCreditPackages', 'getPaymentStatus', 'getCreditBalance', 'getStatement']
   const receipts: OperationId[] = ['getOrderReceipt', 'getReferenceReceipt', 'getStatementReceipt']
-  return [...reads, ...receipts, 'getBudgets', 'listLots', 'quoteRefund'].includes(operation)
+  return [...reads, ...receipts, 'getBudgets', 'getUse', 'listLots', 'quoteRefund'].includes(operation)
 }
 
 export async function failureOf(call: Promise<unknown>): Promise<CreditsError> {

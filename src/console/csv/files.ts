@@ -1,6 +1,7 @@
 // The CSV files of the console, read and written page by page: memory stays small whatever their length.
 
 import type { CsvValue } from '../../core/csv.ts'
+import type { DaySpan } from '../../core/day-span.ts'
 import { leastUuid } from '../../core/ids.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
 import type { OutstandingLot } from '../../credits/lots/liability.sql.ts'
@@ -11,7 +12,7 @@ import type { Database } from '../../db/database.ts'
 import { operationKinds } from '../../payments/kinds.ts'
 import { findOrders } from '../../payments/orders.sql.ts'
 import { findRefundActions, listPayments, type PaymentRow } from '../books/books.sql.ts'
-import { type DaySpan, readDays } from '../books/books.ts'
+import { readDays } from '../books/books.ts'
 import {
   type DiscrepancyRow,
   type DiscrepancyState,
@@ -188,7 +189,7 @@ export async function* consoleStatementCsv(
     ...timesOf<StatementEntry>('createdAt'),
     ...codeColumnsOf<StatementEntry>('kind', 'entryKind'),
     ...fieldsOf<StatementEntry>('delta', 'heldDelta', 'balanceAfter', 'heldAfter', 'availableAfter', 'orderId'),
-    ...fieldsOf<StatementEntry>('reference', 'holdId', 'service'),
+    ...fieldsOf<StatementEntry>('reference', 'holdId', 'service', 'keyId', 'userId', 'label', 'units'),
   ])
   yield head
   for await (const page of pages) yield linesOf(page)

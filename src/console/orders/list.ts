@@ -1,10 +1,11 @@
 // The list of orders, filtered, sorted and summed up. Days become bounds of times and of order ids.
+
+import { dayStartOf } from '../../core/day-span.ts'
 import { refuseFields } from '../../core/errors.ts'
 import { orderIdAt, orderIdPattern } from '../../core/ids.ts'
 import { dayMs } from '../../core/korean-days.ts'
 import type { Database } from '../../db/database.ts'
 import { codesOf, type FailureReason, failureOf, failureReasons } from '../../payments/failure-reasons.ts'
-import { dayStartOf } from '../books/books.ts'
 import type { Data, Query } from '../contract.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'

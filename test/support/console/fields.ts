@@ -283,7 +283,7 @@ export const columnsOf: Record<keyof typeof files, string> = {
   liability:
     'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value',
   statement:
-    'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service',
+    'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service,keyId,userId,label,units',
 }
 
 export const namedEndpoints = Object.keys(fields)
