@@ -2,9 +2,6 @@
 -- The final text of every statement, by name; test/statements.test.ts fails when this file is behind.
 -- `npm run -s explain -- NAME` shows the plan of one.
 
--- console.countAccounts
-select count(*) as "count" from (select from accounts limit $1) a;
-
 -- console.countDeadByEndpoint
 select n.endpoint_id as "endpointId", d.count
   from event_endpoints n
@@ -56,19 +53,10 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
       select from jsonb_array_elements(a.findings) as f (finding) where finding ->> 'rule' <> 'the rows can be read in the time a statement has'
     ) as "isOnlyUnread", a.checked, a.findings from audits a where a.audit_id = $1;
 
--- console.findConfirmsOfPayment
-select order_id as "orderId" from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2;
-
 -- console.findCustomerById
 select 'customer' as "kind", customer_id as "id", null as "orderId", customer_id as "customerId",
     name as "customerName", null as "status"
   from customers where customer_id = $1;
-
--- console.findCustomerName
-select name from customers where customer_id = $1;
-
--- console.findCustomerNames
-select customer_id as "customerId", name from customers where customer_id = any ($1::uuid[]) and name is not null;
 
 -- console.findCustomerPage
 select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
@@ -155,33 +143,6 @@ select p.operation_id as "operationId", (extract(epoch from p.opened_at) * 10000
 -- console.findLogState
 select size, encode(root, 'base64') as "root", appended_at as "writtenAt" from log_head where size > 0;
 
--- console.findMovementsOfPayment
-select order_id as "orderId" from gateway_movements where payment_key = $1 limit $2;
-
--- console.findOrdersBetween
-select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
-    c.name as "customerName", o.status
-  from (select * from orders where order_id >= $1 and order_id <= $2 order by order_id desc limit $3) o
-  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true
-  order by o.order_id desc;
-
--- console.findOrdersByApproval
-select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
-    c.name as "customerName", o.status
-  from (
-    select customer_id, order_id, closed_at from payment_operations where approval_number = $1
-    order by closed_at desc limit $2
-  ) p
-  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
-  left join customers c on c.customer_id = o.customer_id
-  order by p.closed_at desc;
-
--- console.findOrdersById
-select 'order' as "kind", o.order_id as "id", o.order_id as "orderId", o.customer_id as "customerId",
-    c.name as "customerName", o.status
-  from (select * from orders where order_id = any ($1::text[]) limit $2) o
-  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true;
-
 -- console.findReferences
 select 'reference' as "kind", e.reference as "id", null as "orderId", a.customer_id as "customerId",
     c.name as "customerName", null as "status"
@@ -255,14 +216,6 @@ with found as (
     least(seen_at + $2 * interval '1 ms', started_at + $3 * interval '1 ms') as "idleEndsAt"
   from found;
 
--- console.findStretchEnd
-select o.order_id as "orderId" from orders o
-  where $1::uuid is null and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
-
--- console.findStretchEndOfCustomer
-select o.order_id as "orderId" from orders o
-  where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
-
 -- console.findTrailEnd
 select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds", b.action_id as "actionId"
   from (select * from operator_actions where step = 'BEGUN' and happened_at >= $3::timestamptz
@@ -274,6 +227,14 @@ select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
   from (select * from operator_actions where subject = $5 and step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by happened_at desc, action_id desc offset $4 limit 1) b;
+
+-- console.findTypedAdjustments
+select coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') as "adjustmentId", b.actor, b.command = 'adjustments approve' as "isApproval"
+  from operator_actions b
+  join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome in ('ok', 'requested')
+  where b.step = 'BEGUN' and b.subject = any ($1::text[]) and b.actor like '% as %'
+    and b.command in ('adjustments grant', 'adjustments correct', 'adjustments approve', 'discrepancies accept')
+    and coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') = any ($2::text[]);
 
 -- console.listActiveHolds
 select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
@@ -306,72 +267,6 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
   order by a.ended_at desc, a.audit_id desc
   limit $1;
 
--- console.listCustomersByBalance
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt", c.key
-  from (
-    select a.balance as key, n.* from (
-      select customer_id, balance from accounts
-      where (balance, customer_id) < ($1::bigint, $2::uuid) and customer_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-      order by balance desc, customer_id desc
-      limit $3
-    ) a
-    join customers n using (customer_id)
-  ) c
-  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
-
--- console.listCustomersByLastPurchase
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt", c.key
-  from (
-    select (extract(epoch from f.last_purchase_at) * 1000000)::bigint as key, n.* from (
-      select * from customer_figures
-      where (last_purchase_at, customer_id) < ('epoch'::timestamptz + $1::bigint * interval '1 microsecond', $2::uuid)
-      order by last_purchase_at desc, customer_id desc
-      limit $3
-    ) f
-    join customers n using (customer_id)
-  ) c
-  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
-
--- console.listCustomersByName
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt", c.key
-  from (
-    select lower($3) as begins, case when $1::uuid is null then lower($3)
-                                     else (select lower(name) from customers where customer_id = $1) end as reached
-  ) place
-  cross join lateral (
-    select n.*, lower(n.name) as key from customers n
-    where lower(n.name) ~>=~ place.reached and lower(n.name) ~<~ (place.begins || chr(1114111))
-      and ($1 is null or lower(n.name) ~>~ place.reached or n.customer_id > $1)
-    order by lower(n.name) using ~<~, n.customer_id
-    limit $2
-  ) c
-  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
-
--- console.listCustomersByNetPaid
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt", c.key
-  from (
-    select f.revenue as key, n.* from (
-      select * from customer_figures
-      where (revenue, customer_id) < ($1::bigint, $2::uuid)
-      order by revenue desc, customer_id desc
-      limit $3
-    ) f
-    join customers n using (customer_id)
-  ) c
-  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
-
 -- console.listNewKeyCancels
 select p.operation_id as "operationId", s.opened_at as "openedAt", p.state, p.order_id as "orderId",
     p.customer_id as "customerId", c.name as "customerName", p.amount, k.key_id as "keyId", k.last_four as "lastFour",
@@ -402,24 +297,6 @@ select a.audit_id as "auditId", a.cause, a.begun_at as "begunAt", a.ended_at as 
     a.violation_count > 0 and not exists (
       select from jsonb_array_elements(a.findings) as f (finding) where finding ->> 'rule' <> 'the rows can be read in the time a statement has'
     ) as "isOnlyUnread" from audits a order by a.ended_at desc, a.audit_id desc limit $1;
-
--- console.listNewestCustomers
-select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
-    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
-    f.last_purchase_at as "lastPurchaseAt", c.key
-  from (
-    select case when $1::uuid is null then 'infinity'
-                else (select created_at from customers where customer_id = $1) end as created_at
-  ) place
-  cross join lateral (
-    select n.*, (extract(epoch from n.created_at) * 1000000)::bigint as key from customers n
-    where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid))
-      and n.customer_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
-    order by n.created_at desc, n.customer_id desc
-    limit $2
-  ) c
-  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
-  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
 
 -- console.listNewestRuns
 select r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
@@ -471,210 +348,6 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
         select c.found_at, c.discrepancy_id from discrepancies c where c.discrepancy_id = $4)
       order by d.found_at, d.discrepancy_id
       limit $1;
-
--- console.listOrders
-select o.customer_id as "customerId",
-    c.name as "customerName",
-  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'CANCELLED' then o.amount
-                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
-                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
-    (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed"
-  from (select o.*
-    from orders o
-    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
-  cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts
-  order by o.order_id desc;
-
--- console.listOrdersByAmount
-select o.customer_id as "customerId",
-    c.name as "customerName",
-  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'CANCELLED' then o.amount
-                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
-                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
-    (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed"
-  from (select o.*
-    from orders o
-    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
-  cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts
-  order by o.amount desc, o.order_id desc;
-
--- console.listOrdersOfCustomer
-select o.customer_id as "customerId",
-    c.name as "customerName",
-  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'CANCELLED' then o.amount
-                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
-                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
-    (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed"
-  from (select o.*
-    from orders o
-    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
-  cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts
-  order by o.order_id desc;
-
--- console.listOrdersOfCustomerByAmount
-select o.customer_id as "customerId",
-    c.name as "customerName",
-  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
-  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
-    case o.status when 'CANCELLED' then o.amount
-                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
-                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
-    (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed"
-  from (select o.*
-    from orders o
-    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
-  cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts
-  order by o.amount desc, o.order_id desc;
 
 -- console.listPayments
 select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
@@ -834,72 +507,6 @@ with swept as (
   insert into operator_sessions (session_hash, operator_id, access_version)
   select $1, operator_id, access_version from operators where operator_id = $2 and status = 'ACTIVE' and password_hash = $3
   on conflict do nothing;
-
--- console.sumOrders
-select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
-    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
-                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
-      0)::bigint as "kept"
-    from (select o.*
-    from orders o
-    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz) o
-    cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts;
-
--- console.sumOrdersOfCustomer
-select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
-    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
-                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
-      0)::bigint as "kept"
-    from (select o.*
-    from orders o
-    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
-      and ($4::text is null or o.status = $4)
-      and ($5::text is null or o.package_type = $5)
-      and (not $6::boolean or exists (
-    select p.kind from payment_operations p
-    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
-      and ($7::text[] is null or o.status = 'FAILED' and (
-    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
-    from (select
-  case o.status when 'FAILED' then (
-    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
-    from (
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
-      union all
-      select p.state, p.gateway_code from payment_operations p
-      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
-    ) f
-    limit 1) end as "failed") f) = any ($7) = $8::boolean)
-      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz) o
-    cross join lateral (
-      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
-      from payment_operations part
-      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
-        and true) parts;
 
 -- console.sumPaymentsOfSpan
 select count(*) as "count", coalesce(sum(case p."group" when 'refunded' then -p.amount else p.amount end), 0)::bigint as "amount"
@@ -2409,7 +2016,7 @@ with recursive search (customer_id, low, high) as (
     cross join lateral (select room - unspent as room_used) u
   )
   select customer_id as "customerId", order_id as "orderId", package_type as "packageType", status,
-    confirmed_at as "grantedAt", amount, credits, used, unspent, value
+    confirmed_at as "grantedAt", amount, credits, used, taken_back as "takenBack", unspent, value
   from lot
   where unspent > 0
   order by customer_id, grant_entry;
@@ -3661,6 +3268,9 @@ update accounts set low_credits = $2, low_steps = $3 where customer_id = $1 retu
 -- customers.activateCustomer
 update customers set suspended_at = null where customer_id = $1 and suspended_at is not null returning customer_id;
 
+-- customers.countAccounts
+select count(*) as "count" from (select from accounts limit $1) a;
+
 -- customers.countKeys
 select count(*) as "count" from api_keys;
 
@@ -3681,6 +3291,12 @@ with created as (
 
 -- customers.findCustomer
 select customer_id as "customerId" from customers where customer_id = $1 or name = $2;
+
+-- customers.findCustomerName
+select name from customers where customer_id = $1;
+
+-- customers.findCustomerNames
+select customer_id as "customerId", name from customers where customer_id = any ($1::uuid[]) and name is not null;
 
 -- customers.findKey
 select customer_id as "customerId", status from api_keys where key_id = $1;
@@ -3721,6 +3337,72 @@ insert into service_tokens (service_id, name, pepper_version, token_hash, last_f
   values ($1, $2, $3, $4, $5, $6)
   on conflict (service_id) do nothing;
 
+-- customers.listCustomersByBalance
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", c.key
+  from (
+    select a.balance as key, n.* from (
+      select customer_id, balance from accounts
+      where (balance, customer_id) < ($1::bigint, $2::uuid) and customer_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+      order by balance desc, customer_id desc
+      limit $3
+    ) a
+    join customers n using (customer_id)
+  ) c
+  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
+
+-- customers.listCustomersByLastPurchase
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", c.key
+  from (
+    select (extract(epoch from f.last_purchase_at) * 1000000)::bigint as key, n.* from (
+      select * from customer_figures
+      where (last_purchase_at, customer_id) < ('epoch'::timestamptz + $1::bigint * interval '1 microsecond', $2::uuid)
+      order by last_purchase_at desc, customer_id desc
+      limit $3
+    ) f
+    join customers n using (customer_id)
+  ) c
+  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
+
+-- customers.listCustomersByName
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", c.key
+  from (
+    select lower($3) as begins, case when $1::uuid is null then lower($3)
+                                     else (select lower(name) from customers where customer_id = $1) end as reached
+  ) place
+  cross join lateral (
+    select n.*, lower(n.name) as key from customers n
+    where lower(n.name) ~>=~ place.reached and lower(n.name) ~<~ (place.begins || chr(1114111))
+      and ($1 is null or lower(n.name) ~>~ place.reached or n.customer_id > $1)
+    order by lower(n.name) using ~<~, n.customer_id
+    limit $2
+  ) c
+  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
+
+-- customers.listCustomersByNetPaid
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", c.key
+  from (
+    select f.revenue as key, n.* from (
+      select * from customer_figures
+      where (revenue, customer_id) < ($1::bigint, $2::uuid)
+      order by revenue desc, customer_id desc
+      limit $3
+    ) f
+    join customers n using (customer_id)
+  ) c
+  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
+
 -- customers.listKeys
 select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerName",
     c.suspended_at is not null as "customerSuspended", k.last_four as "lastFour", k.status,
@@ -3729,6 +3411,27 @@ select k.key_id as "keyId", k.customer_id as "customerId", c.name as "customerNa
   join customers c using (customer_id)
   order by k.created_at desc, k.key_id
   limit $1;
+
+-- customers.listNames
+select customer_id as "customerId", name from customers where name is not null limit $1;
+
+-- customers.listNewestCustomers
+select c.customer_id as "customerId", c.name, c.created_at as "createdAt", c.suspended_at as "suspendedAt",
+    a.balance, a.held, coalesce(f.revenue, 0) as "netPaid", coalesce(f.orders, 0) as "orders",
+    f.last_purchase_at as "lastPurchaseAt", c.key
+  from (
+    select case when $1::uuid is null then 'infinity'
+                else (select created_at from customers where customer_id = $1) end as created_at
+  ) place
+  cross join lateral (
+    select n.*, (extract(epoch from n.created_at) * 1000000)::bigint as key from customers n
+    where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid))
+      and n.customer_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid
+    order by n.created_at desc, n.customer_id desc
+    limit $2
+  ) c
+  cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
+  left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true;
 
 -- customers.listTokens
 select t.service_id as "serviceId", t.name, t.last_four as "lastFour", t.status, coalesce(t.scopes, '{spend,hold,refund,read,manage-holds}') as "scopes",
@@ -6521,6 +6224,9 @@ select i.ordinal,
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
 
+-- payments.findConfirmsOfPayment
+select order_id as "orderId" from payment_operations where payment_key = $1 and kind = 'CONFIRM' limit $2;
+
 -- payments.findDiscrepanciesOfLines
 select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.order_id as "orderId",
     d.detail ->> 'paymentKey' as "paymentKey", d.resolved_at is null as "isOpen", d.resolved_at
@@ -6563,6 +6269,15 @@ select q.customer_id as "customerId", q.event_number as "eventNumber",
     select created_at from events v where v.customer_id = q.customer_id and v.event_number = q.event_number limit 1
   ) v;
 
+-- payments.findExplainedRun
+select (coalesce(r.result #>> '{rest,lines}' = '0', false)
+      and coalesce((r.result ->> 'notListed')::int + (r.result ->> 'listedDifferently')::int = 0, false)
+      and not exists (
+        select from jsonb_to_recordset(r.result -> 'lines') as l (result text, "discrepancyId" uuid)
+        where l.result not in ('agrees', 'repaired', 'other service')
+          and (l.result <> 'unknown order' or l."discrepancyId" is not null)
+          and not exists (select from discrepancies d where d.discrepancy_id = l."discrepancyId" and d.resolved_at is not null))) as "isExplained" from reconciliations r where r.reconciliation_id = $1;
+
 -- payments.findFailedConfirms
 select o.order_id as "orderId",
   case o.status when 'FAILED' then (
@@ -6597,6 +6312,9 @@ select c.key as "scan", max(least(c.value::text::numeric, 9007199254740991))::fl
   cross join lateral jsonb_each(case jsonb_typeof(checked) when 'object' then checked else '{}' end) c
   where jsonb_typeof(c.value) = 'number'
   group by c.key;
+
+-- payments.findMovementsOfPayment
+select order_id as "orderId" from gateway_movements where payment_key = $1 limit $2;
 
 -- payments.findMovementsOfPayments
 select transaction_key as "transactionKey", payment_key as "paymentKey", order_id as "orderId", direction, amount,
@@ -6711,6 +6429,27 @@ select i.ordinal,
     limit 1
   ) c on true;
 
+-- payments.findOrdersBetween
+select o.order_id as "orderId", o.customer_id as "customerId", c.name as "customerName", o.status
+  from (select * from orders where order_id >= $1 and order_id <= $2 order by order_id desc limit $3) o
+  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true
+  order by o.order_id desc;
+
+-- payments.findOrdersByApproval
+select o.order_id as "orderId", o.customer_id as "customerId", c.name as "customerName", o.status
+  from (
+    select customer_id, order_id, closed_at from payment_operations where approval_number = $1
+    order by closed_at desc limit $2
+  ) p
+  join orders o on o.customer_id = p.customer_id and o.order_id = p.order_id
+  left join customers c on c.customer_id = o.customer_id
+  order by p.closed_at desc;
+
+-- payments.findOrdersById
+select o.order_id as "orderId", o.customer_id as "customerId", c.name as "customerName", o.status
+  from (select * from orders where order_id = any ($1::text[]) limit $2) o
+  left join lateral (select name from customers n where n.customer_id = o.customer_id limit 1) c on true;
+
 -- payments.findOrdersOfKeys
 select i.ordinal, o.payment_method as "paymentMethod",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
@@ -6725,6 +6464,40 @@ select i.ordinal, o.payment_method as "paymentMethod",
   where coalesce(case when current_setting('synchronous_standby_names') <> ''
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true);
+
+-- payments.findOwnOrder
+select
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed",
+  c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
+  c.approval_number as "approvalNumber",
+    back.amount as "refundedAmount", back.refunds
+  from (select * from orders o where o.customer_id = $1 and o.order_id = $2 limit 1) o
+  left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true
+  cross join lateral (
+    select sum(p.amount)::bigint as amount, coalesce(json_agg(
+      json_build_object('amount', p.amount, 'refundedAt', to_char(p.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by p.closed_at, p.operation_id
+    ), '[]') as refunds
+    from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED'
+  ) back
+  order by o.order_id desc;
 
 -- payments.findPart
 select order_id as "orderId", amount, credits_held as "credits"
@@ -6848,6 +6621,14 @@ select o.customer_id as "customerId",
   where o.customer_id = $1 and o.order_id = $2 and (o.status <> 'REFUNDED' or coalesce(case when current_setting('synchronous_standby_names') <> ''
       and current_setting('transaction_read_only') = 'off'
     then pg_logical_emit_message(true, 'prepaid-credits', '') > '0/0' end, true));
+
+-- payments.findStretchEnd
+select o.order_id as "orderId" from orders o
+  where $1::uuid is null and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
+
+-- payments.findStretchEndOfCustomer
+select o.order_id as "orderId" from orders o
+  where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1;
 
 -- payments.findUnrecordedAdjustments
 select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
@@ -7217,6 +6998,244 @@ select discrepancy_id as "discrepancyId", kind, subject, customer_id as "custome
   order by found_at
   limit $1;
 
+-- payments.listOrders
+select o.customer_id as "customerId",
+    c.name as "customerName",
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
+  left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
+  order by o.order_id desc;
+
+-- payments.listOrdersByAmount
+select o.customer_id as "customerId",
+    c.name as "customerName",
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
+  left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
+  order by o.amount desc, o.order_id desc;
+
+-- payments.listOrdersOfCustomer
+select o.customer_id as "customerId",
+    c.name as "customerName",
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
+  left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
+  order by o.order_id desc;
+
+-- payments.listOrdersOfCustomerByAmount
+select o.customer_id as "customerId",
+    c.name as "customerName",
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+    case o.status when 'CANCELLED' then o.amount
+                  when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
+                  when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
+    (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1) as "openOperation",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed"
+  from (select o.*
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
+  left join customers c on c.customer_id = o.customer_id
+  cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts
+  order by o.amount desc, o.order_id desc;
+
+-- payments.listOwnOrders
+select
+  o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
+  o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed",
+  c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
+  c.approval_number as "approvalNumber",
+    back.amount as "refundedAmount", back.refunds
+  from (select * from orders o where o.customer_id = $1 and o.order_id < $2 order by o.order_id desc limit $3) o
+  left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true
+  cross join lateral (
+    select sum(p.amount)::bigint as amount, coalesce(json_agg(
+      json_build_object('amount', p.amount, 'refundedAt', to_char(p.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by p.closed_at, p.operation_id
+    ), '[]') as refunds
+    from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind in ('CANCEL', 'REFUND', 'PART') and p.state = 'APPROVED'
+  ) back
+  order by o.order_id desc;
+
 -- payments.listPartsToCheck
 select p.customer_id as "customerId", p.operation_id as "operationId", p.order_id as "orderId", p.credits_held as "credits",
     p.amount, earlier.amount as "amountBefore", earlier.credits as "creditsBefore",
@@ -7496,6 +7515,72 @@ insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
   on conflict (kind, subject) where resolved_at is null
   do update set last_seen_at = now(), detail = excluded.detail
   returning d.found_at = now() as "isNew";
+
+-- payments.sumOrders
+select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
+    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
+                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
+      0)::bigint as "kept"
+    from (select o.*
+    from orders o
+    where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz) o
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts;
+
+-- payments.sumOrdersOfCustomer
+select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",
+    coalesce(sum(case o.status when 'CONFIRMED' then o.amount - parts.amount
+                               when 'REFUNDED' then o.amount - parts.amount - coalesce(o.refunded_amount, o.amount) end),
+      0)::bigint as "kept"
+    from (select o.*
+    from orders o
+    where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
+      and ($4::text is null or o.status = $4)
+      and ($5::text is null or o.package_type = $5)
+      and (not $6::boolean or exists (
+    select p.kind from payment_operations p
+    where p.customer_id = o.customer_id and p.order_id = o.order_id and p.state = 'OPEN' limit 1))
+      and ($7::text[] is null or o.status = 'FAILED' and (
+    select case f.failed ->> 'state' when 'EXPIRED' then '' else coalesce(f.failed ->> 'gatewayCode', 'NONE') end
+    from (select
+  case o.status when 'FAILED' then (
+    select json_build_object('state', f.state, 'gatewayCode', f.gateway_code)
+    from (
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'REJECTED'
+      union all
+      select p.state, p.gateway_code from payment_operations p
+      where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
+    ) f
+    limit 1) end as "failed") f) = any ($7) = $8::boolean)
+      and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz) o
+    cross join lateral (
+      select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
+      from payment_operations part
+      where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
+        and true) parts;
 
 -- telemetry.ping
 select case when current_setting('synchronous_standby_names') = '' then 0

@@ -32,6 +32,7 @@ function readOptions(environment: Environment): SandboxOptions {
     hostnames: [raw('INTERNAL_HOSTNAMES'), raw('INTERNAL_HOST')].flatMap(namesIn),
     clientKey: raw('TOSS_CLIENT_KEY') ?? 'test_ck_sandbox',
     secretKey: raw('TOSS_SECRET_KEY') ?? publicSecretKey,
+    shopName: raw('SHOP_NAME'),
     dataDir: join(resolve(raw('DATA_DIR') ?? './data'), 'sandbox'),
     strict: strict === '1',
     webhookUrl: raw('SANDBOX_WEBHOOK_URL'),
@@ -81,7 +82,7 @@ const help = `toss-sandbox: stands in for Toss Payments on this machine
   toss-sandbox scenarios    twenty faults against your own integration; see toss-sandbox scenarios --help
 
 Settings: SANDBOX_PORT (8082), SANDBOX_HOST (127.0.0.1), DATA_DIR (./data), TOSS_CLIENT_KEY, TOSS_SECRET_KEY,
-SANDBOX_STRICT (1: only payment keys of the sandbox), SANDBOX_WEBHOOK_URL.
+SHOP_NAME (whom the payment window names), SANDBOX_STRICT (1: only payment keys of the sandbox), SANDBOX_WEBHOOK_URL.
 `
 
 async function main([command, ...args]: string[], environment: Environment): Promise<void> {

@@ -19,6 +19,8 @@ export type StateOptions = {
   /** For the browser's side of the protocol; the endpoints of the server need the secret key only. */
   clientKey: string
   secretKey: string
+  /** Whom the payment window names as the seller; without one it names the host of the shop. */
+  shopName?: string | undefined
   dataDir: string
   /** Only payment keys the sandbox issued are accepted at confirm. */
   strict: boolean
@@ -113,6 +115,7 @@ export function openState(options: StateOptions) {
 
   return {
     clientKey,
+    shopName: options.shopName,
     secretKey,
     strict,
     clock,

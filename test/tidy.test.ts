@@ -27,7 +27,7 @@ const mayImport: Record<string, string[]> = {
   http: ['core'],
   events: ['core', 'db'],
   credits: ['core', 'db', 'http', 'events'],
-  customers: ['core', 'db', 'credits'],
+  customers: ['core', 'db', 'credits', 'events'],
   transparency: ['core', 'db', 'http', 'credits', 'events'],
   payments: ['core', 'db', 'http', 'credits', 'events', 'gateway', 'transparency'],
   worker: ['core', 'db', 'credits', 'events', 'payments', 'operators', 'transparency'],

@@ -1,5 +1,6 @@
-// The six endpoints for the holder of an API key: one method each, named as in the API document, which returns the data
-// of the answer. Everything but a success is thrown: see errors.ts.
+// The endpoints for the holder of an API key: one method each, named as in the API document, which returns the data of the
+// answer, and the lists page by page. Everything but a success is thrown: see errors.ts.
+import { type PageRequest, pageQueryOf, pagesFrom, type StatementQuery, statementQueryOf } from './pages.ts'
 import { segment } from './path.ts'
 import { readStatus, send, sendConfirm } from './send.ts'
 import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
@@ -10,9 +11,13 @@ import type {
   Confirmation,
   ConfirmRequest,
   CreditPackage,
+  Order,
+  Orders,
   PaymentOrder,
   Purchase,
   PurchaseRequest,
+  Statement,
+  StatementEntry,
 } from './types.ts'
 
 export type CreditsClientOptions = ClientOptions & {
@@ -41,9 +46,24 @@ export type CreditsClient = {
   getPaymentStatus(request: { orderId: string }, options?: CallOptions): Promise<PaymentOrder>
   /** The credits that can be spent now. */
   getCreditBalance(options?: CallOptions): Promise<Balance>
+  /** One page, newest order first. */
+  listOrders(request?: PageRequest, options?: CallOptions): Promise<Orders>
+  /** One order as the list has it. */
+  getOrder(request: { orderId: string }, options?: CallOptions): Promise<Order>
+  /** All pages, each requested when it is needed. */
+  orderPages(request?: PageRequest, options?: CallOptions): AsyncGenerator<Orders, void, undefined>
+  /** The orders of all pages. */
+  orders(request?: PageRequest, options?: CallOptions): AsyncGenerator<Order, void, undefined>
+  /** One page, newest entry first. */
+  getOwnStatement(request?: StatementQuery, options?: CallOptions): Promise<Statement>
+  /** All pages, each requested when it is needed. A page can be empty and not be the last. */
+  ownStatementPages(request?: StatementQuery, options?: CallOptions): AsyncGenerator<Statement, void, undefined>
+  /** The entries of all pages. */
+  ownStatementEntries(request?: StatementQuery, options?: CallOptions): AsyncGenerator<StatementEntry, void, undefined>
 }
 
 const base = '/public/v1/payments'
+const ordersPath = '/public/v1/orders'
 const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/
 
 export function createCreditsClient(given: CreditsClientOptions): CreditsClient {
@@ -53,6 +73,19 @@ export function createCreditsClient(given: CreditsClientOptions): CreditsClient 
     ? { name: 'apiKey', header: 'service-api-key', value: requireSecret('apiKey', apiKey) }
     : null
   const settings = settingsOf(options, secret)
+
+  const listOrders = (request: PageRequest = {}, callOptions?: CallOptions) =>
+    send(settings, 'listOrders', { path: `${ordersPath}${pageQueryOf(request)}` }, callOptions)
+  const orderPages = (request: PageRequest = {}, callOptions?: CallOptions) =>
+    pagesFrom(request, (page) => listOrders(page, callOptions))
+
+  async function getOwnStatement(request: StatementQuery = {}, callOptions?: CallOptions) {
+    const path = `/public/v1/statement${statementQueryOf(request)}`
+    return send(settings, 'getOwnStatement', { path }, callOptions)
+  }
+  const ownStatementPages = (request: StatementQuery = {}, callOptions?: CallOptions) =>
+    pagesFrom(request, (page) => getOwnStatement(page, callOptions))
+
   return {
     listCreditPackages: (callOptions) =>
       send(settings, 'listCreditPackages', { path: `${base}/packages` }, callOptions),
@@ -75,6 +108,24 @@ export function createCreditsClient(given: CreditsClientOptions): CreditsClient 
     },
 
     getCreditBalance: (callOptions) => send(settings, 'getCreditBalance', { path: `${base}/credits` }, callOptions),
+
+    listOrders,
+    orderPages,
+
+    async getOrder({ orderId }, callOptions) {
+      return send(settings, 'getOrder', { path: `${ordersPath}/${segment('orderId', orderId)}` }, callOptions)
+    },
+
+    async *orders(request, callOptions) {
+      for await (const page of orderPages(request, callOptions)) yield* page.orders
+    },
+
+    getOwnStatement,
+    ownStatementPages,
+
+    async *ownStatementEntries(request, callOptions) {
+      for await (const { entries } of ownStatementPages(request, callOptions)) yield* entries
+    },
   }
 }
 

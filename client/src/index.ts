@@ -15,6 +15,7 @@ export {
   type ServiceCode,
   type ServiceError,
 } from './errors.ts'
+export type { PageRequest, StatementQuery } from './pages.ts'
 export type { CallOptions, ClientOptions, Fetch } from './settings.ts'
 export {
   createSpendingClient,
@@ -53,12 +54,14 @@ export type {
   Lot,
   Lots,
   OperationId,
+  Order,
   OrderCancelledEvent,
   OrderConfirmedEvent,
   OrderFailedEvent,
   OrderOfCustomer,
   OrderRefundedEvent,
   OrderStatus,
+  Orders,
   PackageType,
   PaymentOrder,
   Purchase,

@@ -1,5 +1,6 @@
 // The internal API for the platform's own services: spend, reverse, hold, extend, capture, release, lots, refunds and receipts,
 // and the statement, by pages or entry by entry. The customer is named in each request, the caller by its token.
+import { type PageRequest, pageQueryOf, pagesFrom, type StatementQuery, statementQueryOf } from './pages.ts'
 import { queryOf, segment } from './path.ts'
 import { send } from './send.ts'
 import { type CallOptions, type ClientOptions, requireSecret, settingsOf } from './settings.ts'
@@ -10,7 +11,6 @@ import type {
   CaptureRequest,
   DryHold,
   EndedHold,
-  EntryKind,
   ExtendRequest,
   Hold,
   HoldRequest,
@@ -33,17 +33,7 @@ import type {
 
 export type SpendingClientOptions = ClientOptions & { token: string }
 
-export type StatementRequest = {
-  customerId: string
-  /** Both included. */
-  from?: Date | string | undefined
-  to?: Date | string | undefined
-  kind?: EntryKind | readonly EntryKind[] | undefined
-  /** Entries of a page, 1 to 1,000. 100. */
-  limit?: number | undefined
-  /** The `nextCursor` of the page before. */
-  cursor?: string | undefined
-}
+export type StatementRequest = StatementQuery & { customerId: string }
 
 /** Numbers of entries, both included, at most 500. */
 export type StatementReceiptRequest = { customerId: string; from: number; to: number }
@@ -57,7 +47,7 @@ export type UseRequest = {
   by?: UseDimension | undefined
 }
 
-export type LotsRequest = Pick<StatementRequest, 'customerId' | 'limit' | 'cursor'>
+export type LotsRequest = PageRequest & { customerId: string }
 
 export type SpendingClient = {
   /** The same reference spends once. */
@@ -113,26 +103,12 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
   const settings = settingsOf(options, { name: 'token', header: 'authorization', value })
 
   async function getStatement(request: StatementRequest, callOptions?: CallOptions): Promise<Statement> {
-    const { customerId, from, to, kind, limit, cursor } = request
-    const query = queryOf({
-      cursor,
-      limit: limit?.toString(),
-      from: timeOf(from),
-      to: timeOf(to),
-      kind: kind === undefined ? undefined : [kind].flat().join(','),
-    })
-    const path = `${customerPath(customerId)}/statement${query}`
+    const path = `${customerPath(request.customerId)}/statement${statementQueryOf(request)}`
     return send(settings, 'getStatement', { path }, callOptions)
   }
 
-  async function* statementPages(request: StatementRequest, callOptions?: CallOptions) {
-    let { cursor } = request
-    do {
-      const page = await getStatement({ ...request, cursor }, callOptions)
-      yield page
-      cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined)
-  }
+  const statementPages = (request: StatementRequest, callOptions?: CallOptions) =>
+    pagesFrom(request, (page) => getStatement(page, callOptions))
 
   return {
     spendCredits: (body, callOptions) => send(settings, 'spendCredits', { path: spends, body }, callOptions),
@@ -173,8 +149,8 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
       return send(settings, 'releaseHold', { path: `${holds}/${segment('holdId', holdId)}/release`, body }, callOptions)
     },
 
-    async listLots({ customerId, limit, cursor }, callOptions) {
-      const path = `${customerPath(customerId)}/lots${queryOf({ cursor, limit: limit?.toString() })}`
+    async listLots(request, callOptions) {
+      const path = `${customerPath(request.customerId)}/lots${pageQueryOf(request)}`
       return send(settings, 'listLots', { path }, callOptions)
     },
 
@@ -225,8 +201,4 @@ function customerPath(customerId: string): string {
 
 function orderPath({ customerId, orderId }: OrderOfCustomer): string {
   return `${customerPath(customerId)}/orders/${segment('orderId', orderId)}`
-}
-
-function timeOf(time: Date | string | undefined): string | undefined {
-  return time instanceof Date ? time.toISOString() : time
 }

@@ -32,6 +32,9 @@ export type Confirmation = Schemas['Confirmation'] & { slip: CardSlip }
 export type Cancellation = Schemas['Cancellation']
 /** The slip is empty before the order is confirmed. `refusalReason` is why it is FAILED, and null in every other state. */
 export type PaymentOrder = Schemas['PaymentOrder'] & { slip: CardSlip; refusalReason: RefusalReason | null }
+/** An order with all that its buyer may know. */
+export type Order = Schemas['Order']
+export type Orders = Schemas['Orders']
 export type Balance = Schemas['Balance']
 export type PurchaseRequest = Schemas['PurchaseRequest']
 export type ConfirmRequest = Schemas['ConfirmRequest']

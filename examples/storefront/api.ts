@@ -48,7 +48,7 @@ const logKeysLimitMs = 2_000
 export type ApiOptions = {
   apiUrl: () => string | undefined
   apiKey: string
-  /** The internal API, which alone has statement, lots and receipts; undefined: the shop shows none of them. */
+  /** The internal API, where the shop reads statement, lots and receipts; undefined: it shows none of them. */
   statement?: { apiUrl: () => string | undefined; token: string } | undefined
   timeoutMs: number
 }
@@ -93,7 +93,7 @@ export function createApi({ apiUrl, apiKey, statement, timeoutMs }: ApiOptions) 
     hasStatement: statement !== undefined,
     packages: () => call((credits) => credits.listCreditPackages()),
     balance: () => call((credits) => credits.getCreditBalance()),
-    status: (orderId: string) => call((credits) => credits.getPaymentStatus({ orderId })),
+    order: (orderId: string) => call((credits) => credits.getOrder({ orderId })),
     /** One key per click: a repeated request finds the order of the first. `packageType` may be any text: it is a form field. */
     purchase: (packageType: string, idempotencyKey: string) =>
       call((credits) => credits.purchaseCredits({ packageType: packageType as PackageType }, { idempotencyKey })),

@@ -24,7 +24,7 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
 
   async function listOf(which: 'paid' | 'unpaid', before?: string): Promise<OrderList> {
     const { listed, hasMore, count } = orders.list(which, listedOrders, before)
-    const withStatus = listed.map(async (order) => ({ order, status: await api.status(order.orderId) }))
+    const withStatus = listed.map(async (order) => ({ order, status: await api.order(order.orderId) }))
     const next = new URLSearchParams({ list: which, before: listed.at(-1)?.orderId ?? '' })
     return { listed: await Promise.all(withStatus), more: hasMore ? `/orders?${next}` : null, count }
   }
@@ -82,7 +82,7 @@ export function addOrderRoutes(app: FastifyInstance, parts: Parts): void {
         400,
         orderPage(view, order, outcome, { paidCredits, hasReceipt: api.hasStatement, typed: { reason } }),
       )
-    return presenter.send(reply, 200, cancelQuestionPage(view, order, reason))
+    return presenter.send(reply, 200, cancelQuestionPage(view, order, outcome, reason))
   })
 
   app.post<OfOrder>('/orders/:orderId/cancel', async (request, reply) => {

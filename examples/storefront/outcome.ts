@@ -1,7 +1,7 @@
 // The outcome of an order, as far as the shop knows: never a guess. A payment is complete or refused when the service
 // answers so; every answer that leaves it open is `unknown`, and the shop checks again.
 
-import type { CardSlip, Confirmation, OrderStatus, PaymentOrder, RefusalReason } from '../../client/src/index.ts'
+import type { CardSlip, Confirmation, Order as KnownOrder, OrderStatus, RefusalReason } from '../../client/src/index.ts'
 import type { Answer, Api, ApiCode } from './api.ts'
 import type { Order, Orders } from './orders.ts'
 
@@ -38,11 +38,13 @@ export type Outcome = {
   added: { credits: number; balance: number } | null
   confirmedAt: string | null
   slip: CardSlip | null
+  /** What went back to the card, oldest first. */
+  refunds: KnownOrder['refunds']
   /** Set when it is refused or expired. */
   failure: FailureReason | null
 }
 
-const nothingKnown = { code: null, added: null, confirmedAt: null, slip: null, failure: null }
+const nothingKnown = { code: null, added: null, confirmedAt: null, slip: null, refunds: [], failure: null }
 
 /** The outcome while the confirm has no answer yet. */
 export const notKnownYet: Outcome = { ...nothingKnown, kind: 'unknown' }
@@ -110,7 +112,7 @@ async function interpret(api: Api, orderId: string, answer: Answer<Confirmation>
   const meaning = answer.ok ? 'read status' : afterConfirm[answer.code]
   const code = answer.ok ? null : answer.code
   if (meaning !== 'read status') return { ...nothingKnown, kind: meaning, code }
-  const status = await api.status(orderId)
+  const status = await api.order(orderId)
   if (answer.ok) {
     const { creditsAdded: credits, totalCredits: balance, slip } = answer.data
     const confirmedAt = status.ok ? status.data.confirmedAt : null
@@ -120,9 +122,9 @@ async function interpret(api: Api, orderId: string, answer: Answer<Confirmation>
   return { ...outcomeOf(status.data), ...(status.data.status === 'PENDING' && { kind: 'mismatch' }), code }
 }
 
-/** Without a payment key: the status of the order. */
+/** Without a payment key: the state of the order. */
 export async function readOutcome(api: Api, order: Order): Promise<Outcome> {
-  const status = await api.status(order.orderId)
+  const status = await api.order(order.orderId)
   if (!status.ok) {
     return { ...nothingKnown, kind: status.code === 'NOT000' ? 'missing' : 'unknown', code: status.code }
   }
@@ -131,8 +133,8 @@ export async function readOutcome(api: Api, order: Order): Promise<Outcome> {
   return outcome.kind === 'awaiting' && order.paymentKey ? { ...outcome, kind: 'unknown' } : outcome
 }
 
-function outcomeOf({ status, confirmedAt, slip, refusalReason }: PaymentOrder): Outcome {
-  const failure = status === 'FAILED' ? ((refusalReason as FailureReason | null) ?? 'other') : null
+function outcomeOf({ status, confirmedAt, refusalReason, refunds, ...slip }: KnownOrder): Outcome {
+  const failure = status === 'FAILED' ? (refusalReason ?? 'other') : null
   const isExpired = failure === 'order-expired' || failure === 'payment-expired'
-  return { ...nothingKnown, kind: isExpired ? 'expired' : ofStatus[status], confirmedAt, slip, failure }
+  return { ...nothingKnown, kind: isExpired ? 'expired' : ofStatus[status], confirmedAt, slip, refunds, failure }
 }

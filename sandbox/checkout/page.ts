@@ -8,7 +8,7 @@ import { type EndedKind, type Language, languageNames, texts } from './texts.ts'
 
 export function checkoutPage(session: Session, language: Language, cardMissing = false): string {
   const text = texts[language]
-  const { request, id } = session
+  const { request, id, seller } = session
   const amount = formatWon(request.amount)
   return layout(
     language,
@@ -17,7 +17,7 @@ export function checkoutPage(session: Session, language: Language, cardMissing =
         <h1>${request.orderName}</h1>
         <p class="amount"><span class="hidden">${text.amount}</span> ${amount}</p>
         <dl class="facts">
-          <div><dt>${text.shop}</dt><dd>${new URL(request.successUrl).host}</dd></div>
+          <div><dt>${text.shop}</dt><dd>${seller}</dd></div>
           <div><dt>${text.orderId}</dt><dd class="order-id">${request.orderId}</dd></div>
         </dl>
       </section>

@@ -12,6 +12,7 @@ import type { EndedKind } from './texts.ts'
 
 export type CheckoutHost = {
   clientKey: string
+  shopName?: string | undefined
   payments: Payments
   record(entry: JournalEntry): void
   clock: { now(): Date }
@@ -21,6 +22,7 @@ export type Session = {
   readonly id: string
   readonly request: CheckoutRequest
   readonly paymentKey: string
+  readonly seller: string
   ended: { kind: Exclude<EndedKind, 'expired' | 'unknown'>; location: string } | null
 }
 
@@ -41,6 +43,7 @@ export function createSessions(host: CheckoutHost) {
       id: randomBytes(18).toString('base64url'),
       request,
       paymentKey: payment.paymentKey,
+      seller: host.shopName ?? new URL(request.successUrl).host,
       ended: null,
     }
     sessions.set(session.id, session)

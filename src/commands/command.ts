@@ -16,6 +16,9 @@ export type Values = {
   name?: string
   may?: string
   role?: string
+  status?: string
+  /** The key of a payment, or an approval number. */
+  payment?: string
   url?: string
   types?: string
   kind?: string
@@ -25,6 +28,8 @@ export type Values = {
   period?: string
   reference?: string
   'warn-at'?: string
+  /** What the use is added up by. */
+  per?: string
   endpoint?: string
   at?: string
   reason?: string
@@ -86,7 +91,7 @@ export type Option = {
 /** `line` is without the name of the program: `keys issue --customer acme`. */
 export type Example = { line: string; description: string }
 
-/** What an operator sees before a command that cannot be undone. */
+/** What an operator sees before a command that cannot be undone, or is probably a mistake. */
 export type Confirmation = {
   /** What the command will do, shown in the format of a result. */
   preview: object
@@ -161,7 +166,7 @@ export type DatabaseCommand = CommandDescription & {
   run?(call: Call, shown?: object): Promise<object | object[]>
   /** For output that is too long for a result: written piece by piece. */
   stream?(call: Call): AsyncIterable<string>
-  /** For commands that cannot be undone. Only reads. Returns undefined where no question is needed. */
+  /** Only reads. Returns undefined where no question is needed. */
   confirm?(call: Call): Promise<Confirmation | undefined>
   /** The subject in the action log, where that is not the first argument. Null: none. */
   findSubject?(call: Omit<Call, 'subject'>): Promise<string | null>

@@ -95,7 +95,8 @@ export function exportRoutes(app: FastifyInstance, { background, guard, actionLo
     const { to } = spanOf(query)
     const before = startOfKoreanDay(addDays(to, 1))
     assert(before, `there is a day after ${to}`)
-    return { name: `liability-${to}`, subject: null, chunks: consoleLiabilityCsv(database, language, before) }
+    const name = before > new Date() ? `liability-${to}-so-far` : `liability-${to}`
+    return { name, subject: null, chunks: consoleLiabilityCsv(database, language, before) }
   })
   const StateQuery = Type.Pick(DiscrepanciesQuery, ['state'])
   route('discrepancies', { querystring: StateQuery }, ({ query, language }) => {

@@ -45,6 +45,9 @@ export function orderIdAt(ms: number): string {
   return `${orderIdPrefixAt(ms)}${'0'.repeat(26)}`
 }
 
+/** Sorts after every order id in any collation. */
+export const afterAllOrderIds = `ord_${'Z'.repeat(37)}`
+
 /** Random bytes for many ids: a call for each would take longer than all the rest. Each byte is used once. */
 const randomPool = Buffer.alloc(4_096)
 let poolTaken = randomPool.length

@@ -3,8 +3,8 @@
 /** A name: no invisible characters. */
 export const namePattern = /^\p{Z}*(?!\p{Z})[^\p{C}]{1,100}(?<!\p{Z})\p{Z}*$/u
 
-/** A reason: what the gateway accepts and PostgreSQL can store. */
+/** The reason of a request: what the gateway accepts and PostgreSQL can store. */
 export const reasonPattern = /^\p{Z}*(?!\p{Z})[^\p{Cc}\p{Cs}]{1,200}(?<!\p{Z})\p{Z}*$/u
 
-/** The console requires a longer reason. Commands accept a shorter one: scripts rely on it. */
+/** The reason of an operator, in a command and in the console. */
 export const tellingReasonPattern = /^\p{Z}*(?!\p{Z})[^\p{Cc}\p{Cs}]{3,200}(?<!\p{Z})\p{Z}*$/u

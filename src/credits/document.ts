@@ -1,9 +1,10 @@
-// The endpoints of the internal API for the API document, beyond their schemas: texts, examples, and the refusals of each in
+// The endpoints of the internal API, and the customer's own statement, for the API document, beyond their schemas: texts, examples, and the refusals of each in
 // the order in which they are checked. All texts here are part of openapi.json.
 import { dayRefusals } from '../core/day-span.ts'
 import { refuse } from '../core/errors.ts'
 import { type Documented, missing, notAllowed, type Refused, refused } from '../http/documented.ts'
 import { success } from '../http/envelope.ts'
+import { Limit } from '../http/input/page.ts'
 import {
   captureRefusals,
   customerNotFound,
@@ -14,7 +15,7 @@ import {
   reversalRefusals,
   statementRefusals,
 } from './refusals.ts'
-import { CreditsToMove, CustomerId, ExpiresInSeconds, Limit, Reason, Reference, UseBy } from './schemas.ts'
+import { CreditsToMove, CustomerId, ExpiresInSeconds, Reason, Reference, UseBy } from './schemas.ts'
 import { mostUseDays } from './use/use.ts'
 
 const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
@@ -73,6 +74,60 @@ const noHold: Refused = refused(
   'the service has no such hold of this customer, and the token lacks the scope manage-holds or there is none at all',
   holdRefusals.holdNotFound(),
 )
+
+const pagesOfStatement =
+  'Every movement of credits with its cause, newest first, page by page. `from` and `to` are both included; ' +
+  '`opening` and `closing` are the balances before and after them. `nextCursor` is the cursor of the next page; it ' +
+  'is null at the end. A page has 100 entries unless `limit` is set. It can be short, or empty, before the last one.'
+const statementRefused: readonly Refused[] = [
+  notAllowed('limit', Limit),
+  refused('the time does not exist', statementRefusals.noSuchTime('from')),
+  refused('it would end before it begins', statementRefusals.endsBeforeItBegins()),
+]
+const statementAnswer = {
+  200: success(
+    {
+      customerId,
+      balance: { balance: 32, held: 5, available: 27 },
+      setAside: [
+        {
+          by: 'HOLD',
+          holdId,
+          credits: 5,
+          reference,
+          orderId: null,
+          service: 'analyses',
+          expiresAt: '2026-11-15T11:15:45.863Z',
+        },
+      ],
+      lots: [lot],
+      opening: { balance: 32, held: 0, available: 32 },
+      closing: { balance: 32, held: 5, available: 27 },
+      entries: [
+        {
+          entryNumber: 3,
+          kind: 'HOLD',
+          delta: 0,
+          heldDelta: 5,
+          balanceAfter: 32,
+          heldAfter: 5,
+          availableAfter: 27,
+          orderId: null,
+          reference,
+          holdId,
+          service: 'analyses',
+          keyId: 'key-17',
+          userId: null,
+          label: 'summary',
+          units: 1_250,
+          createdAt: '2026-11-15T11:05:45.863Z',
+        },
+      ],
+      nextCursor: '3',
+    },
+    'The statement of the customer.',
+  ),
+}
 
 export const documentedCredits = {
   spend: {
@@ -258,60 +313,17 @@ export const documentedCredits = {
     operationId: 'getStatement',
     tag: 'Credits',
     summary: 'Get the statement of a customer',
-    description:
-      'Every movement of credits with its cause, newest first, page by page. `from` and `to` are both included; ' +
-      '`opening` and `closing` are the balances before and after them. `nextCursor` is the cursor of the next page; it ' +
-      'is null at the end. A page has 100 entries unless `limit` is set. It can be short, or empty, before the last one.',
-    answers: {
-      200: success(
-        {
-          customerId,
-          balance: { balance: 32, held: 5, available: 27 },
-          setAside: [
-            {
-              by: 'HOLD',
-              holdId,
-              credits: 5,
-              reference,
-              orderId: null,
-              service: 'analyses',
-              expiresAt: '2026-11-15T11:15:45.863Z',
-            },
-          ],
-          lots: [lot],
-          opening: { balance: 32, held: 0, available: 32 },
-          closing: { balance: 32, held: 5, available: 27 },
-          entries: [
-            {
-              entryNumber: 3,
-              kind: 'HOLD',
-              delta: 0,
-              heldDelta: 5,
-              balanceAfter: 32,
-              heldAfter: 5,
-              availableAfter: 27,
-              orderId: null,
-              reference,
-              holdId,
-              service: 'analyses',
-              keyId: 'key-17',
-              userId: null,
-              label: 'summary',
-              units: 1_250,
-              createdAt: '2026-11-15T11:05:45.863Z',
-            },
-          ],
-          nextCursor: '3',
-        },
-        'The statement of the customer.',
-      ),
-    },
-    refusals: [
-      notAllowed('limit', Limit),
-      refused('the time does not exist', statementRefusals.noSuchTime('from')),
-      refused('it would end before it begins', statementRefusals.endsBeforeItBegins()),
-      noCustomer,
-    ],
+    description: pagesOfStatement,
+    answers: statementAnswer,
+    refusals: [...statementRefused, noCustomer],
+  },
+  ownStatement: {
+    operationId: 'getOwnStatement',
+    tag: 'Payments',
+    summary: 'Get the statement',
+    description: pagesOfStatement,
+    answers: statementAnswer,
+    refusals: statementRefused,
   },
   use: {
     operationId: 'getUse',

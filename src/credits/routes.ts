@@ -1,5 +1,6 @@
 // The internal API on one page: services of the platform spend credits, hold them, and read the statement of a customer. The
-// envelope and the codes are those of the public API. The caller is a service, so the request names the customer.
+// envelope and the codes are those of the public API. The caller is a service, so the request names the customer. The statement
+// is also on the public listener, for the customer itself.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
@@ -8,6 +9,7 @@ import type { Refusal } from '../core/errors.ts'
 import { customerIdPattern, uuidPattern } from '../core/ids.ts'
 import type { Database } from '../db/database.ts'
 import { SuccessOf, success } from '../http/envelope.ts'
+import { pageSizeOf } from '../http/input/page.ts'
 import { hasAccount } from './accounts.sql.ts'
 import { reverseSpend } from './adjustments/reverse.ts'
 import { listBudgets } from './budgets/budgets.sql.ts'
@@ -47,8 +49,6 @@ import {
 import { spendCredits } from './spend.ts'
 import { readStatement, type StatementRequest } from './statement/statement.ts'
 import { readUse, spanOfUse, type UseRequest } from './use/use.ts'
-
-const defaultPage = 100
 
 export type SpendingParts = { credits: Credits; database: Database }
 
@@ -161,11 +161,11 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       config: { work: 'read', scope: 'read', documented: documentedCredits.statement },
       schema: { params: CustomerPath, querystring: StatementQuery, response: { 200: SuccessOf(StatementData) } },
     },
-    async ({ params, query }) => {
-      const found = await readStatement(database, statementRequestOf(params.customerId, query))
-      const entries = found.entries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() }))
-      return success({ ...found, lots: found.lots.map(shownLot), entries }, 'The statement of the customer.')
-    },
+    async ({ params, query }) =>
+      success(
+        await statementOf(database, statementRequestOf(params.customerId, query)),
+        'The statement of the customer.',
+      ),
   )
 
   typed.get(
@@ -190,7 +190,7 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       const request = {
         customerId: customerOf(params.customerId),
         cursor: cursor === undefined ? null : Number(cursor),
-        limit: limit === undefined ? defaultPage : Number(limit),
+        limit: pageSizeOf(limit),
       }
       const { lots, ...rest } = await readLots(database, request)
       return success({ ...rest, lots: lots.map(shownLot) }, 'The lots of the customer.')
@@ -211,6 +211,25 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
       return success({ customerId, budgets: shown }, 'The budgets of the customer.')
     },
   )
+}
+
+/** On the public listener: the customer is that of the API key. */
+export function ownStatementRoute(app: FastifyInstance, database: Database): void {
+  app.withTypeProvider<TypeBoxTypeProvider>().get(
+    '/public/v1/statement',
+    {
+      config: { work: 'read', documented: documentedCredits.ownStatement },
+      schema: { querystring: StatementQuery, response: { 200: SuccessOf(StatementData) } },
+    },
+    async ({ customerId, query }) =>
+      success(await statementOf(database, statementRequestOf(customerId, query)), 'The statement of the customer.'),
+  )
+}
+
+async function statementOf(database: Database, request: StatementRequest) {
+  const found = await readStatement(database, request)
+  const entries = found.entries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() }))
+  return { ...found, lots: found.lots.map(shownLot), entries }
 }
 
 function shownLot(lot: Lot) {
@@ -251,7 +270,7 @@ export function statementRequestOf(customerId: string, query: Type.Static<typeof
     customerId: customerOf(customerId),
     kinds: kind === undefined ? null : (kind.split(',') as NonNullable<StatementRequest['kinds']>),
     cursor: cursor === undefined ? null : Number(cursor),
-    limit: limit === undefined ? defaultPage : Number(limit),
+    limit: pageSizeOf(limit),
   }
 }
 

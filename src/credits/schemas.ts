@@ -5,6 +5,7 @@ import { dayPattern, dayRule } from '../core/day-span.ts'
 import { customerIdPattern, customerIdRule } from '../core/ids.ts'
 import { reasonPattern } from '../core/one-line.ts'
 import { NullableText } from '../http/envelope.ts'
+import { Limit } from '../http/input/page.ts'
 import { labelPattern } from './budgets/budgets.sql.ts'
 import { budgetPeriods, budgetScopes } from './budgets/kinds.ts'
 import { longestHoldSeconds } from './credits.ts'
@@ -111,7 +112,6 @@ const Time = Type.String({
   description: 'a time such as 2026-01-31T09:00:00Z',
 })
 const Cursor = (of: string) => Type.String({ pattern: '^[1-9]\\d{0,14}$', description: `the nextCursor of ${of}` })
-export const Limit = Type.String({ pattern: '^([1-9]\\d{0,2}|1000)$', description: '1 to 1000' })
 export const StatementQuery = Type.Object({
   cursor: Type.Optional(Cursor('a statement')),
   limit: Type.Optional(Limit),

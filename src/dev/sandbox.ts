@@ -9,7 +9,7 @@ import { explainListen, onThisMachine } from '../listeners/listen.ts'
 
 export type RunningSandbox = { url: string; close(): Promise<void> }
 
-type SandboxConfig = Pick<Config, 'dataDir' | 'internalHostnames'> & { gateway: GatewayConfig }
+type SandboxConfig = Pick<Config, 'dataDir' | 'internalHostnames' | 'shopTexts'> & { gateway: GatewayConfig }
 
 /** How long a command waits while another one has the sandbox. */
 const busyLimitMs = 20_000
@@ -54,7 +54,9 @@ async function start(config: SandboxConfig, port: number, webhookUrl: string | u
   const { clientKey, secretKey, strict, host } = sandboxOf(config)
   const dataDir = join(config.dataDir, 'sandbox')
   const hostnames = config.internalHostnames
-  return startSandbox({ host, port, hostnames, clientKey, secretKey, strict, dataDir, webhookUrl }).catch((error) => {
+  const shopName = config.shopTexts.name ?? undefined
+  const options = { host, port, hostnames, clientKey, secretKey, shopName, strict, dataDir, webhookUrl }
+  return startSandbox(options).catch((error) => {
     throw explainListen(error, 'SANDBOX_PORT', host, port)
   })
 }

@@ -186,13 +186,13 @@ const wakeQueuesStatement = statement.ofEachGroup(
   returning q.customer_id`,
 )
 
-/** Queues per statement. */
+/** Queues per statement, on a cluster in each group. */
 const wokenAtATime = 1_000
 
 /** The endpoint has recovered: its queues become due within the span, except those for which it sent Retry-After. */
 export async function wakeQueues(database: Database, endpointId: string, spanMs: number): Promise<void> {
   const wake = () => database.run(wakeQueuesStatement, [endpointId, spanMs, wokenAtATime])
-  while ((await wake()).length === wokenAtATime);
+  while ((await wake()).length >= wokenAtATime);
 }
 
 // Locks in the same order as the statements that write events.

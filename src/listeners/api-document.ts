@@ -8,9 +8,9 @@ import { type Refused, refused, transportRefusals } from '../http/documented.ts'
 import { type Api, buildDocument } from '../openapi/document.ts'
 import { collectRoutes, type DocumentedRoute } from '../openapi/operations.ts'
 import type { PaymentContext } from '../payments/context.ts'
-import { paymentRoutes } from '../payments/routes.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { type InternalRouteParts, internalRoutes } from './internal.ts'
+import { publicRoutes } from './public.ts'
 
 const keyCodes = ['INVALID_API_KEY', 'AUTH001', 'AUTH003'] as const
 const whenByCode = (credential: 'key' | 'token'): Record<(typeof keyCodes)[number], string> => ({
@@ -44,7 +44,7 @@ function routesOf(register: (app: FastifyInstance) => void): DocumentedRoute[] {
 export type ListenerAddresses = { publicUrl: string; internalUrl: string }
 
 const publicApi = (url: string | undefined): Api => ({
-  routes: routesOf((app) => paymentRoutes(app, {} as PaymentContext)),
+  routes: routesOf((app) => publicRoutes(app, {} as PaymentContext)),
   server: serverOf('public', url, 'http://127.0.0.1:8080'),
   security: 'ServiceApiKey',
   client: 'createCreditsClient',

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../core/errors.ts'
 
 export const tags = [
-  { name: 'Payments', description: 'For customers: buy credits, read balance and status, cancel.' },
+  { name: 'Payments', description: 'For customers: buy credits, read balance, orders and statement, cancel.' },
   {
     name: 'Credits',
     description: 'For services of the platform: spend and hold credits, read the statement of a customer.',

@@ -154,7 +154,14 @@ export const orderKeys = inputs<OrderKey>({ customerId: 'uuid', orderId: 'text' 
 /** An order with the slip of its approved confirm, or, if it is FAILED, with its failed one. */
 export type OrderWithOutcome = Order & CardSlip & { failed?: FailedConfirm | undefined }
 
-// An order that was never confirmed has no slip: its operations are not read.
+/** Joins the confirm `c` of an order `o`. One that was never confirmed has none: its operations are not read. */
+export const approvedConfirm = sql`left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true`
+
 const findOrdersStatement = statement.ofCustomers(
   'payments.findOrders',
   sql`select i.ordinal, ${orderColumns}, ${slipColumns(sql`c`)}
@@ -162,12 +169,7 @@ const findOrdersStatement = statement.ofCustomers(
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1
   ) o
-  left join lateral (
-    select * from payment_operations p
-    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
-      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
-    limit 1
-  ) c on true`,
+  ${approvedConfirm}`,
 )
 
 const findFailedConfirmsStatement = statement.ofCustomers(

@@ -242,6 +242,28 @@ test('the total of a day that is not the sum of what it is charged for is report
   )
 })
 
+test('the wrong totals of two days are both reported, in whatever pieces the audit reads them', async () => {
+  const { customerId } = await service.newCustomer()
+  const large = goodwill(customerId, 300)
+  await grant(goodwill(customerId))
+  await grant(large)
+  await approveAs('choi', large)
+  const raise = (credits: number) =>
+    service.database.queryUnguarded(
+      `update adjustment_days set credits = credits + ${credits} where actor in ('kim', 'choi')`,
+    )
+  await raise(1)
+  const { violations } = await audit(service.payments.database, { chunkRows: 1 })
+  await raise(-1)
+  assert.deepEqual(
+    violations.map(({ rule, detail }) => [rule, (detail as { actor: string }).actor]),
+    [
+      [actionRules.total.rule, 'choi'],
+      [actionRules.total.rule, 'kim'],
+    ],
+  )
+})
+
 test('an approval that was changed or removed together with its request is reported', async () => {
   const { customerId } = await service.newCustomer()
   const large = goodwill(customerId, 300)

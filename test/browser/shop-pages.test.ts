@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { dayOf } from '../../examples/storefront/pages/layout.ts'
 import { type Language, texts } from '../../examples/storefront/texts/texts.ts'
 import { closeAll } from '../support/closing.ts'
 import { launchBrowser, noBrowser } from '../support/console/browser.ts'
@@ -15,11 +16,14 @@ const skip = browser ? false : noBrowser
 let shop: Shop
 before(async () => {
   // Without the worker an unknown outcome stays unknown until the page checks again.
-  shop = await startShop({ WORKER: 'off' })
+  shop = await startShop({ WORKER: 'off', SHOP_NAME: seller })
 })
 after(() => closeAll(browser, shop))
 
+const seller = 'Acme Credits'
 const widths = [1280, 390]
+/** Today, as a buyer in Korea reads it. */
+const dayIn = (language: Language) => dayOf(language, new Date().toISOString())
 
 /** The locale of the browser is the other one: the language is chosen in the shop, and carried into the window. */
 async function openStory(language: Language) {
@@ -56,6 +60,7 @@ for (const language of ['ko', 'en'] as const) {
     const before = await buyer.balance()
     await look('packages')
     await buyer.order('STANDARD')
+    await sees(seller)
     await look('window')
     await buyer.pay()
     await buyer.outcome('good')
@@ -75,7 +80,7 @@ for (const language of ['ko', 'en'] as const) {
     await look('question')
     await page.click('.grave')
     await page.waitForURL(/\/orders\/ord_\w+$/)
-    await sees(text.outcome.cancelled.heading)
+    await sees(text.outcome.cancelled.heading, text.refunds.cancelled(dayIn(language), '₩20,000'), text.refunds.shown)
     await look('cancelled')
     assert.equal(await buyer.balance(), before)
     assert.equal((await shop.sandbox.payments()).at(-1)?.status, 'CANCELED')

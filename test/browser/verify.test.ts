@@ -167,6 +167,15 @@ for (const language of ['ko', 'en'] as const satisfies Language[]) {
     stack.defer(() => ofLog.close())
     const { page, close } = await openPage(`/verify?lang=${language}`, ofLog.url())
     const text = verifyTexts[language]
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      assert.equal(await overflowOf(page), 0, `the keys are wider than ${width}`)
+      assert.deepEqual(await barriersOn(page), [], `the keys at ${width}`)
+      await takePicture(page, `keys-${language}-${width}`, { fullPage: true })
+    }
+    // A click selects the whole key, to copy it.
+    await page.click('.keys code')
+    assert.equal(await page.evaluate('getSelection().toString()'), logSigner.vkey)
     const genuine = await paste(page, JSON.stringify(orderReceipt))
     assert.ok(genuine.startsWith(text.verified) && genuine.includes(text.keyOfShop), genuine)
     const forged = newLog(origin, log.leaves, [strangerSigner]).receipt({ order: orderOf(0) }, [0])

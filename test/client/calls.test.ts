@@ -93,6 +93,41 @@ describe('the six endpoints', () => {
   })
 })
 
+describe('the own orders and the own statement', () => {
+  test('page by page, order by order and entry by entry, newest first', async () => {
+    const { apiKey } = await service.newCustomer()
+    const own = createCreditsClient({ baseUrl: service.url, apiKey })
+    const made: string[] = []
+    for (let count = 0; count < 3; count += 1) {
+      const { orderId, amount } = await own.purchaseCredits({ packageType: 'BASIC' })
+      const paymentKey = await service.sandbox.pay(orderId, amount)
+      await own.confirmPayment({ orderId, paymentKey, amount })
+      made.unshift(orderId)
+    }
+    const pages = await Array.fromAsync(own.orderPages({ limit: 2 }))
+    const orders = await Array.fromAsync(own.orders({ limit: 2 }))
+    assert.deepEqual(
+      pages.map((page) => page.orders.length),
+      [2, 1],
+    )
+    assert.deepEqual(
+      orders.map(({ orderId }) => orderId),
+      made,
+    )
+    assert.deepEqual((await own.listOrders()).orders, orders)
+    assert.deepEqual(await own.getOrder({ orderId: made[1] ?? '' }), orders[1])
+    assert.deepEqual([orders[1]?.status, orders[1]?.credits, orders[1]?.refunds], ['CONFIRMED', 1, []])
+
+    const entries = await Array.fromAsync(own.ownStatementEntries({ limit: 2, kind: ['GRANT'] }))
+    assert.deepEqual(
+      entries.map(({ orderId }) => orderId),
+      made,
+    )
+    assert.equal((await Array.fromAsync(own.ownStatementPages({ limit: 2 }))).length, 2)
+    assert.deepEqual((await own.getOwnStatement()).entries, entries)
+  })
+})
+
 describe('refusals', () => {
   test('a declined card: VAL003 that names the state, and the outcome is known', async () => {
     const order = await paidOrder('BASIC', 'decline')

@@ -28,6 +28,9 @@ export function everyMethod(baseUrl: string, options: Partial<ClientOptions> = {
     cancelPayment: (options) => credits.cancelPayment({ paymentKey: 'pay_1', reason: 'changed my mind' }, options),
     getPaymentStatus: (options) => credits.getPaymentStatus({ orderId: 'ord_1' }, options),
     getCreditBalance: (options) => credits.getCreditBalance(options),
+    listOrders: (options) => credits.listOrders({}, options),
+    getOrder: (options) => credits.getOrder({ orderId: 'ord_1' }, options),
+    getOwnStatement: (options) => credits.getOwnStatement({}, options),
     spendCredits: (options) => spending.spendCredits(spend, options),
     reverseSpend: (options) =>
       spending.reverseSpend({ ...spend, reversedReference: 'a/spend', reason: 'it failed' }, options),
@@ -52,8 +55,9 @@ export function everyMethod(baseUrl: string, options: Partial<ClientOptions> = {
 
 export function isRead(operation: OperationId): boolean {
   const reads: OperationId[] = ['listCreditPackages', 'getPaymentStatus', 'getCreditBalance', 'getStatement']
+  const own: OperationId[] = ['listOrders', 'getOrder', 'getOwnStatement']
   const receipts: OperationId[] = ['getOrderReceipt', 'getReferenceReceipt', 'getStatementReceipt']
-  return [...reads, ...receipts, 'getBudgets', 'getUse', 'listLots', 'quoteRefund'].includes(operation)
+  return [...reads, ...own, ...receipts, 'getBudgets', 'getUse', 'listLots', 'quoteRefund'].includes(operation)
 }
 
 export async function failureOf(call: Promise<unknown>): Promise<CreditsError> {

@@ -39,6 +39,15 @@ export async function requestsAndData(signal: AbortSignal): Promise<void> {
   confirmedAt.slice(0, 10)
   // @ts-expect-error there is no such state
   if (status === 'PAID') return
+  for await (const order of credits.orders({ limit: 10 })) {
+    order.refunds satisfies { amount: number; refundedAt: string }[]
+    // @ts-expect-error it may be null
+    order.refundedAmount.toFixed()
+    // @ts-expect-error an order has no payment key
+    order.paymentKey
+  }
+  // @ts-expect-error the customer is that of the key
+  await credits.getOwnStatement({ customerId: 'a' })
   // @ts-expect-error a service has a token
   createSpendingClient({ baseUrl: 'http://127.0.0.1:8081' })
   for await (const entry of spending.statementEntries({ customerId: 'a', kind: ['SPEND'], from: new Date() })) {

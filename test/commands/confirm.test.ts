@@ -53,9 +53,10 @@ test('there is no prompt without a terminal at both ends, with --yes, or with --
   assert.equal(isInteractive(terminal().terminal, { json: true }), false)
 })
 
-test('the commands that cannot be undone ask for confirmation', () => {
+test('the commands that cannot be undone ask for confirmation, and the one that may create a customer twice', () => {
   const asking = commands.filter(({ confirm }) => confirm).map(({ name }) => name)
   assert.deepEqual(asking, [
+    'keys issue',
     'adjustments grant',
     'adjustments correct',
     'adjustments approve',

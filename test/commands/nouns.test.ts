@@ -2,9 +2,14 @@
 // and what is refused.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Call, CommandInput, DatabaseCommand, Values } from '../../src/commands/command.ts'
+import { silentLog } from '../../harness/silent-log.ts'
+import type { Call, DatabaseCommand, Values } from '../../src/commands/command.ts'
 import { commands } from '../../src/commands/command-table.ts'
+import { newOperationId } from '../../src/core/ids.ts'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
+import { createActionLog, recordAction } from '../../src/operators/action-log.ts'
+import { resolveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
+import { review } from '../../src/payments/recovery/review.ts'
 import type { UnusedQuote } from '../../src/payments/refunds/quote.ts'
 import { callCommand } from '../support/service/command-calls.ts'
 import { spend } from '../support/service/orders.ts'
@@ -25,7 +30,7 @@ const parts = (): Partial<Call> => ({
 const run = <Result = Record<string, unknown>>(name: string, values: Values, ...positionals: string[]) =>
   callCommand<Result>(commands, name, { values, positionals }, parts())
 const commandOf = (name: string) => commands.find((each) => each.name === name) as DatabaseCommand
-const callOf = (input: Partial<CommandInput>) => ({ ...parts(), positionals: [], values: {}, ...input }) as never
+const callOf = (input: Partial<Call>) => ({ ...parts(), positionals: [], values: {}, ...input }) as never
 
 const reason = 'agreed by mail'
 
@@ -153,4 +158,76 @@ test('goodwill is a whole number of credits from one on, and a correction any bu
   for (const credits of ['0', '-0', '1.5']) await assert.rejects(adjusted('correct', credits), /other than 0/)
   await adjusted('correct', '+2')
   assert.equal((await adjusted('correct', '-1')).available, 1)
+})
+
+test('a key for a new customer asks first when another name is nearly equal, and names the existing customer', async () => {
+  for (const name of ['새벽AI', 'Acme', 'Northern Lights Analytics', 'team 1']) await service.newCustomer(name)
+  const issue = commandOf('keys issue')
+  const similarTo = async (customer: string) => {
+    const asked = await issue.confirm?.(callOf({ values: { customer } }))
+    return asked && (asked.preview as { existingCustomer: string }).existingCustomer
+  }
+  assert.equal(await similarTo('새벽 AI'), '새벽AI')
+  assert.equal(await similarTo('acme '), 'Acme')
+  assert.equal(await similarTo('Acme.'), 'Acme')
+  assert.equal(await similarTo('Northen Light Analytics'), 'Northern Lights Analytics')
+  for (const name of ['Acme', 'Eastern Heights Analytics', 'team 2', crypto.randomUUID()]) {
+    assert.equal(await similarTo(name), undefined, name)
+  }
+})
+
+test('accepting more credits than there are names the most, before the question too, and a refund of the rest names the acceptance', async () => {
+  const { customerId, confirmedOrder } = await service.newCustomer()
+  const { orderId, paymentKey } = await confirmedOrder('STANDARD')
+  await service.sandbox.cancel(paymentKey, 5_000)
+  const refund = () => run('orders refund', { unused: true, reason }, orderId)
+  await assert.rejects(refund(), {
+    message: new RegExp(`already\\. First: orders settle ${orderId}, which records it\\.$`),
+  })
+  await review(service.payments, { customerId, orderId })
+  const listed = await run<{ discrepancyId: string; customerId: string }[]>('discrepancies list', {})
+  const { discrepancyId = '' } = listed.find((each) => each.customerId === customerId) ?? {}
+  await assert.rejects(refund(), { message: new RegExp(`already\\. First: discrepancies accept ${discrepancyId}\\.$`) })
+  const values = { credits: '999', reason }
+  const mostCredits = { message: /^At most 6 credits can be taken: / }
+  await assert.rejects(run('discrepancies accept', values, discrepancyId), mostCredits)
+  const call = callOf({ positionals: [discrepancyId], values })
+  await assert.rejects(async () => commandOf('discrepancies accept').confirm?.(call), mostCredits)
+})
+
+test('a reason has 3 to 200 characters, as in the console, and rejecting a request needs one', async () => {
+  const id = crypto.randomUUID()
+  for (const name of ['adjustments reject', 'discrepancies resolve', 'customers suspend']) {
+    for (const short of [undefined, 'x', ' no ', 'a'.repeat(201)]) {
+      const values = short === undefined ? {} : { reason: short }
+      await assert.rejects(run(name, values, id), /--reason TEXT is needed, 3 to 200 characters/, name)
+    }
+  }
+})
+
+test('a reconciliation says whether the span agrees, and the difference', async (t) => {
+  const own = await startTestService()
+  t.after(() => own.close())
+  const { customerId, confirmedOrder } = await own.newCustomer()
+  const { orderId, paymentKey } = await confirmedOrder('BASIC')
+  const { payments, database } = own
+  const ofOwn = { database: payments.database, payments: async () => payments, onProgress: () => undefined }
+  const reconcile = async () => {
+    const values = { from: koreanDayOf(new Date()), to: '2099-01-01' }
+    const result = await commandOf('reconcile').run?.(callOf({ ...ofOwn, values, subject: newOperationId() }))
+    const { state, difference, captured } = result as Record<string, unknown>
+    return [state, difference, captured]
+  }
+  assert.deepEqual(await reconcile(), ['agrees', 0, 1_000])
+  await own.sandbox.cancel(paymentKey, 500)
+  assert.deepEqual(await reconcile(), ['differs', -500, 1_000])
+  const [{ discrepancyId } = { discrepancyId: '' }] = await database.query<{ discrepancyId: string }>(
+    'select discrepancy_id as "discrepancyId" from discrepancies where customer_id = $1 and order_id = $2',
+    [customerId, orderId],
+  )
+  const action = { actor: 'kim', command: 'discrepancies resolve', arguments: [], subject: discrepancyId, reason }
+  await recordAction(createActionLog(payments.database, silentLog), action, async () => ({
+    kind: await resolveDiscrepancy(payments.database, discrepancyId, reason),
+  }))
+  assert.deepEqual(await reconcile(), ['explained', -500, 1_000])
 })

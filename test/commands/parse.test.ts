@@ -87,10 +87,17 @@ for (const [line, expected] of [
   })
 }
 
-test('a value that begins with a dash is joined to its option by an equals sign', () => {
-  const result = parsed('orders refund ord_1 --reason=-20')
-  assert.ok(result.kind === 'call')
-  assert.equal(result.input.values.reason, '-20')
+test('a value that begins with a dash is joined to its option by an equals sign, and a negative number need not be', () => {
+  const valuesOf = (line: string) => {
+    const result = parsed(line)
+    return result.kind === 'call' ? result.input.values : assert.fail(JSON.stringify(result))
+  }
+  assert.equal(valuesOf('orders refund ord_1 --reason=-too-late').reason, '-too-late')
+  assert.equal(faultOf('orders refund ord_1 --reason -too-late'), '--reason TEXT: the value is missing')
+  const correct = 'adjustments correct --customer acme --reason twice'
+  for (const credits of ['--credits -3', '--credits=-3']) assert.equal(valuesOf(`${correct} ${credits}`).credits, '-3')
+  assert.equal(faultOf('keys issue --customer acme --by -'), '--by NAME: the value is missing')
+  assert.equal(faultOf('actions list --limit -1'), '--limit: expected a number from 1 to 1000')
 })
 
 test('an empty line and a noun alone are not spelling errors: they show the available commands', () => {

@@ -64,6 +64,11 @@ test('fields come first, then lists as tables', () => {
   assert.equal(render([]), 'None.\n')
 })
 
+test('a list of texts or of numbers is the value of its field, and no table', () => {
+  const shown = 'types:       a,b\nperDay:      1,000; 20\n'
+  assert.equal(render({ types: ['a', 'b'], perDay: [1_000, 20] }), shown)
+})
+
 test('with --json the result is one document as it is', () => {
   for (const result of [rows, { at: new Date(0), rows }]) {
     assert.equal(render(result, { json: true, colour: true, columns: 10 }), `${JSON.stringify(result)}\n`)

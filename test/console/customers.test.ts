@@ -4,14 +4,16 @@ import { after, before, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
 import type { ConsoleContext } from '../../src/console/context.ts'
 import type { Data, Query } from '../../src/console/contract.ts'
-import { areTooManyToRead, maxCustomersRead } from '../../src/console/customers/customers.sql.ts'
 import { customerHandlers } from '../../src/console/customers/customers.ts'
 import { newCustomerId } from '../../src/core/ids.ts'
-import { createCustomerAndKey, issueKey, rotateKey } from '../../src/customers/api-keys.ts'
+import { type AdjustmentLimits, adjust, isRequest } from '../../src/credits/adjustments/adjust.ts'
+import { createCustomerAndKey, issueKey, issueKeyTo, rotateKey } from '../../src/customers/api-keys.ts'
+import { areTooManyToRead, maxCustomersRead } from '../../src/customers/customer-list.sql.ts'
 import { findOrCreateCustomer } from '../../src/customers/customers.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { platformCustomer } from '../../src/events/outbox.sql.ts'
+import { recordAction } from '../../src/operators/action-log.ts'
 import { createAggregateFigures } from '../../src/payments/books/figures.ts'
 import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
@@ -321,6 +323,15 @@ test('a key is issued, suspended, activated again, and rotated: the new key work
   for (const { apiKey } of [second, third]) assert.ok(!logged.some(({ text }) => text.includes(apiKey)))
 })
 
+test('a key that was issued and whose answer was lost is given once, and works', async () => {
+  const { customerId } = await service.newCustomer()
+  const lossy = losingAnswerOf(service.database.pool, 'customers.insertKey')
+  const issued = await issueKeyTo(createDatabase(lossy, silentLog), testPeppers, customerId)
+  assert.ok(lossy.lost())
+  assertSuccess(await service.call('/public/v1/payments/credits', { key: issued.apiKey }), 200)
+  assert.equal((await viewer.get('customer', { params: { customerId } })).keys.length, 2)
+})
+
 test('a rotation whose answer was lost is not done twice, and two at once leave one working key', async () => {
   const customer = await service.newCustomer()
   const lossy = losingAnswerOf(service.database.pool, 'customers.replaceKey')
@@ -420,6 +431,28 @@ test('adjustments are listed newest first, page by page, each once, with the lim
   assert.equal(rest.nextCursor, null)
   assert.deepEqual([rest.limits.perDay, rest.limits.usedToday], [20, 6])
   assert.equal((await viewer.get('adjustments', { params })).limits.perDay, 0)
+})
+
+test('what was typed on a command line shows the user of the machine beside the name, in the lists of adjustments and requests', async () => {
+  const name = 'Typed For'
+  const { customerId } = await service.newCustomer(name)
+  const { database } = service.payments
+  const log = { database, onUnwritten: () => undefined }
+  const action = { actor: 'kim as root', command: 'adjustments grant', arguments: [], subject: customerId, reason: 'r' }
+  const adjustment = { customerId, kind: 'GOODWILL', credits: 5, reason: 'r', actor: 'kim' } as const
+  const grant = (limits: AdjustmentLimits) => {
+    const work = () => adjust(database, { ...adjustment, adjustmentId: crypto.randomUUID() }, limits)
+    return recordAction(log, action, work, { requested: isRequest })
+  }
+  await grant({ perDay: 10, approvalAbove: 10 })
+  await grant({ perDay: 10, approvalAbove: 4 })
+  const { adjustments, pending } = await viewer.get('adjustments', { params: { customerId } })
+  assert.deepEqual(
+    [...adjustments, ...pending].map((each) => each.typedBy),
+    ['kim as root', 'kim as root'],
+  )
+  const [waiting] = (await viewer.get('home')).pendingAdjustments.filter((each) => each.customerId === customerId)
+  assert.deepEqual([waiting?.customerName, waiting?.typedBy, waiting?.requestedBy], [name, 'kim as root', 'kim'])
 })
 
 test('what is more than the limit of the role is a request, which counts for nobody until it is approved', async () => {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ConsoleContext } from '../../src/console/context.ts'
 import type { Data, Query } from '../../src/console/contract.ts'
-import { maxOrdersScanned } from '../../src/console/orders/orders.sql.ts'
 import { orderHandlers } from '../../src/console/orders/orders.ts'
 import { paymentUrlOfDiscrepancy, paymentUrlsBy } from '../../src/console/orders/payment-link.ts'
 import { discrepancyTimeline } from '../../src/console/orders/timeline.ts'
@@ -11,6 +10,7 @@ import { newOrderId } from '../../src/core/ids.ts'
 import { dayMs } from '../../src/core/korean-days.ts'
 import type { Database } from '../../src/db/database.ts'
 import type { FailureReason } from '../../src/payments/failure-reasons.ts'
+import { maxOrdersScanned } from '../../src/payments/order-list.sql.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { closeAll } from '../support/closing.ts'
@@ -446,6 +446,8 @@ test('a discrepancy has a page: the values of both sides, the actions about it, 
 
   const body = { reason: 'the shop gave it back' }
   await finance.get('resolveDiscrepancy', { params: { discrepancyId: first }, body })
+  // What was resolved is open again when more goes back.
+  await service.sandbox.cancel(paymentKey, 1_000)
   await settle()
   const closed = await read(finance, first.toUpperCase())
   assert.equal(closed.discrepancy.resolution, body.reason)

@@ -5,9 +5,13 @@ import { afterEach, beforeEach, test } from 'node:test'
 import { createRandom, forSeeds } from '../../harness/random.ts'
 import { silentLog } from '../../harness/silent-log.ts'
 import { until } from '../../harness/until.ts'
+import { routeByGroup } from '../../src/db/cluster/route.ts'
+import type { Database } from '../../src/db/database.ts'
 import { createDeliverer } from '../../src/events/deliverer.ts'
 import { removeEndpoint } from '../../src/events/endpoints.ts'
+import { wakeQueues } from '../../src/events/queues.sql.ts'
 import { startWorker } from '../../src/worker/worker.ts'
+import { wrapDatabase } from '../support/database/connections.ts'
 import { type Consumer, startConsumer } from '../support/events/consumer.ts'
 import {
   createEventWorld,
@@ -148,6 +152,58 @@ test('the end of an outage wakes the queues of its endpoint, except those with a
   } finally {
     await other.close()
   }
+})
+
+/** Each queue is that of a new customer, due in three hours. */
+async function addWaitingQueues(endpointId: string, count: number): Promise<void> {
+  const customers = await world.query<{ id: string }>(
+    'insert into customers (customer_id) select gen_random_uuid() from generate_series(1, $1) returning customer_id as id',
+    [count],
+  )
+  const ids = customers.map(({ id }) => id)
+  await world.query(
+    `insert into events (customer_id, event_number, type, data, created_at)
+     select id, 1, 'order.confirmed', '{}', now() from unnest($1::uuid[]) as id`,
+    [ids],
+  )
+  await world.query(
+    `insert into event_queues (customer_id, endpoint_id, next_event, last_event, due_at)
+     select id, $1, 1, 1, now() + interval '3 hours' from unnest($2::uuid[]) as id`,
+    [endpointId, ids],
+  )
+}
+function endingDatabase(): Database {
+  let statements = 0
+  return wrapDatabase(world.database, (_statement, send) => {
+    statements += 1
+    return statements > 10 ? Promise.reject(new Error('it does not end')) : send()
+  })
+}
+const wakeSpanMs = 7_200_000
+const queuesBeyondSpan = async () =>
+  (await world.query(`select from event_queues where due_at > now() + interval '2 hours'`)).length
+
+test('the end of an outage leaves queues that are due as they are, and ends when more than a thousand queues wait', async () => {
+  const [due = '', soon = ''] = await newCustomers(2)
+  const endpointId = await world.register(consumer)
+  for (const customerId of [due, soon]) await world.emit(customerId)
+  await addWaitingQueues(endpointId, 1_001)
+  const dueAt = async (customerId: string) =>
+    (await world.query('select due_at::text from event_queues where customer_id = $1', [customerId]))[0]
+  await world.query(`update event_queues set due_at = now() - interval '1 hour' where customer_id = $1`, [due])
+  await world.query(`update event_queues set due_at = now() + interval '1 hour' where customer_id = $1`, [soon])
+  const before = [await dueAt(due), await dueAt(soon)]
+  await wakeQueues(endingDatabase(), endpointId, wakeSpanMs)
+  assert.deepEqual([await dueAt(due), await dueAt(soon)], before)
+  assert.equal(await queuesBeyondSpan(), 0)
+})
+
+test('the end of an outage wakes all queues on a cluster too, where each group of customers wakes a thousand at a time', async () => {
+  const endpointId = await world.register(consumer)
+  await addWaitingQueues(endpointId, 2_001)
+  const cluster = routeByGroup(world.database, [endingDatabase(), endingDatabase()], () => 0)
+  await wakeQueues(cluster, endpointId, wakeSpanMs)
+  assert.equal(await queuesBeyondSpan(), 0)
 })
 
 test('an endpoint that hangs delays no other: all events of the other arrive while the first lane waits', async () => {

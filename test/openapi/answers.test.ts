@@ -95,6 +95,22 @@ test('the answers of a confirm are in the document', async () => {
   await expect('listCreditPackages', 'SUCCESS', customer.as('/packages'))
 })
 
+test('the answers about own orders and the own statement are in the document', async () => {
+  const own = (path: string, query: Record<string, string> = {}) =>
+    service.call(`/public/v1/${path}?${new URLSearchParams(query)}`, { key: customer.apiKey })
+  const { orderId } = (await customer.purchase()).body.data
+  await expect('listOrders', 'SUCCESS', own('orders'))
+  await expect('listOrders', 'VAL003', own('orders', { cursor: '1' }))
+  await expect('listOrders', 'VAL003', own('orders', { limit: '0' }))
+  await expect('getOrder', 'SUCCESS', own(`orders/${orderId}`))
+  await expect('getOrder', 'NOT000', own('orders/ord_nothing'))
+  await expect('getOwnStatement', 'SUCCESS', own('statement'))
+  await expect('getOwnStatement', 'VAL003', own('statement', { limit: '0' }))
+  await expect('getOwnStatement', 'VAL003', own('statement', { from: '2026-02-30T00:00:00Z' }))
+  const backwards = { from: '2026-02-02T00:00:00Z', to: '2026-02-01T00:00:00Z' }
+  await expect('getOwnStatement', 'VAL003', own('statement', backwards))
+})
+
 test('the answers of a cancel are in the document', async () => {
   const buyer = await service.newCustomer()
   const { paymentKey } = await buyer.confirmedOrder()

@@ -10,6 +10,7 @@ import {
   copyDataDir,
   databaseUrl,
   defer,
+  isRoot,
   newDataDir,
   openBooks,
   runCommand,
@@ -87,6 +88,18 @@ test('a service on a cluster of an earlier version creates the service role, ser
   await books.drop()
   await service.close()
   assertNothingRuns(dataDir)
+})
+
+const needsRoot = isRoot ? false : 'only root starts the server for another user'
+test('a password file that root writes belongs to the owner of the data directory, and only that user reads it', {
+  skip: needsRoot,
+}, async (t) => {
+  const dataDir = copyDataDir(t, old)
+  const ownerId = 12_345
+  fs.chownSync(dataDir, ownerId, fs.statSync(dataDir).gid)
+  assert.deepEqual(await rolesOfConnections(dataDir), [serviceRole, serviceRole])
+  const { uid, mode } = fs.statSync(passwordOf(dataDir))
+  assert.deepEqual([uid, (mode & 0o777).toString(8)], [ownerId, '600'])
 })
 
 async function assertDamageRefused(connection: pg.ClientConfig): Promise<void> {

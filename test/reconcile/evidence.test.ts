@@ -143,28 +143,30 @@ async function amountsFound(orderId: string): Promise<unknown[]> {
   return found.map(({ kind, detail }) => [kind, detail.orderAmount, (detail.gateway as PaymentDetail).amount])
 }
 
-test('R4: 19,000 captured for a CONFIRMED order of 20,000: the discrepancy has both amounts, the credits are unchanged', async () => {
-  const order = await confirmedThen()
-  lists(captureOf(order, { amount: 19_000 }))
-  const { orderId, paymentKey } = order
-  const seen = { kind: 'payment', paymentKey, orderId, amount: 19_000, currency: 'KRW', money: 'kept' } as const
-  overrides.fetchPayment = async (): Promise<PaymentSnapshot> => ({
-    ...seen,
-    status: 'DONE',
-    balance: 19_000,
-    transactionKey: null,
+for (const captured of [19_000, 21_000]) {
+  test(`R4: ${captured.toLocaleString('en-US')} captured for a CONFIRMED order of 20,000: it is not booked, the whole is missing, the discrepancy has both amounts, the credits are unchanged`, async () => {
+    const order = await confirmedThen()
+    lists(captureOf(order, { amount: captured }))
+    const { orderId, paymentKey } = order
+    const seen = { kind: 'payment', paymentKey, orderId, amount: captured, currency: 'KRW', money: 'kept' } as const
+    overrides.fetchPayment = async (): Promise<PaymentSnapshot> => ({
+      ...seen,
+      status: 'DONE',
+      balance: captured,
+      transactionKey: null,
+    })
+    const result = await run()
+    assert.deepEqual(sums(result), {
+      captured,
+      bookedCaptured: 0,
+      outsideCaptured: 0,
+      missingCaptured: 20_000,
+    })
+    assert.deepEqual(await amountsFound(orderId), [['PAYMENT_DIFFERS', 20_000, captured]])
+    assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
+    assert.deepEqual([await customer.status(orderId), await customer.credits()], ['CONFIRMED', 21])
   })
-  const result = await run()
-  assert.deepEqual(sums(result), {
-    captured: 19_000,
-    bookedCaptured: 0,
-    outsideCaptured: 0,
-    missingCaptured: 20_000,
-  })
-  assert.deepEqual(await amountsFound(orderId), [['PAYMENT_DIFFERS', 20_000, 19_000]])
-  assert.deepEqual(await movements(service, customer.customerId), ['GRANT 21'])
-  assert.deepEqual([await customer.status(orderId), await customer.credits()], ['CONFIRMED', 21])
-})
+}
 
 test('R1: 19,000 captured for a PENDING order of 20,000: the discrepancy has both amounts, and no credits are granted', async () => {
   const { orderId } = await customer.paidOrder()

@@ -38,7 +38,7 @@ test('the selected language is remembered', async () => {
   assert.match((await shop.get('/', { cookie: cookie.split(';')[0] ?? '' })).html, /<html lang="ko">/)
 })
 
-test('every page names the seller, the terms and the rule for refunds, and that no money moves', async () => {
+test('every page names the seller, the terms, the rule for refunds and where receipts are verified, and that no money moves', async () => {
   const { text, html } = await shop.get('/nowhere')
   assert.match(text, /^ Skip to the content Test mode: no money moves\. Credit shop/)
   assert.ok(text.includes('Seller: Acme Inc., 123-45-67890'), text)
@@ -47,6 +47,7 @@ test('every page names the seller, the terms and the rule for refunds, and that 
     text,
   )
   assert.ok(html.includes('<a href="https://shop.example/terms">Terms</a>'), html)
+  assert.ok(html.includes('<a href="/verify">Verify a receipt, and the keys for it</a>'), html)
   assert.match((await shop.get('/')).html, /<a href="\/" aria-current="page">Packages<\/a><a href="\/orders">/)
 })
 

@@ -2,10 +2,14 @@
 // and the limit of unpaid orders.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { dayOf } from '../../examples/storefront/pages/layout.ts'
 import { texts } from '../../examples/storefront/texts/texts.ts'
 import { expireOrders } from '../../src/payments/recovery/expire.ts'
+import { refund } from '../../src/payments/refunds/refund.ts'
+import { recordPlayedActions } from '../support/audit/played-actions.ts'
 import { closeAll } from '../support/closing.ts'
 import { spend } from '../support/service/orders.ts'
+import { acceptPartOf } from '../support/service/parts.ts'
 import type { TestCustomer } from '../support/service/service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 import { openShop, pathOf } from './shop.ts'
@@ -82,6 +86,35 @@ test('an order of which credits were used is offered for cancellation while othe
   await customer.confirmedOrder('STANDARD')
   assert.ok((await shop.get(`/orders/${orderId}`)).html.includes('id="reason"'))
   assert.ok((await shop.cancel(orderId, 'why')).text.includes('Order cancelled'))
+})
+
+test('an order says when and how much went back: an accepted part, then the rest by a refund', async () => {
+  const orderId = await shop.buy('STANDARD')
+  await shop.get(await shop.pay(orderId, 'approve'))
+  const [payment] = await service.sandbox.paymentsOf(orderId)
+  await service.sandbox.cancel(payment?.paymentKey ?? '', 5_000)
+  await acceptPartOf(service.payments, { customerId: customer.customerId, orderId })
+  const [today, todayInKorean] = (['en', 'ko'] as const).map((language) => dayOf(language, new Date().toISOString()))
+  const part = `Cancelled in part on ${today}: ₩5,000 goes back to the card.`
+  const confirmed = await shop.get(`/orders/${orderId}`)
+  assert.ok(confirmed.text.includes(`Payment complete ${part} ${texts.en.refunds.shown}`), confirmed.text)
+
+  // A cancel returns what is left.
+  await customer.confirmedOrder('STANDARD')
+  const question = await shop.get(`/orders/${orderId}/cancel?reason=why`)
+  for (const page of [await shop.get(`/orders/${orderId}`), question])
+    assert.ok(page.text.includes(`₩15,000 goes back to your card. ${texts.en.cancel.takenAll}`), page.text)
+
+  await refund(service.payments, { orderId, reason: 'the platform says so' })
+  const refunded = await shop.get(`/orders/${orderId}`)
+  const rest = `Refunded on ${today}: ₩15,000 goes back to the card. ${texts.en.refunds.shown}`
+  assert.ok(refunded.text.includes(`${part} ${rest}`), refunded.text)
+  const inKorean = await shop.get(`/orders/${orderId}`, { 'accept-language': 'ko' })
+  assert.ok(
+    inKorean.text.includes(`${todayInKorean}에 환불 처리되어 ₩15,000이 결제한 카드로 환불됩니다.`),
+    inKorean.text,
+  )
+  await recordPlayedActions(service.database)
 })
 
 test('an unpaid order is folded below the paid ones, and none is lost beyond the first 20', async () => {

@@ -265,7 +265,7 @@ test('the late refusal of a first payment key does not remove the key with which
       confirm: ({ paymentKey }: { paymentKey: string }) =>
         paymentKey === 'first' ? late.promise : { ok: true, data: { creditsAdded: 1, totalCredits: 1, slip: null } },
       // Read before the second payment was confirmed.
-      status: () => ({ ok: true, data: { status: 'PENDING', confirmedAt: null, slip: null, refusalReason: null } }),
+      order: () => ({ ok: true, data: { status: 'PENDING', confirmedAt: null, refusalReason: null, refunds: [] } }),
     } as unknown as Api,
     orders,
   )

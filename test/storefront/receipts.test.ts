@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { texts } from '../../examples/storefront/texts/texts.ts'
 import { verifyTexts } from '../../examples/storefront/texts/verify.ts'
 import { closeAll } from '../support/closing.ts'
-import { testLogKeys } from '../support/service/service.ts'
+import { testLogKeys, testLogOrigin } from '../support/service/service.ts'
 import { checkReceipt, logEntries } from '../support/spending/receipts.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 import { openShop } from './shop.ts'
@@ -54,6 +54,12 @@ test('the page that verifies has the keys of the log of the service, also while 
   assert.deepEqual(await keysOn(), vkeys)
   assert.ok((await shop.get('/verify')).text.includes(verifyTexts.en.keyOfShopHint))
   assert.ok((await shop.get('/verify?lang=ko')).text.includes(verifyTexts.ko.keyOfShopHint))
+  for (const language of ['en', 'ko'] as const) {
+    const { text } = await shop.get(`/verify?lang=${language}`)
+    const { shopKeys, shopKeysText } = verifyTexts[language]
+    const listed = vkeys.map((vkey) => `${testLogOrigin} ${vkey}`).join(' ')
+    assert.ok(text.includes(`${shopKeys} ${shopKeysText} ${listed}`), text)
+  }
   await using stack = new AsyncDisposableStack()
   const { apiKey } = await service.newCustomer()
   const statement = { apiUrl: () => 'http://127.0.0.1:1', token: 'none' }
@@ -62,6 +68,7 @@ test('the page that verifies has the keys of the log of the service, also while 
   const page = await alone.get('/verify')
   assert.ok(page.status === 200 && page.html.includes('data-keys="[]"'))
   assert.equal(page.text.includes(verifyTexts.en.keyOfShopHint), false)
+  assert.equal(page.text.includes(verifyTexts.en.shopKeys), false)
 })
 
 test('the shop gives no receipt of an order that was not bought here, and none without the internal API', async () => {

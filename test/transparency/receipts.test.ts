@@ -124,25 +124,44 @@ test('an entry that is not in the log yet is SVC001 with Retry-After, and the cl
   checkReceipt(await reading)
 })
 
+/** As the owner, past the triggers. */
+const changeEntry = (reference: string, change: string) =>
+  service.database.query(`do $$ begin
+    perform set_config('session_replication_role', 'replica', true);
+    update ledger_entries set ${change} where reference = '${reference}';
+  end $$`)
+
+function assertLogged(reason: string): void {
+  const line = JSON.parse(logged.find((each) => each.includes(reason)) ?? '{}')
+  assert.deepEqual([line.level, line.msg], [50, 'unexpected error'])
+}
+
 test('an entry that the ledger has otherwise than the log has no receipt: INT001, and a line of the log that says so', async () => {
   const reference = crypto.randomUUID()
   await service.internal.spend(customerId, 1, reference)
   await logAll()
   const ofReference = () => service.internal.referenceReceipt(customerId, reference)
   const { lines } = await proven(ofReference(), 'entry')
-  /** As the owner, past the triggers. */
-  const changeTime = (by: string) =>
-    service.database.query(`do $$ begin
-      perform set_config('session_replication_role', 'replica', true);
-      update ledger_entries set created_at = created_at + interval '${by}' where reference = '${reference}';
-    end $$`)
+  const changeTime = (by: string) => changeEntry(reference, `created_at = created_at + interval '${by}'`)
   await changeTime('1 s')
   assertRefused(await ofReference(), 'INT001')
-  const reason = `entry ${lines} of customer ${customerId} has other values in the ledger than in the log`
-  const line = JSON.parse(logged.find((each) => each.includes(reason)) ?? '{}')
-  assert.deepEqual([line.level, line.msg], [50, 'unexpected error'])
+  assertLogged(`entry ${lines} of customer ${customerId} has other values in the ledger than in the log`)
   await changeTime('-1 s')
   await proven(ofReference())
+})
+
+test('an entry that is in the log and not in the ledger has no receipt: INT001, and a line of the log that names it', async () => {
+  const reference = crypto.randomUUID()
+  await service.internal.spend(customerId, 1, reference)
+  await logAll()
+  const [entry = ''] = (await proven(service.internal.referenceReceipt(customerId, reference), 'entry')).lines
+  const ofEntry = () => service.internal.statementReceipt(customerId, { from: entry, to: entry })
+  await changeEntry(reference, 'entry_number = entry_number + 1000')
+  const refused = await ofEntry()
+  await changeEntry(reference, 'entry_number = entry_number - 1000')
+  assertRefused(refused, 'INT001')
+  assertLogged(`entry ${entry} of customer ${customerId} is in the log and not in the ledger`)
+  await proven(ofEntry())
 })
 
 test('a receipt has the lines of witnesses when a checkpoint that they have cosigned has all its entries, and is verified by their keys alone', async () => {

@@ -77,6 +77,12 @@ test('a tile has as many hashes as its address says, and may be kept for minutes
     assert.equal((await read(path)).status, 404, path)
 })
 
+test('checkpoints after something that is no size of a log are not found', async () => {
+  assert.equal((await read('checkpoints?after=1')).status, 200)
+  for (const after of ['', 'x', '-1', '+1', '01', '1.5', '0x1', '1e1', '1'.repeat(16), '1&after=2'])
+    assert.equal((await read(`checkpoints?after=${after}`)).status, 404, after)
+})
+
 test('PUBLIC_LOG serves the same on the public listener', async (t) => {
   assert.equal(await (await read('checkpoint', service.publicUrl)).text(), await (await read('checkpoint')).text())
   const without = await startWholeService(t, { WORKER: 'off' })

@@ -345,7 +345,15 @@ test('LOG_WITNESSES is a list of URLs with verifier keys of cosignatures', async
     `${one.url} ${logKey}`,
     `${one.url} ${one.vkey.replace('w1', 'w3')}`,
     `${one.url} ${one.vkey}=`,
-    `${one.url} ${one.vkey}, ${two.url} ${one.vkey}`,
   ]
   for (const text of wrong) assert.equal(readWitnesses(text), undefined, text)
+})
+
+test('LOG_WITNESSES names each witness once, whatever its URL', async () => {
+  await using stack = new AsyncDisposableStack()
+  const { url, vkey, close } = await startTestWitness()
+  stack.defer(close)
+  assert.equal(readWitnesses(`${url} ${vkey}`)?.length, 1)
+  for (const again of [url, 'https://w2.example'])
+    assert.equal(readWitnesses(`${url} ${vkey}, ${again} ${vkey}`), undefined, again)
 })

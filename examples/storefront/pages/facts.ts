@@ -5,7 +5,7 @@ import type { Outcome, OutcomeKind } from '../outcome.ts'
 import { type Texts, texts } from '../texts/texts.ts'
 import { formatWon } from '../texts/won.ts'
 import { type Html, html } from './html.ts'
-import { packageName, timeOf, type View } from './layout.ts'
+import { dayOf, packageName, timeOf, type View } from './layout.ts'
 
 const tones: Record<OutcomeKind, 'good' | 'bad' | 'plain'> = {
   confirmed: 'good',
@@ -40,15 +40,29 @@ const marks: Record<OutcomeKind, Html> = {
   refunded: back,
 }
 
-/** Mark, heading and sentence. `isChecking`: the page checks the outcome again by itself. */
-export function outcomeHead(view: View, { kind, failure }: Outcome, isChecking = false): Html {
+/** Mark, heading, sentence, and what goes back to the card. `isChecking`: the page checks the outcome again by itself. */
+export function outcomeHead(view: View, outcome: Outcome, isChecking = false): Html {
   const text = texts[view.language]
+  const { kind, failure } = outcome
   const { heading, text: ofKind } = text.outcome[kind]
   const sentence = failure === null ? ofKind : text.failures[failure]
   return html`
         ${isChecking ? html`<span class="spinner" aria-hidden="true"></span>` : markOf(kind)}
         <h1>${heading}</h1>
-        ${sentence && html`<p>${sentence}</p>`}`
+        ${sentence && html`<p>${sentence}</p>`}
+        ${refundSentences(view, outcome)}`
+}
+
+/** The last amount ended the order, unless it is still CONFIRMED; those before it are accepted parts. */
+function refundSentences({ language }: View, { kind, refunds }: Outcome): Html | null {
+  const { refunds: text } = texts[language]
+  if (refunds.length === 0) return null
+  const sentences = refunds.map(({ amount, refundedAt }, index) => {
+    const isLast = index === refunds.length - 1
+    const what = isLast && (kind === 'cancelled' || kind === 'refunded') ? kind : 'part'
+    return html`<p>${text[what](dayOf(language, refundedAt), formatWon(amount))}${isLast ? ` ${text.shown}` : null}</p>`
+  })
+  return html`${sentences}`
 }
 
 export function markOf(kind: OutcomeKind): Html {

@@ -102,6 +102,7 @@ function footer({ language, shop }: View): Html {
         <p><strong>${name ?? ownName}</strong></p>
         <p>${text.seller}: ${seller ?? text.noSeller}</p>
         <p>${text.refunds}: ${refundRuleOf(language, shop)}</p>
+        <p><a href="/verify">${text.verify}</a></p>
         ${termsUrl === null ? null : html`<p><a href="${termsUrl}">${text.terms}</a></p>`}
         ${customer === null ? null : html`<p>${text.customer(customer)}</p>`}`
 }
@@ -157,6 +158,13 @@ export function timeOf(language: Language, instant: string): Html {
     hourCycle: 'h23',
   })
   return html`<time datetime="${instant}">${text}</time>`
+}
+
+export function dayOf(language: Language, instant: string): string {
+  return new Date(instant).toLocaleDateString(language === 'ko' ? 'ko-KR' : 'en-GB', {
+    timeZone: 'Asia/Seoul',
+    dateStyle: 'long',
+  })
 }
 
 export function packageName(language: Language, packageType: string): string {

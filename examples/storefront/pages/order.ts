@@ -41,7 +41,7 @@ export function orderPage(view: View, order: Order, outcome: Outcome, options: O
         ${nextStep(view, order, outcome)}
       </section>
       ${hasReceipt && withReceipt.includes(outcome.kind) ? receiptPart(view, order) : null}
-      ${outcome.kind === 'confirmed' && order.paymentKey !== null ? cancelPart(view, order, paidCredits, typed) : null}`,
+      ${outcome.kind === 'confirmed' && order.paymentKey !== null ? cancelPart(view, order, outcome, { paidCredits, typed }) : null}`,
     { script: 'shop.js' },
   )
 }
@@ -71,7 +71,12 @@ function againAddress({ orderId, paymentKey, amount }: Order): string {
   return `/success?${new URLSearchParams({ paymentKey, orderId, amount: String(amount) })}`
 }
 
-function cancelPart(view: View, order: Order, paidCredits: number | null, typed: Typed): Html {
+function cancelPart(
+  view: View,
+  order: Order,
+  outcome: Outcome,
+  { paidCredits, typed }: { paidCredits: number | null; typed: Typed },
+): Html {
   const { cancel: text } = texts[view.language]
   const last = order.cancelAnswer
   if (last && isUnknown(last) && Date.now() - Date.parse(last.at) < settledAfterMs) {
@@ -94,7 +99,7 @@ function cancelPart(view: View, order: Order, paidCredits: number | null, typed:
   return html`
       <details class="panel fold"${problem === null ? null : html` open`}>
         <summary>${text.heading}</summary>
-        ${consequences(view, order)}
+        ${consequences(view, order, outcome)}
         ${problem === null ? null : html`<p class="problem" role="alert" id="problem">${problem}</p>`}
         <form method="get" action="/orders/${order.orderId}/cancel" class="cancel">
           <label for="reason">${text.reason}</label>
@@ -128,13 +133,14 @@ function lastProblem(text: Texts, { cancelAnswer }: Order): string | null {
   return `${text.cancel.refused} ${text.errors[cancelAnswer.code]}`
 }
 
-/** What comes back, and what is taken. */
-function consequences(view: View, { amount, credits }: Order): Html {
+/** What comes back, and what is taken: of an order with accepted parts what they have left. */
+function consequences(view: View, { amount, credits }: Order, { refunds }: Outcome): Html {
   const { cancel: text } = texts[view.language]
+  const returned = refunds.reduce((sum, refund) => sum + refund.amount, 0)
   return html`
         <ul class="consequences">
-          <li>${text.back(formatWon(amount))}</li>
-          <li>${credits === null ? text.takenAll : text.taken(credits)}</li>
+          <li>${text.back(formatWon(amount - returned))}</li>
+          <li>${credits === null || returned > 0 ? text.takenAll : text.taken(credits)}</li>
         </ul>`
 }
 
@@ -149,7 +155,7 @@ function cancelForm({ orderId }: Order, reason: string, label: string): Html {
 }
 
 /** The question before the order is cancelled. */
-export function cancelQuestionPage(view: View, order: Order, reason: string): string {
+export function cancelQuestionPage(view: View, order: Order, outcome: Outcome, reason: string): string {
   const text = texts[view.language]
   const keep: Action = { href: `/orders/${order.orderId}`, label: text.cancel.no }
   return layout(
@@ -158,7 +164,7 @@ export function cancelQuestionPage(view: View, order: Order, reason: string): st
     html`
       <section class="panel outcome">
         <h1>${text.cancel.question}</h1>
-        ${consequences(view, order)}
+        ${consequences(view, order, outcome)}
         <p>${text.cancel.final}</p>
         ${factList([
           [text.package, packageName(view.language, order.packageType)],

@@ -1,6 +1,6 @@
 // The history of the shop: its orders, the unpaid ones folded, and beside it the statement.
 
-import type { PaymentOrder } from '../../../client/src/index.ts'
+import type { Order as KnownOrder } from '../../../client/src/index.ts'
 import type { Answer } from '../api.ts'
 import type { Order } from '../orders.ts'
 import { texts } from '../texts/texts.ts'
@@ -8,7 +8,7 @@ import { formatWon } from '../texts/won.ts'
 import { type Html, html } from './html.ts'
 import { actions, layout, navigationLink, packageName, timeOf, type View } from './layout.ts'
 
-export type ListedOrder = { order: Order; status: Answer<PaymentOrder> }
+export type ListedOrder = { order: Order; status: Answer<KnownOrder> }
 /** `more` leads to the next part of the list; null: this is the end. */
 export type OrderList = { listed: ListedOrder[]; more: string | null; count: number }
 
@@ -80,7 +80,7 @@ function orderRow(view: View, { order, status }: ListedOrder): Html {
 
 const tones: Record<string, string> = { CONFIRMED: 'good', FAILED: 'bad' }
 
-function statusOf(view: View, order: Order, answer: Answer<PaymentOrder>): { tone: string; label: string } {
+function statusOf(view: View, order: Order, answer: Answer<KnownOrder>): { tone: string; label: string } {
   const text = texts[view.language]
   if (!answer.ok) return { tone: '', label: answer.code === 'NOT000' ? text.statusMissing : text.statusUnknown }
   const { status, refusalReason } = answer.data

@@ -49,9 +49,21 @@ export function verifyPage(view: View, logKeys: readonly string[]): string {
         ${field('keys', text.key, 2, keyHint)}
         <button type="submit">${text.check}</button>
       </form>
-      <div id="result" aria-live="polite"></div>`,
+      <div id="result" aria-live="polite"></div>
+      ${logKeys.length === 0 ? null : keysPart(view, logKeys)}`,
     { inline },
   )
+}
+
+/** A key is written as its name, `+`, its id, `+`, the key itself. */
+function keysPart(view: View, logKeys: readonly string[]): Html {
+  const { shopKeys, shopKeysText } = verifyTexts[view.language]
+  return html`
+      <section class="panel keys">
+        <h2>${shopKeys}</h2>
+        <p>${shopKeysText}</p>
+        <dl>${logKeys.map((key) => html`<div><dt>${key.split('+')[0] ?? ''}</dt><dd><code>${key}</code></dd></div>`)}</dl>
+      </section>`
 }
 
 function field(id: string, label: string, rows: number, hint: string | null = null): Html {

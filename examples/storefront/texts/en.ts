@@ -25,6 +25,7 @@ export const en = {
     seller: 'Seller',
     noSeller: 'not given (setting SHOP_SELLER)',
     terms: 'Terms',
+    verify: 'Verify a receipt, and the keys for it',
     refunds: 'Cancellation and refunds',
     customer: (name: string) => `Credits bought here go to the account ${name}.`,
     /** `smallest`: KRW. */
@@ -138,6 +139,13 @@ export const en = {
     other:
       'No credits were added. If your card shows a charge, it is returned automatically; contact us before you pay again.',
   } satisfies Record<FailureReason, string>,
+  /** On which day, and how much. */
+  refunds: {
+    cancelled: (day: string, amount: string) => `Cancelled on ${day}: ${amount} goes back to the card.`,
+    refunded: (day: string, amount: string) => `Refunded on ${day}: ${amount} goes back to the card.`,
+    part: (day: string, amount: string) => `Cancelled in part on ${day}: ${amount} goes back to the card.`,
+    shown: 'The card company shows it within 3 to 4 business days, at the latest with the next bill.',
+  },
   added: (count: number) => `+${credits(count)}`,
   balanceChange: (before: number, after: number) => `Balance ${before.toLocaleString('en-US')} → ${credits(after)}`,
   checkedEnough:

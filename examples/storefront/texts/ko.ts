@@ -20,6 +20,7 @@ export const ko: Texts = {
     seller: '판매자',
     noSeller: '미등록 (설정 SHOP_SELLER)',
     terms: '이용약관',
+    verify: '영수증 검증과 검증 키',
     refunds: '취소·환불 안내',
     customer: (name) => `구매한 크레딧은 ${name} 계정에 충전됩니다.`,
     refundRule: (smallest) =>
@@ -124,6 +125,12 @@ export const ko: Texts = {
       '기한 안에 결제가 완료되지 않아 종료된 주문입니다. 충전된 크레딧은 없습니다. 카드에 승인 내역이 있다면 자동으로 취소됩니다.',
     other:
       '충전된 크레딧이 없습니다. 카드에 승인 내역이 있다면 자동으로 취소됩니다. 다시 결제하기 전에 고객센터로 문의해 주세요.',
+  },
+  refunds: {
+    cancelled: (day, amount) => `${day}에 취소되어 ${amount}이 결제한 카드로 환불됩니다.`,
+    refunded: (day, amount) => `${day}에 환불 처리되어 ${amount}이 결제한 카드로 환불됩니다.`,
+    part: (day, amount) => `${day}에 일부 취소되어 ${amount}이 결제한 카드로 환불됩니다.`,
+    shown: '카드사에는 영업일 기준 3~4일 안에, 늦어도 다음 청구서에 반영됩니다.',
   },
   added: (count) => `+${credits(count)}`,
   balanceChange: (before, after) => `잔액 ${before.toLocaleString('en-US')} → ${credits(after)}`,

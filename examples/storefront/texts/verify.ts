@@ -17,6 +17,9 @@ const en = {
   key: 'Key of the log, as you know it (optional)',
   keyHint: 'It looks like this: prepaid-credits/log+3f2a9c1d+ATc2… One key a line; the keys of witnesses too.',
   keyOfShopHint: 'Without a key of a log those of this shop are used.',
+  shopKeys: 'Keys of this shop’s log',
+  shopKeysText:
+    'Receipts are verified with these. Compare them, character by character, with what you were given another way, such as in your contract or by another customer: a false page would show false keys.',
   check: 'Verify',
   needsScript: 'Verifying needs JavaScript.',
   verified: 'Verified',
@@ -74,6 +77,9 @@ const ko: VerifyTexts = {
   key: '알고 있는 기록의 키 (선택)',
   keyHint: '예: prepaid-credits/log+3f2a9c1d+ATc2… 한 줄에 하나씩 입력합니다. 증인의 키도 입력할 수 있습니다.',
   keyOfShopHint: '기록의 키를 입력하지 않으면 이 상점의 키로 확인합니다.',
+  shopKeys: '이 상점이 사용하는 기록의 키',
+  shopKeysText:
+    '영수증은 이 키로 검증합니다. 계약서나 다른 고객처럼 다른 경로로 받은 키와 한 글자씩 비교해 주세요. 가짜 페이지라면 가짜 키를 보여 줄 수 있습니다.',
   check: '검증하기',
   needsScript: '검증하려면 자바스크립트가 필요합니다.',
   verified: '검증되었습니다',

@@ -1,4 +1,4 @@
-// The confirmation before a command that cannot be undone: shows what will happen and asks. A script is not asked, since it
+// The confirmation before a command that cannot be undone, or is probably a mistake: shows what will happen and asks. A script is not asked, since it
 // could not answer.
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'

@@ -1,5 +1,5 @@
 // Options that several commands take, each described once, and the options that follow from a command's description.
-import { namePattern, reasonPattern } from '../../core/one-line.ts'
+import { namePattern, tellingReasonPattern } from '../../core/one-line.ts'
 import { type Argument, type Command, isRecorded, type Option } from '../command.ts'
 import { dateFormat, readTime } from './times.ts'
 
@@ -17,8 +17,8 @@ export const reasonOption = (description: string): Option => ({
   value: 'TEXT',
   description,
   required: true,
-  expects: '1 to 200 characters',
-  accepts: (text) => reasonPattern.test(text),
+  expects: '3 to 200 characters in one line',
+  accepts: (text) => tellingReasonPattern.test(text),
 })
 
 export const timeOption = (description: string): Option => ({
@@ -37,7 +37,11 @@ export const limitOption = (limit: number): Option => ({
   accepts: (text) => /^[1-9]\d{0,8}$/.test(text) && Number(text) <= limit,
 })
 
-export const orderArgument: Argument = { name: 'ORDERID', description: 'the orderId that purchase returned: ord_...' }
+export const orderArgument: Argument = {
+  name: 'ORDERID',
+  description: 'the orderId that purchase returned: ord_...',
+  listedBy: 'orders list',
+}
 
 const byOption: Option = {
   value: 'NAME',

@@ -107,8 +107,8 @@ function optionFault(commands: readonly Command[], command: Command, given: Give
   const match = options.find((each) => each.name === name)
   if (!match) return unknownOption(commands, command, options, given)
   if (!match.option) return isInline ? `${rawName} takes no value` : undefined
-  // `--customer --json` lacks the value; one that begins with a dash needs an equals sign.
-  if (value === undefined || (!isInline && value.startsWith('-')))
+  // `--customer --json` lacks the value; one that begins with a dash needs an equals sign, unless it is a number.
+  if (value === undefined || (!isInline && /^-(?!\d)/.test(value)))
     return `${rawName} ${match.option.value}: the value is missing`
 }
 

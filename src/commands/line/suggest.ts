@@ -18,11 +18,14 @@ export function distanceBetween(one: string, other: string): number {
   return at(one.length, other.length)
 }
 
-/** Undefined when more than one letter in three is wrong: that would be a guess. */
-export function nearest(typed: string, known: readonly string[]): string | undefined {
-  const near = known
-    .map((word) => ({ word, distance: distanceBetween(typed, word) }))
-    .filter(({ word, distance }) => distance <= Math.max(1, Math.floor(Math.max(word.length, typed.length) / 3)))
-    .sort((first, second) => first.distance - second.distance)
-  return near[0]?.word
+/** Undefined when more than one letter in three, or in that many, is wrong: that would be a guess. */
+export function nearest(typed: string, known: readonly string[], lettersPerFault = 3): string | undefined {
+  const near = known.flatMap((word) => {
+    const most = Math.max(1, Math.floor(Math.max(word.length, typed.length) / lettersPerFault))
+    // No distance is smaller than the difference of the lengths: most words are not compared.
+    if (Math.abs(word.length - typed.length) > most) return []
+    const distance = distanceBetween(typed, word)
+    return distance > most ? [] : [{ word, distance }]
+  })
+  return near.sort((first, second) => first.distance - second.distance)[0]?.word
 }

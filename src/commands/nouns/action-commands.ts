@@ -3,7 +3,7 @@ import { csvLine } from '../../core/csv.ts'
 import { type ListedAction, listActions, readActions } from '../../operators/action-log.sql.ts'
 import type { Command } from '../command.ts'
 import { dateOption, limitOption } from '../line/options.ts'
-import { endOfDay, readTime } from '../line/times.ts'
+import { readBounds } from '../line/times.ts'
 
 const listLimit = 1_000
 
@@ -56,8 +56,8 @@ export const actionCommands: Command[] = [
     exportsData: true,
     async *stream({ database, values }) {
       yield csvLine(exported.map(([name]) => name))
-      const [from, to] = [readTime(values.from, '00:00:00'), readTime(values.to, endOfDay)]
-      for await (const page of readActions(database, from ?? null, to ? new Date(to.getTime() + 1) : null)) {
+      const { since, before } = readBounds(values)
+      for await (const page of readActions(database, since, before)) {
         yield page.map((action) => csvLine(exported.map(([, value]) => value(action)))).join('')
       }
     },

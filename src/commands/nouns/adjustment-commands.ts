@@ -5,6 +5,7 @@ import { findRequest, listPendingRequests, type OperatorKind } from '../../credi
 import { adjust, isRequest, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
+import { withCustomerNames } from '../../customers/names.sql.ts'
 import { approvePending } from '../../payments/refunds/approve.ts'
 import { personOf } from '../action-log-entry.ts'
 import type { Argument, Call, Command, CommandInput, Confirmation, Option } from '../command.ts'
@@ -30,7 +31,7 @@ const grantOption: Option = {
 }
 const correctOption: Option = {
   value: '±N',
-  description: 'the credits, negative to take some: --credits=-5',
+  description: 'the credits, negative to take some: -5',
   required: true,
   expects: 'a whole number of credits other than 0',
   accepts: (text) => /^[+-]?[1-9]\d{0,8}$/.test(text),
@@ -110,7 +111,7 @@ export const adjustmentCommands: Command[] = [
     },
     examples: [
       {
-        line: 'adjustments correct --customer acme --credits=-3 --reason "granted twice"',
+        line: 'adjustments correct --customer acme --credits -3 --reason "granted twice"',
         description: 'takes 3 credits; refused when fewer are available',
       },
     ],
@@ -137,7 +138,9 @@ export const adjustmentCommands: Command[] = [
     options: { limit: limitOption(listLimit) },
     examples: [{ line: 'adjustments pending', description: 'with the id for approve and reject' }],
     changesData: false,
-    run: ({ database, values }) => listPendingRequests(database, null, Number(values.limit ?? listLimit)),
+    async run({ database, values }) {
+      return withCustomerNames(database, await listPendingRequests(database, null, Number(values.limit ?? listLimit)))
+    },
   },
   {
     name: 'adjustments approve',
@@ -165,7 +168,13 @@ export const adjustmentCommands: Command[] = [
     name: 'adjustments reject',
     summary: 'Rejects a request: nothing moves.',
     arguments: [requestArgument],
-    examples: [{ line: `adjustments reject ${sampleId}`, description: 'also for the one who requested it' }],
+    options: { reason: reasonOption('the reason, for the action log') },
+    examples: [
+      {
+        line: `adjustments reject ${sampleId} --reason "granted already"`,
+        description: 'also for the one who requested it',
+      },
+    ],
     changesData: true,
     check: checkId,
     findSubject: customerOfRequest,

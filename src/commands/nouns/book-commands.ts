@@ -3,15 +3,18 @@ import { readFileSync } from 'node:fs'
 import { verifyFiles } from '../../../client/src/verify/files.ts'
 import { newOperationId, uuidPattern } from '../../core/ids.ts'
 import { isRequest } from '../../credits/adjustments/adjust.ts'
+import { withCustomerNames } from '../../customers/names.sql.ts'
 import { recordedAudit } from '../../payments/audit/audit.ts'
+import { isRunExplained } from '../../payments/books/reconcile.sql.ts'
 import { isDoubtful, type Reconciliation, reconcile } from '../../payments/books/reconcile.ts'
+import { sidesOf, spanStateOf } from '../../payments/books/span-state.ts'
 import {
   findDiscrepancyOrder,
   listOpenDiscrepancies,
   resolveDiscrepancy,
 } from '../../payments/recovery/discrepancies.sql.ts'
 import { amountOf } from '../../payments/recovery/discrepancy-amount.ts'
-import { acceptPart, type PartQuote, quotePart } from '../../payments/refunds/accept.ts'
+import { acceptPart, creditsToTake, quotePart } from '../../payments/refunds/accept.ts'
 import { type KeptCheckpoint, readKeptCheckpoints } from '../../transparency/kept.ts'
 import { knownKeys } from '../../transparency/publication/published.ts'
 import { findHoldingRestore, heldBackText } from '../../transparency/restored/restores.sql.ts'
@@ -39,7 +42,7 @@ async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> 
   if (!key) return undefined
   const quote = await quotePart(await payments(), { ...key, discrepancyId })
   const { orderId, paid, amount, creditsOfTheOrder, creditsUsed, proposed, most, unused, valueAfter } = quote
-  const credits = creditsOf(values, quote)
+  const credits = creditsToTake(quote, creditsIn(values))
   const numbers = { orderId, paid, cancelledAtGateway: amount, creditsOfTheOrder, creditsUsed, proposed, most }
   const preview = { ...numbers, creditsTaken: credits, creditsLeft: unused - credits, valueAfter }
   const isRequest = Math.abs(proposed - credits) > (await limitsOfPerson(call)).approvalAbove
@@ -49,8 +52,7 @@ async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> 
   return { preview, question }
 }
 
-/** Those that the won stand for, unless others are named. */
-const creditsOf = ({ credits }: Values, { proposed }: PartQuote) => (credits === undefined ? proposed : Number(credits))
+const creditsIn = ({ credits }: Values) => (credits === undefined ? undefined : Number(credits))
 
 /** Only files that the log has signed: anything else says nothing about this log. */
 async function readKept({ database, signer, values, resolvePath }: Call): Promise<KeptCheckpoint[]> {
@@ -117,7 +119,8 @@ export const bookCommands: Command[] = [
     details: [
       'The worker does the same every day. What cannot be repaired automatically is stored as a discrepancy: see ' +
         'discrepancies list. The command can be repeated at any time.',
-      'The lines add up to the difference: gateway net = books net + lines. The amount of a line is what the gateway has ' +
+      'The state is agrees, repaired, explained (it differs, and each line is settled or resolved) or differs. ' +
+        'The lines add up to the difference: gateway net = books net + lines. The amount of a line is what the gateway has ' +
         'more than our books because of it.',
     ],
     options: {
@@ -133,12 +136,16 @@ export const bookCommands: Command[] = [
     },
     // The id of the run: the console shows it as under way until the action has its end.
     findSubject: async () => newOperationId(),
-    async run({ payments, values, subject, onProgress }) {
+    async run({ database, payments, values, subject, onProgress }) {
       const { from, to } = readSpan(values)
       if (!from || !to) throw new Error('--from and --to are needed')
       const requestedBy = `${personOf(values)} on the command line`
       const span = { from, to: endAfter(to) }
-      return reconcile(await payments(), span, { requestedBy, onProgress, ...(subject !== null && { id: subject }) })
+      const id = subject ?? newOperationId()
+      const result = await reconcile(await payments(), span, { requestedBy, id, onProgress })
+      const { difference } = sidesOf(result)
+      const state = spanStateOf(result, await isRunExplained(database, id))
+      return { state, difference, ...result }
     },
     failed: (result) => isDoubtful(result as Reconciliation),
   },
@@ -148,8 +155,11 @@ export const bookCommands: Command[] = [
     examples: [{ line: 'discrepancies list', description: 'a table, or "None."' }],
     changesData: false,
     async run({ database }) {
-      const rows = await listOpenDiscrepancies(database, listLimit)
-      return rows.map(({ detail, ...row }) => ({ ...row, amount: amountOf({ ...row, detail }), detail }))
+      const rows = await withCustomerNames(database, await listOpenDiscrepancies(database, listLimit))
+      return rows.map(({ discrepancyId, kind, subject, detail, ...row }) => {
+        const amount = amountOf({ kind, subject, detail })
+        return { discrepancyId, kind, subject, ...row, amount, detail }
+      })
     },
   },
   {
@@ -213,7 +223,7 @@ export const bookCommands: Command[] = [
       const key = await findDiscrepancyOrder(database, id)
       if (!key) throw new Error(`There is no discrepancy ${id} of an order.`)
       const payments = await open()
-      const credits = values.credits === undefined ? undefined : Number(values.credits)
+      const credits = creditsIn(values)
       const acceptance = { ...key, discrepancyId: id.toLowerCase(), credits, reason: values.reason?.trim() ?? '' }
       return acceptPart(payments, { ...acceptance, actor: personOf(values) }, await limitsOfPerson(call))
     },

@@ -1,4 +1,4 @@
-// Commands about a customer: the balance, the statement, the lots, the low-credits thresholds, suspension.
+// Commands about customers: the list, and of one the balance, the statement, the lots, the low-credits thresholds, suspension.
 import { uuidPattern } from '../../core/ids.ts'
 import { updateLowCredits } from '../../credits/accounts.sql.ts'
 import { liabilityCsv } from '../../credits/lots/liability-csv.ts'
@@ -6,6 +6,7 @@ import { listLots } from '../../credits/lots/lots.sql.ts'
 import { type EntryKind, entryKinds } from '../../credits/movements.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
 import { statementCsv } from '../../credits/statement/statement-csv.ts'
+import { listCustomers } from '../../customers/customer-list.sql.ts'
 import { updateSuspension } from '../../customers/customers.sql.ts'
 import type { Argument, Call, Command } from '../command.ts'
 import { customerOption, dateOption, limitOption, reasonOption, timeOption } from '../line/options.ts'
@@ -13,11 +14,17 @@ import { endOfDay, readTime } from '../line/times.ts'
 import { findCustomerId, findNamedCustomer, requireCustomerId } from './customer-option.ts'
 
 const maxLots = 1_000
+const listLimit = 1_000
+
 function readKinds(kind: string | undefined): EntryKind[] | null {
   return kind ? (kind.split(',').map((each) => each.trim()) as EntryKind[]) : null
 }
 
-const customerArgument: Argument = { name: 'CUSTOMER', description: 'the customer, by name or UUID' }
+const customerArgument: Argument = {
+  name: 'CUSTOMER',
+  description: 'the customer, by name or UUID',
+  listedBy: 'customers list',
+}
 
 async function subjectOf({ database, positionals: [customer = ''] }: Omit<Call, 'subject'>): Promise<string> {
   return (await findNamedCustomer(database, customer)) ?? customer
@@ -32,6 +39,28 @@ async function setSuspended(call: Call, isSuspended: boolean): Promise<object> {
 }
 
 export const customerCommands: Command[] = [
+  {
+    name: 'customers list',
+    summary: `Lists the customers with their balances, newest first, at most ${listLimit}.`,
+    details: [
+      'What was paid, less what was refunded, the orders and the last purchase are less than a minute old. With --name they are ' +
+        'sorted by name.',
+    ],
+    options: {
+      name: { value: 'PREFIX', description: 'only those whose names begin like this, in any case' },
+      limit: limitOption(listLimit),
+    },
+    examples: [
+      { line: 'customers list --limit 20', description: 'the last twenty' },
+      { line: 'customers list --name ac', description: 'acme, and Acme Corporation' },
+    ],
+    changesData: false,
+    async run({ database, values }) {
+      const limit = Number(values.limit ?? listLimit)
+      const rows = await listCustomers(database, { name: values.name?.trim() || null, cursor: null, limit })
+      return rows.slice(0, limit)
+    },
+  },
   {
     name: 'balances show',
     summary: "Shows a customer's balance, held credits and available credits, now or at an earlier time.",

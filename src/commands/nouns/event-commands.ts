@@ -1,4 +1,5 @@
 // Commands about events: webhook endpoints and their secrets, a customer's events, dead events.
+import { withCustomerNames } from '../../customers/names.sql.ts'
 import { countDeadEvents, type DeadOf, deadEventsCountedTo, listDeadEvents } from '../../events/dead.sql.ts'
 import { findEndpoint, listEndpoints, updateEndpointStatus } from '../../events/endpoints.sql.ts'
 import { addEndpoint, enableEndpoint, removeEndpoint, rotateEndpoint } from '../../events/endpoints.ts'
@@ -61,7 +62,7 @@ async function deadFilterOf(call: Call): Promise<DeadOf> {
 
 async function listDead(call: Call): Promise<object[]> {
   const { database, values } = call
-  const dead = await listDeadEvents(database, listLimit, await deadFilterOf(call))
+  const dead = await withCustomerNames(database, await listDeadEvents(database, listLimit, await deadFilterOf(call)))
   // `data` is too wide for a table.
   return values.json ? dead : dead.map(({ data: _, ...rest }) => rest)
 }

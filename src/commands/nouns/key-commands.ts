@@ -2,9 +2,10 @@
 import { newCustomerId, uuidPattern } from '../../core/ids.ts'
 import { issueKey } from '../../customers/api-keys.ts'
 import { findKey, listKeys, updateKeyStatus } from '../../customers/customers.sql.ts'
-import type { Command } from '../command.ts'
+import type { Call, Command, Confirmation } from '../command.ts'
 import { customerOption, isName } from '../line/options.ts'
 import { findCustomerId } from './customer-option.ts'
+import { findSimilarCustomer } from './similar-customer.ts'
 import { suspendCommands } from './suspend-commands.ts'
 
 const listLimit = 1_000
@@ -14,6 +15,16 @@ function idForNewCustomer(customer = ''): string {
   return uuidPattern.test(customer.trim()) ? customer.trim().toLowerCase() : newCustomerId()
 }
 
+/** A name that is nearly that of another customer may be a typing error. */
+async function confirmNewCustomer(call: Call): Promise<Confirmation | undefined> {
+  const name = call.values.customer?.trim() ?? ''
+  if (uuidPattern.test(name) || (await findCustomerId(call))) return undefined
+  const similar = await findSimilarCustomer(call.database, name)
+  if (!similar) return undefined
+  const preview = { newCustomer: name, existingCustomer: similar.name, customerId: similar.customerId }
+  return { preview, question: 'A customer with a similar name exists. Create another one?' }
+}
+
 export const keyCommands: Command[] = [
   {
     name: 'keys issue',
@@ -21,6 +32,7 @@ export const keyCommands: Command[] = [
     details: [
       'An unknown name creates a customer of that name; an unknown UUID creates a customer with that id. All keys of a ' +
         'customer have access to the same orders and the same balance.',
+      'On a terminal it asks before it creates a customer whose name is nearly that of another one.',
     ],
     options: {
       customer: {
@@ -36,6 +48,7 @@ export const keyCommands: Command[] = [
     ],
     changesData: true,
     findSubject: async (call) => (await findCustomerId(call)) ?? idForNewCustomer(call.values.customer),
+    confirm: confirmNewCustomer,
     run: ({ database, peppers, values, subject }) =>
       issueKey(database, peppers(), values.customer?.trim() ?? '', subject ?? undefined),
   },

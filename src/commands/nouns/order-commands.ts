@@ -1,13 +1,24 @@
-// Commands about orders: show one with its history, review it at the gateway, refund it.
+// Commands about orders: list them, show one with its history, review it at the gateway, refund it.
+import { Refusal } from '../../core/errors.ts'
+import type { Database } from '../../db/database.ts'
 import { findOrderStory } from '../../payments/books/order-story.sql.ts'
-import { findOrderKeys } from '../../payments/orders.sql.ts'
+import { failureOf } from '../../payments/failure-reasons.ts'
+import { type OrderStatus, orderStatuses } from '../../payments/kinds.ts'
+import { everyOrder, type ListedOrder, type OrdersFilter } from '../../payments/order-list.sql.ts'
+import { createdBetween, findPaidOrders, ofOneOrder, readOrderPages } from '../../payments/order-list.ts'
+import { findOrderKeys, type OrderKey } from '../../payments/orders.sql.ts'
+import { findDoubtsOfOrder } from '../../payments/recovery/discrepancies.sql.ts'
+import { partlyCancelled } from '../../payments/recovery/review.ts'
 import { needsAttention, type OrderReview, reviewOrder } from '../../payments/recovery/review-order.ts'
 import { quoteRefund, quoteUnused, type UnusedQuote } from '../../payments/refunds/quote.ts'
 import { refund } from '../../payments/refunds/refund.ts'
-import { orderNotFound } from '../../payments/refusals.ts'
+import { orderNotFound, type RefundRefusal } from '../../payments/refusals.ts'
 import type { Call, Command, Confirmation } from '../command.ts'
-import { orderArgument, reasonOption } from '../line/options.ts'
+import { customerOption, dateOption, limitOption, orderArgument, reasonOption } from '../line/options.ts'
+import { readBounds } from '../line/times.ts'
+import { requireCustomerId } from './customer-option.ts'
 
+const listLimit = 1_000
 const sampleId = 'ord_01M7ESE34XW2VNK2VVKDN8SK7P3WRY8JPPQT'
 
 async function confirmRefund(call: Call): Promise<Confirmation | undefined> {
@@ -27,10 +38,75 @@ async function confirmRefund(call: Call): Promise<Confirmation | undefined> {
 async function readQuote({ database, payments, positionals: [orderId = ''] }: Call): Promise<UnusedQuote> {
   const key = (await findOrderKeys(database, [orderId])).get(orderId)
   if (!key) throw orderNotFound(orderId)
-  return quoteUnused(await payments(), key)
+  return quoteUnused(await payments(), key).catch(async (error) => {
+    throw await withNextCommand(database, key, error)
+  })
+}
+
+/** What was cancelled at the gateway is accepted before the rest is refunded. */
+async function withNextCommand(database: Database, key: OrderKey, error: Error): Promise<Error> {
+  const refusal: RefundRefusal = 'cancelled in part at the gateway'
+  if (!(error instanceof Refusal) || error.metadata?.reason !== refusal) return error
+  const part = (await findDoubtsOfOrder(database, key)).find(({ kind }) => kind === partlyCancelled)
+  const next = part ? `discrepancies accept ${part.discrepancyId}` : `orders settle ${key.orderId}, which records it`
+  return new Error(`${error.message} First: ${next}.`)
+}
+
+function shownOf({ orderId, createdAt, status, customerId, customerName, failed, ...rest }: ListedOrder): object {
+  return { orderId, createdAt, status, customerId, customerName, ...rest, failure: failed && failureOf(failed) }
+}
+
+async function listRequestedOrders(call: Call): Promise<object[]> {
+  const { database, values } = call
+  const { since, before } = readBounds(values)
+  const filter = {
+    ...everyOrder,
+    ...createdBetween(since, before),
+    customerId: values.customer === undefined ? null : await requireCustomerId(call),
+    status: (values.status ?? null) as OrderStatus | null,
+  }
+  const limit = Number(values.limit ?? listLimit)
+  if (values.payment === undefined) return readUpTo(database, filter, limit)
+  const paid = (await findPaidOrders(database, values.payment.trim())).filter(
+    ({ customerId }) => filter.customerId === null || filter.customerId === customerId,
+  )
+  const listed = await Promise.all(paid.map((order) => readUpTo(database, ofOneOrder(filter, order), 1)))
+  return listed.flat().slice(0, limit)
+}
+
+async function readUpTo(database: Database, filter: OrdersFilter, limit: number): Promise<object[]> {
+  const orders: ListedOrder[] = []
+  for await (const page of readOrderPages(database, filter, limit)) {
+    orders.push(...page)
+    if (orders.length >= limit) break
+  }
+  return orders.slice(0, limit).map(shownOf)
 }
 
 export const orderCommands: Command[] = [
+  {
+    name: 'orders list',
+    summary: `Lists orders, newest first, at most ${listLimit}.`,
+    details: ['With several options, orders to which all of them apply.'],
+    options: {
+      customer: { ...customerOption, description: 'only of this customer, by name or UUID', required: false },
+      status: {
+        value: 'STATUS',
+        description: `only with this status: ${orderStatuses.join(', ')}`,
+        choices: orderStatuses,
+      },
+      payment: { value: 'KEY', description: 'only of this payment: its key, or the approval number on the card slip' },
+      from: dateOption('the first day or time'),
+      to: dateOption('the last day or time'),
+      limit: limitOption(listLimit),
+    },
+    examples: [
+      { line: 'orders list --customer acme --status CONFIRMED', description: 'what acme has paid for' },
+      { line: 'orders list --payment 12345678', description: 'the order whose card slip has this approval number' },
+    ],
+    changesData: false,
+    run: listRequestedOrders,
+  },
   {
     name: 'orders show',
     summary: 'Shows an order with its history: gateway operations, ledger entries, discrepancies, notifications.',

@@ -3,12 +3,12 @@
 import { dayStartOf } from '../../core/day-span.ts'
 import { leastUuid, orderIdPattern, uuidPattern } from '../../core/ids.ts'
 import { dayMs } from '../../core/korean-days.ts'
+import { findCustomerNames } from '../../customers/names.sql.ts'
 import type { Database } from '../../db/database.ts'
 import { findOrderKeys } from '../../payments/orders.sql.ts'
 import { findDiscrepancyCustomers } from '../books/discrepancies.sql.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Query } from '../contract.ts'
-import { findCustomerNames } from '../customers/names.sql.ts'
 import { cursorOf, limitOf, microsecondCursorPattern, newestCursor, pageOf } from '../paging.ts'
 import type { Handlers } from '../routes.ts'
 import {

@@ -1,6 +1,7 @@
 // The adjustments of a customer: the list, goodwill and corrections, and the decision of a second operator. The limits are those
 // of the operator's role at that moment.
 import {
+  type AdjustmentRequest,
   findAdjustmentState,
   findUsedToday,
   listPendingRequests,
@@ -9,12 +10,15 @@ import {
 import { adjust, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { customerNotFound } from '../../credits/refusals.ts'
+import { findCustomerNames } from '../../customers/names.sql.ts'
+import type { Database } from '../../db/database.ts'
 import { limitsOf } from '../../operators/adjustment-limits.ts'
 import { approvePending } from '../../payments/refunds/approve.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { SignedIn } from '../guard.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import type { Handlers } from '../routes.ts'
+import { withTypedBy } from './typed-by.sql.ts'
 
 type Names = 'adjustments' | 'grantGoodwill' | 'correctBalance' | 'approveAdjustment' | 'rejectAdjustment'
 
@@ -24,6 +28,16 @@ type Call = {
   operator: SignedIn
   params: { customerId: string }
   body: { adjustmentId: string; credits: number; reason: string }
+}
+
+/** For a list of requests of any customers. */
+export async function withNamesAndTypedBy(database: Database, requests: AdjustmentRequest[]) {
+  const names = await findCustomerNames(
+    database,
+    requests.map(({ customerId }) => customerId),
+  )
+  const typed = await withTypedBy(database, requests)
+  return typed.map((each) => ({ ...each, customerName: names.get(each.customerId) ?? null }))
 }
 
 export function adjustmentHandlers({
@@ -56,7 +70,13 @@ export function adjustmentHandlers({
       const { available } = await findAdjustmentState(database, { customerId, adjustmentId: null })
       const usedToday = await findUsedToday(database, operator.name)
       if (available === null) throw customerNotFound()
-      return { pending, adjustments: page, limits: { ...limitsOf(settings, operator.role), usedToday }, nextCursor }
+      const adjustments = page.map((each) => ({ ...each, customerId }))
+      return {
+        pending: await withNamesAndTypedBy(database, pending),
+        adjustments: await withTypedBy(database, adjustments),
+        limits: { ...limitsOf(settings, operator.role), usedToday },
+        nextCursor,
+      }
     },
 
     grantGoodwill: adjustAs('GOODWILL'),

@@ -9,11 +9,14 @@ const RequestKind = Type.Enum(['GOODWILL', 'CORRECTION', 'PART'])
 export const PendingAdjustments = Type.Array(
   Type.Object({
     customerId: Text,
+    customerName: TextOrNull,
     adjustmentId: Text,
     kind: RequestKind,
     credits: Whole,
     reason: Text,
     requestedBy: Text,
+    /** `NAME as USER` when it was requested on a command line. */
+    typedBy: TextOrNull,
     requestedAt: Moment,
     /** Only for a PART: its order, and the KRW that the gateway has returned. */
     orderId: TextOrNull,
@@ -34,6 +37,9 @@ export const AdjustmentsData = Type.Object({
       reason: Text,
       actor: TextOrNull,
       approvedBy: TextOrNull,
+      /** `NAME as USER` for what was done on a command line. */
+      typedBy: TextOrNull,
+      approvalTypedBy: TextOrNull,
       service: TextOrNull,
       reference: TextOrNull,
       reversedReference: TextOrNull,

@@ -4,6 +4,7 @@ import { type Database, statement } from '../../db/database.ts'
 import { iso, sql } from '../../db/sql.ts'
 import { quotedEnd, subjectsInProgress } from '../../operators/action-log.sql.ts'
 import type { LinkedLine } from '../../payments/books/bridge.ts'
+import { isExplained } from '../../payments/books/reconcile.sql.ts'
 import type { Reconciliation } from '../../payments/books/reconcile.ts'
 import type { OperationKind } from '../../payments/kinds.ts'
 import type { OrderKey } from '../../payments/orders.sql.ts'
@@ -40,15 +41,6 @@ export type RunRow = {
   /** Each line is settled, or its discrepancy is resolved by now; all lines are stored. */
   isExplained: boolean
 }
-
-// The gateway has returned what an unknown order without a discrepancy had paid.
-const isExplained = `(coalesce(r.result #>> '{rest,lines}' = '0', false)
-      and coalesce((r.result ->> 'notListed')::int + (r.result ->> 'listedDifferently')::int = 0, false)
-      and not exists (
-        select from jsonb_to_recordset(r.result -> 'lines') as l (result text, "discrepancyId" uuid)
-        where l.result not in ('agrees', 'repaired', 'other service')
-          and (l.result <> 'unknown order' or l."discrepancyId" is not null)
-          and not exists (select from discrepancies d where d.discrepancy_id = l."discrepancyId" and d.resolved_at is not null)))`
 
 const quotedRun = `r.reconciliation_id as "reconciliationId", r.cause, r.requested_by as "requestedBy",
     r.from_time as "from", r.to_time as "to", r.started_at as "startedAt",

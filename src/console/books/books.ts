@@ -5,16 +5,17 @@ import { type DaySpan, dayStartOf, faultOf, spanOf } from '../../core/day-span.t
 import { refuse } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
 import { dayMs, daysFromTo } from '../../core/korean-days.ts'
+import { findCustomerNames } from '../../customers/names.sql.ts'
 import { readDatabaseTime } from '../../db/database.ts'
 import { type ActionLog, recordAction } from '../../operators/action-log.ts'
 import type { Run, TimeSpan } from '../../payments/books/reconcile.sql.ts'
 import { abandonRun, beginRun, executeRun, isDoubtful } from '../../payments/books/reconcile.ts'
+import { sidesOf, spanStateOf } from '../../payments/books/span-state.ts'
 import type { ConsoleContext } from '../context.ts'
-import { findCustomerNames } from '../customers/names.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
 import { actorOf, type Handlers } from '../routes.ts'
-import { type DayRun, findRun, listRuns, listRunsOfDays, type RunRow, type StoredResult } from './books.sql.ts'
+import { type DayRun, findRun, listRuns, listRunsOfDays, type RunRow } from './books.sql.ts'
 import type { dayStates } from './contract.ts'
 import { findResolvedTimes } from './discrepancies.sql.ts'
 
@@ -53,7 +54,7 @@ export async function existingRun(database: ConsoleContext['database'], reconcil
 }
 
 function withOutcome({ isExplained, ...run }: RunRow) {
-  return { ...run, outcome: run.result && stateOf(run.result, isExplained) }
+  return { ...run, outcome: run.result && spanStateOf(run.result, isExplained) }
 }
 
 /** The lines as they were found, with the names of customers, and which discrepancies are resolved by now. */
@@ -154,31 +155,12 @@ function dayOf(day: string, runs: DayRun[]) {
     return { day, state, movements: 0, difference: 0, ...nothing }
   }
   const { result, reconciliationId, finishedAt: comparedAt, isExplained } = finished
-  const gateway = moneyOf(result.captured, result.cancelled)
-  const { bookedCaptured, bookedCancelled, missingCaptured = 0, missingCancelled = 0 } = result
-  const books = moneyOf(bookedCaptured + missingCaptured, bookedCancelled + missingCancelled)
   return {
     day,
-    state: isUnderWay ? ('under way' as const) : stateOf(result, isExplained),
+    state: isUnderWay ? ('under way' as const) : spanStateOf(result, isExplained),
     movements: result.movements,
-    gateway,
-    books,
-    difference: gateway.net - books.net,
+    ...sidesOf(result),
     reconciliationId,
     comparedAt,
   }
-}
-
-function moneyOf(captured: number, cancelled: number) {
-  return { captured, cancelled, net: captured - cancelled }
-}
-
-/** The books' side of a repaired day is from before the repair. Foreign orders, of another shop, cannot be repaired. */
-function stateOf(result: StoredResult, isExplained: boolean): 'agrees' | 'repaired' | 'explained' | 'differs' {
-  const { captured, cancelled, bookedCaptured, bookedCancelled, foreign, reviewed } = result
-  const { notListed = 0, listedDifferently = 0 } = result
-  const isOpen = reviewed.disagrees + reviewed.unknown + reviewed['under way'] + notListed + listedDifferently > 0
-  const isEqual = captured === bookedCaptured && cancelled === bookedCancelled
-  if (isOpen || (!isEqual && foreign > 0)) return isExplained ? 'explained' : 'differs'
-  return isEqual && reviewed.repaired === 0 ? 'agrees' : 'repaired'
 }

@@ -1,5 +1,6 @@
 // The schemas of the pages of the books: days, reconciliations, discrepancies, cancels with new keys, audits.
 import Type from 'typebox'
+import { spanStates } from '../../payments/books/span-state.ts'
 import { TimelineMoments } from '../orders/contract.ts'
 import {
   Day,
@@ -25,9 +26,7 @@ export const DaysQuery = Type.Object({ from: Type.Optional(Day), to: Type.Option
  * does not confirm. The difference is the gateway's net less that of the books.
  */
 const Money = Type.Object({ captured: Whole, cancelled: Whole, net: Whole })
-/** `explained`: it differs, and each line of the difference is settled or resolved. */
-const outcomes = ['agrees', 'repaired', 'explained', 'differs'] as const
-export const dayStates = [...outcomes, 'under way', 'not compared'] as const
+export const dayStates = [...spanStates, 'under way', 'not compared'] as const
 export const DaysData = Type.Object({
   /** Newest first. */
   days: Type.Array(
@@ -102,7 +101,7 @@ const run = {
   /** `interrupted`: its process ended before it was finished; the same days can be reconciled again. */
   state: Type.Enum(['under way', 'finished', 'interrupted']),
   /** Only for a finished run. */
-  outcome: Type.Union([Type.Enum([...outcomes]), Type.Null()]),
+  outcome: Type.Union([Type.Enum([...spanStates]), Type.Null()]),
   result: Type.Union([Result, Type.Null()]),
 }
 /** `bridge` is null without a result, and for runs of version 0.14.0 and before. */

@@ -1,5 +1,6 @@
 // The statements of the lists and the page of discrepancies. One statement reads what is not keyed by customer: the discrepancy,
 // the actions of operators, and other discrepancies of the same order. The order and the name of its customer are read after it.
+import { findCustomerName, withCustomerNames } from '../../customers/names.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso, sql } from '../../db/sql.ts'
 import { quotedEnd } from '../../operators/action-log.sql.ts'
@@ -7,8 +8,6 @@ import type { StoryAction } from '../../payments/books/order-story.sql.ts'
 import type { OrderStatus } from '../../payments/kinds.ts'
 import { findOrders, type OrderKey } from '../../payments/orders.sql.ts'
 import { amountOf, type RecordedDiscrepancy } from '../../payments/recovery/discrepancy-amount.ts'
-import { findCustomerName } from '../customers/customers.sql.ts'
-import { findCustomerNames } from '../customers/names.sql.ts'
 
 export type DiscrepancyRow = {
   discrepancyId: string
@@ -90,11 +89,7 @@ export async function withAmountsAndNames<Row extends RecordedDiscrepancy & { cu
   database: Database,
   rows: Row[],
 ): Promise<(Row & { amount: number | null; customerName: string | null })[]> {
-  const names = await findCustomerNames(
-    database,
-    rows.map(({ customerId }) => customerId),
-  )
-  return rows.map((row) => ({ ...row, amount: amountOf(row), customerName: names.get(row.customerId ?? '') ?? null }))
+  return (await withCustomerNames(database, rows)).map((row) => ({ ...row, amount: amountOf(row) }))
 }
 
 const findResolvedStatement = statement.global(

@@ -1,5 +1,4 @@
 // The CSV files of the console, read and written page by page: memory stays small whatever their length.
-
 import type { CsvValue } from '../../core/csv.ts'
 import type { DaySpan } from '../../core/day-span.ts'
 import { leastUuid } from '../../core/ids.ts'
@@ -8,6 +7,7 @@ import type { OutstandingLot } from '../../credits/lots/liability.sql.ts'
 import { outstandingPages } from '../../credits/lots/liability-csv.ts'
 import type { StatementEntry } from '../../credits/statement/statement.sql.ts'
 import { type ExportQuery, statementPages } from '../../credits/statement/statement-csv.ts'
+import { findCustomerNames, withCustomerNames } from '../../customers/names.sql.ts'
 import type { Database } from '../../db/database.ts'
 import { operationKinds } from '../../payments/kinds.ts'
 import { findOrders } from '../../payments/orders.sql.ts'
@@ -19,7 +19,6 @@ import {
   listDiscrepancies,
   withAmountsAndNames,
 } from '../books/discrepancies.sql.ts'
-import { findCustomerNames } from '../customers/names.sql.ts'
 import { refunderOf } from '../orders/ended.ts'
 import type { Language } from './headings.ts'
 import { type CsvColumn, codeColumnsOf, csvTable, fieldsOf, timesOf } from './table.ts'
@@ -166,15 +165,11 @@ export async function* consoleLiabilityCsv(
     ...fieldsOf<Row>('customerId', 'customerName', 'orderId', 'packageType'),
     ...codeColumnsOf<Row>('status', 'orderStatus'),
     ...timesOf<Row>('grantedAt'),
-    ...fieldsOf<Row>('amount', 'credits', 'used', 'unspent', 'value'),
+    ...fieldsOf<Row>('amount', 'credits', 'used', 'takenBack', 'unspent', 'value'),
   ])
   yield head
   for await (const lots of outstandingPages(database, before)) {
-    const names = await findCustomerNames(
-      database,
-      lots.map(({ customerId }) => customerId),
-    )
-    yield linesOf(lots.map((lot) => ({ ...lot, customerName: names.get(lot.customerId) ?? null })))
+    yield linesOf(await withCustomerNames(database, lots))
   }
 }
 

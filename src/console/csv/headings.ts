@@ -50,6 +50,7 @@ export const headings = {
 
   grantedAt: { en: 'Granted', ko: '지급 시각' },
   used: { en: 'Used credits', ko: '사용 크레딧' },
+  takenBack: { en: 'Taken back', ko: '회수한 크레딧' },
   unspent: { en: 'Unspent credits', ko: '미사용 크레딧' },
   value: { en: 'Value (KRW)', ko: '가치(원)' },
 

@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { namePattern } from '../../core/one-line.ts'
 import { budgetPeriods, budgetScopes } from '../../credits/budgets/kinds.ts'
+import { customerSorts } from '../../customers/customer-list.sql.ts'
 import { LotRow } from '../orders/contract.ts'
 import {
   lineOf,
@@ -14,7 +15,6 @@ import {
   Whole,
   WholeOrNull,
 } from '../schema-types.ts'
-import { customerSorts } from './customers.sql.ts'
 
 export const CustomersQuery = Type.Object({
   ...paging,

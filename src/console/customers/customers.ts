@@ -16,6 +16,14 @@ import { statementRequestOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement/statement.ts'
 import { createCustomerAndKey, issueKeyTo, rotateKey } from '../../customers/api-keys.ts'
 import {
+  areTooManyToRead,
+  type CustomerSort,
+  listCustomers,
+  listSortedCustomers,
+  maxCustomersRead,
+  withoutKey,
+} from '../../customers/customer-list.sql.ts'
+import {
   createCustomer,
   findCustomer,
   findKey,
@@ -29,16 +37,7 @@ import type { ConsoleContext } from '../context.ts'
 import { cursorOf, limitOf, microsecondCursorPattern, newestCursor, type Paging, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
-import {
-  areTooManyToRead,
-  type CustomerSort,
-  findCustomerPage,
-  listCustomers,
-  listHolds,
-  listSortedCustomers,
-  maxCustomersRead,
-  withoutKey,
-} from './customers.sql.ts'
+import { findCustomerPage, listHolds } from './customers.sql.ts'
 
 /** Figures of customers that lag more than this are shown with the time they end at. */
 const maxLagMs = 300_000

@@ -2,6 +2,7 @@
 // Actions call the same functions as the commands. A signing secret is shown once, in the answer that creates it.
 import { deadlineIn } from '../../core/clock.ts'
 import { refuse, refuseFields } from '../../core/errors.ts'
+import { withCustomerNames } from '../../customers/names.sql.ts'
 import { attemptCursorPattern, listAttempts } from '../../events/attempts/attempts.sql.ts'
 import { sendTestEvent } from '../../events/attempts/test-event.ts'
 import { beforeAllDead, deadEventsCountedTo, listDeadEventsAfter } from '../../events/dead.sql.ts'
@@ -19,7 +20,6 @@ import {
 import { eventTypes } from '../../events/outbox.sql.ts'
 import { resendDeadEvents, resendMs } from '../../events/resend.ts'
 import type { ConsoleContext } from '../context.ts'
-import { findCustomerNames } from '../customers/names.sql.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import type { Handlers } from '../routes.ts'
 import { countDeadByEndpoint, listWaitingQueues, sumWaiting } from './events.sql.ts'
@@ -65,14 +65,6 @@ export function eventHandlers({ database, deliveries, peppers }: ConsoleContext)
     })
   }
 
-  async function named<Row extends { customerId: string }>(rows: Row[]) {
-    const names = await findCustomerNames(
-      database,
-      rows.map(({ customerId }) => customerId),
-    )
-    return rows.map((row) => ({ ...row, customerName: names.get(row.customerId) ?? null }))
-  }
-
   return {
     async eventEndpoints() {
       const endpoints = await listEndpoints(database, maxEndpointsListed)
@@ -85,7 +77,7 @@ export function eventHandlers({ database, deliveries, peppers }: ConsoleContext)
         listWaitingQueues(database, endpointId, maxQueuesListed),
       ])
       if (!row) throw noSuchEndpoint()
-      return { ...row, queues: await named(queues) }
+      return { ...row, queues: await withCustomerNames(database, queues) }
     },
 
     async eventAttempts({ params: { endpointId }, query }) {
@@ -98,7 +90,7 @@ export function eventHandlers({ database, deliveries, peppers }: ConsoleContext)
         ({ cursor }) => cursor,
       )
       const attempts = page.map(({ cursor: _, ...attempt }) => attempt)
-      return { attempts: await named(attempts), nextCursor }
+      return { attempts: await withCustomerNames(database, attempts), nextCursor }
     },
 
     async deadEvents({ params: { endpointId }, query }) {
@@ -115,7 +107,7 @@ export function eventHandlers({ database, deliveries, peppers }: ConsoleContext)
         const { orderId = null } = data as { orderId?: string }
         return { customerId, eventNumber, type, orderId, attempts, error, diedAt }
       })
-      return { dead: await named(dead), nextCursor }
+      return { dead: await withCustomerNames(database, dead), nextCursor }
     },
 
     async addEndpoint({ body: { url, types } }) {

@@ -2,14 +2,15 @@
 // number of orders per status is computed from the totals of all transitions.
 import { addDays, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
 import { listPendingRequests } from '../../credits/adjustments/adjust.sql.ts'
+import { withCustomerNames } from '../../customers/names.sql.ts'
 import { readBacklog } from '../../payments/books/backlog.sql.ts'
 import { type FigureName, type FigureRow, readFigures, readFiguresBetween } from '../../payments/books/figures.sql.ts'
 import { listOpenDiscrepancies, sumOpenDiscrepancies } from '../../payments/recovery/discrepancies.sql.ts'
+import { withNamesAndTypedBy } from '../adjustments/adjustments.ts'
 import { listAudits } from '../books/audits.sql.ts'
 import { isAuditOverdue } from '../books/audits.ts'
 import { withAmountsAndNames } from '../books/discrepancies.sql.ts'
 import type { ConsoleContext } from '../context.ts'
-import { findCustomerNames } from '../customers/names.sql.ts'
 import type { Handlers } from '../routes.ts'
 import { listOldestOperations } from './home.sql.ts'
 
@@ -51,23 +52,19 @@ export function homeHandlers({ database, payments, isHeldBack }: HomeContext): H
         listPendingRequests(database, null, maxOldest),
         listAudits(database, null, 1),
       ])
-      const names = await findCustomerNames(
-        database,
-        operations.map(({ customerId }) => customerId),
-      )
       const { operations: open, oldestEventSeconds, undeliveredEvents: undelivered, deadEvents: dead } = backlog
       return {
         ...figures,
         operations: {
           count: open.reduce((sum, { count }) => sum + count, 0),
-          oldest: operations.map((each) => ({ ...each, customerName: names.get(each.customerId) ?? null })),
+          oldest: await withCustomerNames(database, operations),
         },
         discrepancies: {
           count: backlog.openDiscrepancies,
           ...openSum,
           oldest: await withAmountsAndNames(database, oldest),
         },
-        pendingAdjustments,
+        pendingAdjustments: await withNamesAndTypedBy(database, pendingAdjustments),
         audit,
         isAuditOverdue: isAuditOverdue(backlog),
         events: {

@@ -1,14 +1,10 @@
 // The list of orders, filtered, sorted and summed up. Days become bounds of times and of order ids.
-
 import { dayStartOf } from '../../core/day-span.ts'
 import { refuseFields } from '../../core/errors.ts'
-import { orderIdAt, orderIdPattern } from '../../core/ids.ts'
+import { orderIdPattern } from '../../core/ids.ts'
 import { dayMs } from '../../core/korean-days.ts'
 import type { Database } from '../../db/database.ts'
 import { codesOf, type FailureReason, failureOf, failureReasons } from '../../payments/failure-reasons.ts'
-import type { Data, Query } from '../contract.ts'
-import { cursorOf, limitOf, pageOf } from '../paging.ts'
-import { refuseBecause } from '../refusals.ts'
 import {
   codeOfExpired,
   type FailureCodes,
@@ -19,12 +15,13 @@ import {
   maxOrdersScanned,
   type OrdersFilter,
   sumOrders,
-} from './orders.sql.ts'
+} from '../../payments/order-list.sql.ts'
+import { createdBetween } from '../../payments/order-list.ts'
+import type { Data, Query } from '../contract.ts'
+import { cursorOf, limitOf, pageOf } from '../paging.ts'
+import { refuseBecause } from '../refusals.ts'
 
 type Filtered = Omit<Query<'orders'>, 'cursor' | 'limit' | 'sort'>
-
-/** An id is generated just before the order is stored, by another clock. */
-const idSlackMs = 600_000
 
 export function filterOf(query: Filtered): OrdersFilter {
   const { status = null, customerId, packageType = null, failure, open, from, to } = query
@@ -37,10 +34,7 @@ export function filterOf(query: Filtered): OrdersFilter {
     packageType,
     isOpen: open === 'yes',
     failure: failure ? failureCodesOf(failure) : null,
-    from: since && orderIdAt(since.getTime() - idSlackMs),
-    below: before && orderIdAt(before.getTime() + idSlackMs),
-    since,
-    before,
+    ...createdBetween(since, before),
   }
 }
 

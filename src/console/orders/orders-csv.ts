@@ -1,9 +1,10 @@
 // The orders of a list as a CSV file, newest first, stretch by stretch.
 import type { Database } from '../../db/database.ts'
+import type { ListedOrder, OrdersFilter } from '../../payments/order-list.sql.ts'
+import { readOrderPages } from '../../payments/order-list.ts'
 import type { FileLanguage } from '../csv/files.ts'
 import { codeColumnsOf, csvTable, fieldsOf, timesOf } from '../csv/table.ts'
 import { failureIn } from './list.ts'
-import { findStretchEnd, type ListedOrder, listOrders, type OrdersFilter } from './orders.sql.ts'
 
 const pageSize = 5_000
 
@@ -31,13 +32,5 @@ export async function* ordersCsv(
     ...codeColumnsOf<Line>('openOperation', 'operationKind'),
   ])
   yield head
-  for (let below = filter.below; ; ) {
-    const stretch = { ...filter, below }
-    const end = await findStretchEnd(database, stretch)
-    const page = await listOrders(database, { ...stretch, from: end ?? filter.from }, pageSize)
-    yield linesOf(page.map(lineOf))
-    const next = page.length < pageSize ? end : page.at(-1)?.orderId
-    if (!next) return
-    below = next
-  }
+  for await (const page of readOrderPages(database, filter, pageSize)) yield linesOf(page.map(lineOf))
 }

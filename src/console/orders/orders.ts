@@ -1,6 +1,7 @@
 // The pages of orders: the list, and one order with its timeline and the actions that are possible now. Actions call the same
 // functions as the commands.
 import { findLot } from '../../credits/lots/lots.sql.ts'
+import { findCustomerName } from '../../customers/names.sql.ts'
 import { listEndpoints } from '../../events/endpoints.sql.ts'
 import { hostOf } from '../../events/endpoints.ts'
 import { findOrderEvents, listDeliveries } from '../../events/order-events.sql.ts'
@@ -13,6 +14,7 @@ import {
   type StoryOperation,
 } from '../../payments/books/order-story.sql.ts'
 import { attemptsKept } from '../../payments/operations/lease.sql.ts'
+import type { ListedOrder } from '../../payments/order-list.sql.ts'
 import { findOrderKeys, findOrders } from '../../payments/orders.sql.ts'
 import { amountOf } from '../../payments/recovery/discrepancy-amount.ts'
 import { reviewOrder } from '../../payments/recovery/review-order.ts'
@@ -21,12 +23,10 @@ import { refund } from '../../payments/refunds/refund.ts'
 import { orderNotFound, refundBlockOf } from '../../payments/refusals.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Data } from '../contract.ts'
-import { findCustomerName } from '../customers/customers.sql.ts'
 import { refuseBecause } from '../refusals.ts'
 import type { Handlers } from '../routes.ts'
 import { acceptedPartsOf, findEnd } from './ended.ts'
 import { failureIn, readOrders } from './list.ts'
-import type { ListedOrder } from './orders.sql.ts'
 import { paymentUrlOfDiscrepancy } from './payment-link.ts'
 import { type EventWithDeliveries, listEnds, orderTimeline } from './timeline.ts'
 

@@ -2,10 +2,19 @@
 // A complete API key is recognised and found; no result repeats it.
 import { orderIdPattern, uuidPattern } from '../../core/ids.ts'
 import { apiKeyPattern, hashKey, keyIdPattern, type Peppers } from '../../customers/api-keys.ts'
+import { areTooManyToRead, listCustomers } from '../../customers/customer-list.sql.ts'
 import { findKeys } from '../../customers/customers.sql.ts'
 import type { Database } from '../../db/database.ts'
+import {
+  approvalNumberForm,
+  type FoundOrder,
+  findOrdersBetween,
+  findOrdersByApproval,
+  findOrdersOfPayment,
+  type PaidOrder,
+  paymentKeyForm,
+} from '../../payments/order-search.sql.ts'
 import type { ConsoleContext } from '../context.ts'
-import { areTooManyToRead, listCustomers } from '../customers/customers.sql.ts'
 import type { Handlers } from '../routes.ts'
 import {
   type Found,
@@ -13,15 +22,18 @@ import {
   findCustomersNamed,
   findKeysById,
   findKeysEnding,
-  findOrdersBetween,
-  findOrdersByApproval,
-  findPayments,
   findReferences,
 } from './search.sql.ts'
 
 const maxResults = 20
 const orderIdLength = 40
 const shortestPrefix = 8
+
+const asOrders = (found: FoundOrder[]): Found[] =>
+  found.map((order) => ({ kind: 'order', id: order.orderId, ...order }))
+
+const asPayments = (paymentKey: string, found: PaidOrder[]): Found[] =>
+  found.map((order) => ({ kind: 'payment', id: paymentKey, ...order }))
 
 type SearchContext = { database: Database; peppers: Peppers }
 type Lookup = { form: RegExp; find(context: SearchContext, text: string): Promise<Found[]> }
@@ -30,20 +42,22 @@ const lookups: Lookup[] = [
   { form: apiKeyPattern, find: findKey },
   {
     form: orderIdPattern,
-    find: ({ database }, text) => findOrdersBetween(database, text, text, 1),
+    find: async ({ database }, text) => asOrders(await findOrdersBetween(database, text, text, 1)),
   },
   { form: uuidPattern, find: ({ database }, text) => findCustomerById(database, text.toLowerCase()) },
   { form: keyIdPattern, find: ({ database }, text) => findKeysById(database, [text]) },
-  // Payment keys are in any format the gateway likes.
   {
-    form: /^[\x21-\x7e]{6,200}$/,
-    find: ({ database }, text) => findPayments(database, text, maxResults),
+    form: paymentKeyForm,
+    find: async ({ database }, text) => asPayments(text, await findOrdersOfPayment(database, text, maxResults)),
   },
   {
     form: /^[0-9A-Za-z]{4}$/,
     find: ({ database }, text) => findKeysEnding(database, text, maxResults),
   },
-  { form: /^\d{6,8}$/, find: ({ database }, text) => findOrdersByApproval(database, text, maxResults) },
+  {
+    form: approvalNumberForm,
+    find: async ({ database }, text) => asOrders(await findOrdersByApproval(database, text, maxResults)),
+  },
   { form: /^(ord_[0-9A-HJKMNP-TV-Z]{4,35}|[0-9A-HJKMNP-TV-Z]{4,36})$/i, find: findOrdersByPrefix },
   { form: /\S/, find: findCustomersByPrefix },
   { form: /\S\s*\S/, find: findWithoutIndex },
@@ -70,11 +84,11 @@ async function findKey({ database, peppers }: SearchContext, apiKey: string): Pr
 }
 
 /** All ids have one length: those with a prefix lie between its lowest and its highest completion. */
-function findOrdersByPrefix({ database }: SearchContext, text: string): Promise<Found[]> {
+async function findOrdersByPrefix({ database }: SearchContext, text: string): Promise<Found[]> {
   const begins = `ord_${text.replace(/^ord_/i, '').toUpperCase()}`
-  if (begins.length < shortestPrefix) return Promise.resolve([])
+  if (begins.length < shortestPrefix) return []
   const [first, last] = [begins.padEnd(orderIdLength, '0'), begins.padEnd(orderIdLength, 'Z')]
-  return findOrdersBetween(database, first, last, maxResults)
+  return asOrders(await findOrdersBetween(database, first, last, maxResults))
 }
 
 /** What has no index: these lookups read a row of every customer. */

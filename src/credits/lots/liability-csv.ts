@@ -14,6 +14,7 @@ const names = [
   'amount',
   'credits',
   'used',
+  'takenBack',
   'unspent',
   'value',
 ] satisfies (keyof OutstandingLot)[]

@@ -5,7 +5,7 @@ import { type Lot, lotsOfAccounts } from './lots.sql.ts'
 
 export type OutstandingLot = Pick<
   Lot,
-  'orderId' | 'packageType' | 'status' | 'grantedAt' | 'amount' | 'credits' | 'used' | 'value'
+  'orderId' | 'packageType' | 'status' | 'grantedAt' | 'amount' | 'credits' | 'used' | 'takenBack' | 'value'
 > & { customerId: string; unspent: number }
 
 const listAccountsStatement = statement.global(
@@ -39,7 +39,7 @@ const listOutstandingStatement = statement.ofCustomers(
     where s.low >= s.high and e.balance_after > 0
   ),${lotsOfAccounts}
   select customer_id as "customerId", order_id as "orderId", package_type as "packageType", status,
-    confirmed_at as "grantedAt", amount, credits, used, unspent, value
+    confirmed_at as "grantedAt", amount, credits, used, taken_back as "takenBack", unspent, value
   from lot
   where unspent > 0
   order by customer_id, grant_entry`,

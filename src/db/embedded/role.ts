@@ -2,7 +2,7 @@
 // password in DATA_DIR. In a cluster of an earlier version the role is missing, and after the loss of the password file its
 // password differs: both are repaired here, under the lock of the migrations.
 import { randomBytes } from 'node:crypto'
-import { chownSync, statSync } from 'node:fs'
+import { lchownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { inLockedTransaction } from '../migrate.ts'
@@ -29,7 +29,7 @@ export function serviceLogin(dataDir: string): Pick<Connection, 'user' | 'passwo
   // It gets the owner of the directory: root may only be the first to start it.
   if (process.getuid?.() === 0) {
     const { uid, gid } = statSync(dataDir)
-    chownSync(file, uid, gid)
+    lchownSync(file, uid, gid)
   }
   return { user: serviceRole, password }
 }

@@ -265,3 +265,25 @@ const findOfPaymentsStatement = statement.global(
 export function findMovementsOfPayments(database: Database, paymentKeys: string[]): Promise<Movement[]> {
   return database.run<Movement>(findOfPaymentsStatement, [paymentKeys])
 }
+
+/**
+ * Whether each line of a run `r` is settled, or its discrepancy is resolved by now, and all lines are stored. The gateway has
+ * returned what an unknown order without a discrepancy had paid.
+ */
+export const isExplained = `(coalesce(r.result #>> '{rest,lines}' = '0', false)
+      and coalesce((r.result ->> 'notListed')::int + (r.result ->> 'listedDifferently')::int = 0, false)
+      and not exists (
+        select from jsonb_to_recordset(r.result -> 'lines') as l (result text, "discrepancyId" uuid)
+        where l.result not in ('agrees', 'repaired', 'other service')
+          and (l.result <> 'unknown order' or l."discrepancyId" is not null)
+          and not exists (select from discrepancies d where d.discrepancy_id = l."discrepancyId" and d.resolved_at is not null)))`
+
+const findExplainedStatement = statement.global(
+  'payments.findExplainedRun',
+  `select ${isExplained} as "isExplained" from reconciliations r where r.reconciliation_id = $1`,
+)
+
+export async function isRunExplained(database: Database, reconciliationId: string): Promise<boolean> {
+  const [run] = await database.run<{ isExplained: boolean }>(findExplainedStatement, [reconciliationId])
+  return run?.isExplained === true
+}

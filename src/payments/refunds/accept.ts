@@ -54,6 +54,13 @@ export async function quotePart(context: PaymentContext, key: PartKey): Promise<
   return (await quoteNow(context, key)).quote
 }
 
+/** Those that the won stand for, unless others are named. */
+export function creditsToTake({ proposed, most }: PartQuote, credits: number | undefined): number {
+  if (credits === undefined) return proposed
+  if (credits > most) throw acceptRefusals.moreThanLeft(most)
+  return credits
+}
+
 async function quoteNow(context: PaymentContext, key: PartKey): Promise<{ quote: PartQuote; place: Place }> {
   const found = await findOrderForReview(context.database, key)
   if (!found) throw orderNotFound(key.orderId)
@@ -133,8 +140,7 @@ export async function acceptPart(
   const quoted = await quoteUnlessDone(context, acceptance)
   if ('state' in quoted) return quoted
   const { quote, place } = quoted
-  const { credits = quote.proposed } = acceptance
-  if (credits > quote.most) throw acceptRefusals.moreThanLeft(quote.most)
+  const credits = creditsToTake(quote, acceptance.credits)
   const charge = chargeOf({ ...acceptance, credits }, quote)
   const { amount } = quote
   if (charge.credits <= approvalAbove) {

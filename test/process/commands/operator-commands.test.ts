@@ -128,7 +128,7 @@ test('orders refund refunds the order, returns the same answer again, and the cu
   assert.deepEqual([payment?.status, payment?.cancels?.length], ['CANCELED', 1])
   await fail(
     t,
-    ['orders', 'refund', await pendingOrder(), '--reason', 'x'],
+    ['orders', 'refund', await pendingOrder(), '--reason', 'goodwill'],
     /^Not refunded: the order is PENDING, not CONFIRMED\.$/m,
   )
 })
@@ -146,7 +146,7 @@ test('an order that does not exist is reported with one line and exit code 1', a
   const line = 'There is no order ord_none.'
   await fail(t, ['orders', 'show', 'ord_none'], line)
   await fail(t, ['orders', 'settle', 'ord_none'], line)
-  await fail(t, ['orders', 'refund', 'ord_none', '--reason', 'x'], line)
+  await fail(t, ['orders', 'refund', 'ord_none', '--reason', 'goodwill'], line)
 })
 
 test('discrepancies list shows the open ones, oldest first; discrepancies resolve closes one with its reason', async (t) => {
@@ -164,7 +164,7 @@ test('discrepancies list shows the open ones, oldest first; discrepancies resolv
     orderIds.map((id) => [id, 'PARTLY_CANCELLED_AT_GATEWAY']),
   )
   const { stdout } = await callCli(t, dataDir, ['discrepancies', 'list'], settings)
-  assert.match(stdout.split('\n')[0] ?? '', /^discrepancyId +kind +subject +customerId +orderId /)
+  assert.match(stdout.split('\n')[0] ?? '', /^discrepancyId +kind +subject +customerId +customerName +orderId /)
   const id = String(mine[0]?.discrepancyId)
   const resolved = await run(t, ['discrepancies', 'resolve', id, '--reason', ' agreed with the buyer '])
   const kind = 'PARTLY_CANCELLED_AT_GATEWAY'
@@ -222,8 +222,11 @@ const notCommands: { args: string[]; message: RegExp }[] = [
     message: /^reconcile: --to must be after --from\n/,
   },
   { args: ['reconcile', '2026-01-31'], message: /^reconcile: unexpected argument "2026-01-31": / },
-  { args: ['orders', 'show'], message: /^orders show: exactly one ORDERID is needed\n/ },
-  { args: ['orders', 'refund', 'a'], message: /^orders refund: --reason TEXT is needed, 1 to 200 characters\n/ },
+  { args: ['orders', 'show'], message: /^orders show: exactly one ORDERID is needed \(see: orders list\)\n/ },
+  {
+    args: ['orders', 'refund', 'a'],
+    message: /^orders refund: --reason TEXT is needed, 3 to 200 characters in one line\n/,
+  },
   { args: ['orders', 'refund', 'a', '--reason', 'x'.repeat(201)], message: /^orders refund: --reason TEXT is needed/ },
   {
     args: ['orders', 'refund', 'a', '--reason', 'b', 'c'],
@@ -231,7 +234,7 @@ const notCommands: { args: string[]; message: RegExp }[] = [
   },
   { args: ['discrepancies', 'list', 'all'], message: /^discrepancies list: unexpected argument "all": / },
   {
-    args: ['discrepancies', 'resolve', 'x', '--reason', 'y'],
+    args: ['discrepancies', 'resolve', 'x', '--reason', 'agreed'],
     message: /^discrepancies resolve: ID is the discrepancyId/,
   },
 ]

@@ -52,7 +52,8 @@ function storyDetail(place: string): Fields {
   }
 }
 
-const pendingAdjustment = 'customerId adjustmentId kind credits reason requestedBy requestedAt orderId amount'
+const pendingAdjustment =
+  'customerId customerName adjustmentId kind credits reason requestedBy typedBy requestedAt orderId amount'
 const budgets = {
   'budgets[].': 'budgetId scope value period credits warnAt renewsAt countsSince',
   'budgets[].uses[].': 'value used left',
@@ -151,7 +152,7 @@ const fields: Record<EndpointName, Fields> = {
     'limits.': 'perDay usedToday approvalAbove',
     'pending[].': pendingAdjustment,
     'adjustments[].':
-      'adjustmentId entryNumber kind credits reason actor approvedBy service reference reversedReference createdAt',
+      'adjustmentId entryNumber kind credits reason actor approvedBy typedBy approvalTypedBy service reference reversedReference createdAt',
   },
   grantGoodwill: adjusted,
   correctBalance: adjusted,

@@ -98,13 +98,13 @@ function List({ pages }: { pages: ReturnType<typeof usePages<'adjustments', Adju
   )
 }
 
-function By({ actor, approvedBy, service, reversedReference }: Adjustment) {
+function By({ actor, typedBy, approvedBy, approvalTypedBy, service, reversedReference }: Adjustment) {
   const { adjustments: words } = useWords().customers
   return (
     <div style={{ overflowWrap: 'anywhere' }}>
-      {actor ?? service}
+      {typedBy ?? actor ?? service}
       <Text size="xs" c="dimmed">
-        {approvedBy && words.approvedBy(approvedBy)}
+        {approvedBy && words.approvedBy(approvalTypedBy ?? approvedBy)}
         {reversedReference && words.reverses(reversedReference)}
       </Text>
     </div>

@@ -50,7 +50,7 @@ export function PendingRequests({ pending, onDone }: { pending: PendingRequest[]
       cell: (request) => <Credits value={changeOf(request)} signed />,
     },
     { header: headers.reason, cell: ({ reason }) => reason },
-    { header: headers.by, place: 'line', cell: ({ requestedBy }) => requestedBy },
+    { header: headers.by, place: 'line', cell: ({ requestedBy, typedBy }) => typedBy ?? requestedBy },
     ...(mayApprove
       ? [
           {

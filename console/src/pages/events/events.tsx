@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { Data, EndpointName } from '../../api/client.ts'
 import { useEndpoint, useMay } from '../../api/hooks.ts'
 import { useFormats } from '../../format/formats.ts'
+import { Id } from '../../format/id.tsx'
 import { StatusBadge } from '../../format/status-badge.tsx'
 import { Time } from '../../format/time.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
@@ -30,6 +31,7 @@ export function EventsPage() {
   const { frame, keepFocus } = useKeptFocus()
   const columns: Column<Row>[] = [
     { header: headers.host, place: 'title', cell: ({ host }) => host },
+    { header: headers.id, place: 'line', cell: ({ endpointId }) => <Id value={endpointId} short /> },
     { header: headers.status, place: 'badge', cell: (row) => <EndpointStatus endpoint={row} /> },
     { header: headers.waiting, align: 'right', cell: ({ waitingEvents }) => number(waitingEvents) },
     { header: headers.failing, cell: ({ failingSince }) => failingSince && <Time at={failingSince} /> },

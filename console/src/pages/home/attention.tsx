@@ -271,7 +271,7 @@ function Discrepancies({ oldest }: Home['discrepancies']) {
 }
 
 function PendingAdjustments({ pending }: { pending: Home['pendingAdjustments'] }) {
-  const { home } = useWords()
+  const { home, customers } = useWords()
   return (
     <div>
       <Title order={3} size="h5" mb={6}>
@@ -283,7 +283,11 @@ function PendingAdjustments({ pending }: { pending: Home['pendingAdjustments'] }
         keyOf={({ adjustmentId }) => adjustmentId}
         linkOf={({ customerId }) => `/customers/${customerId}?tab=adjustments`}
         columns={[
-          { header: home.customer, place: 'title', cell: ({ customerId }) => <Id value={customerId} short /> },
+          {
+            header: home.customer,
+            place: 'title',
+            cell: ({ customerId, customerName }) => customerName ?? <Id value={customerId} short />,
+          },
           { header: home.request, place: 'line', cell: (request) => <RequestSubject request={request} /> },
           {
             header: home.credits,
@@ -291,7 +295,8 @@ function PendingAdjustments({ pending }: { pending: Home['pendingAdjustments'] }
             place: 'amount',
             cell: (request) => <Credits value={changeOf(request)} signed />,
           },
-          { header: home.requestedBy, place: 'line', cell: ({ requestedBy }) => requestedBy },
+          { header: customers.adjustments.columns.reason, place: 'line', cell: ({ reason }) => reason },
+          { header: home.requestedBy, place: 'line', cell: ({ requestedBy, typedBy }) => typedBy ?? requestedBy },
           { header: home.since, place: 'line', cell: ({ requestedAt }) => <Time at={requestedAt} /> },
         ]}
       />

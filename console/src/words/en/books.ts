@@ -321,7 +321,7 @@ export const books = {
     paymentsText: 'Every capture, cancellation and refund in our books, with the keys of the gateway.',
     liabilityTitle: 'Outstanding liability',
     liabilityText:
-      'Every order with unspent credits, held ones included, at the end of the end date, with their value.',
+      'Every order with unspent credits, held ones included, at the end of the end date (today: until now), with their value, VAT included.',
     discrepanciesTitle: 'Discrepancies',
     discrepanciesText: 'Open or resolved discrepancies.',
     notAllowed: 'Exports are available to finance and admins.',

@@ -8,6 +8,7 @@ export const events = {
   none: 'No endpoints yet: events are sent nowhere.',
   columns: {
     host: 'Host',
+    id: 'ID',
     status: 'Status',
     types: 'Event types',
     waiting: 'Waiting',

@@ -318,7 +318,8 @@ export const books: typeof english = {
     paymentsTitle: '결제 내역',
     paymentsText: '장부에 있는 모든 승인, 취소, 환불 내역과 PG사 키입니다.',
     liabilityTitle: '미사용 잔액(부채)',
-    liabilityText: '종료일이 끝난 시점에 아직 사용하지 않은 크레딧(보류 포함)이 있는 모든 주문과 그 금액입니다.',
+    liabilityText:
+      '종료일이 끝난 시점(오늘이면 지금까지)에 아직 사용하지 않은 크레딧(보류 포함)이 있는 모든 주문과 그 금액(부가세 포함)입니다.',
     discrepanciesTitle: '불일치',
     discrepanciesText: '미해결 또는 해결된 불일치 목록입니다.',
     notAllowed: '내보내기는 재무·관리자 역할만 할 수 있습니다.',

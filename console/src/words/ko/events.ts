@@ -9,6 +9,7 @@ export const events: typeof englishEvents = {
   none: '등록된 엔드포인트가 없어 이벤트를 보내지 않습니다.',
   columns: {
     host: '호스트',
+    id: 'ID',
     status: '상태',
     types: '이벤트 종류',
     waiting: '대기',

@@ -16,7 +16,7 @@ type Sample = {
   query?: string
   /** Besides SUCCESS and SVC001, which any route may answer. */
   codes?: string[]
-  /** Fields of its success; no other route has all of them, but that the three receipts are alike. */
+  /** Fields of its success; no other route has all of them, but that the three receipts are alike, and an order has all of its status. */
   data?: string[]
 }
 
@@ -41,6 +41,9 @@ const samples: Record<string, Sample> = {
   'GET /public/v1/payments/credits': { data: ['credits', 'customerId'] },
   'GET /public/v1/payments/packages': { data: ['0', '1', '2'] },
   'GET /public/v1/payments/:orderId': { codes: ['NOT000'], data: ['orderId', 'confirmedAt'] },
+  'GET /public/v1/orders': { query: '?limit=3', data: ['orders', 'nextCursor'] },
+  'GET /public/v1/orders/:orderId': { codes: ['NOT000'], data: ['orderId', 'refunds'] },
+  'GET /public/v1/statement': { query: '?limit=3&kind=GRANT,SPEND', data: ['entries', 'nextCursor'] },
   'POST /internal/v1/credits/spend': {
     body: (mark) => ({ customerId: standIns.customerId, credits: 1, reference: `spend-${mark}` }),
     codes: ['BUS002'],

@@ -2,10 +2,10 @@
 // so that a new one is never forgotten; the health checks and the gateway's notifications have no schema.
 import fastify from 'fastify'
 import { type SpendingParts, spendingRoutes } from '../../../../src/credits/routes.ts'
+import { publicRoutes } from '../../../../src/listeners/public.ts'
 import { webhookPath } from '../../../../src/listeners/webhook.ts'
 import type { PaymentContext } from '../../../../src/payments/context.ts'
 import { refundRoutes } from '../../../../src/payments/refunds/routes.ts'
-import { paymentRoutes } from '../../../../src/payments/routes.ts'
 import type { ReceiptContext } from '../../../../src/transparency/receipts/receipts.ts'
 import { receiptRoutes } from '../../../../src/transparency/receipts/routes.ts'
 import { standIns } from './stand-ins.ts'
@@ -44,7 +44,7 @@ function declaredRoutes(): Route[] {
     const { body, querystring } = (schema ?? {}) as { body?: Schema; querystring?: Schema }
     routes.push(...[method].flat().map((each) => ({ listener, method: each, path, body, query: querystring })))
   })
-  paymentRoutes(app, {} as PaymentContext)
+  publicRoutes(app, {} as PaymentContext)
   listener = 'internal'
   spendingRoutes(app, {} as SpendingParts)
   refundRoutes(app, {} as PaymentContext, (_, refund) => refund())

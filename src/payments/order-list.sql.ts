@@ -1,12 +1,13 @@
 // Lists of orders. Order ids are sorted by time, so days are bounds of ids, too. No index serves the filters: a page filters a stretch
 // of a limited number of orders, and the next page continues after the stretch. Each group of customers lists its own; the
 // lists are merged here.
-import { partsOf } from '../../credits/lots/lots.sql.ts'
-import { type Database, statement } from '../../db/database.ts'
-import { type Sql, sql } from '../../db/sql.ts'
-import type { FailedConfirm } from '../../payments/failure-reasons.ts'
-import type { OperationKind, OrderStatus } from '../../payments/kinds.ts'
-import { failedConfirmColumn, type Order, orderColumns } from '../../payments/orders.sql.ts'
+import { afterAllOrderIds } from '../core/ids.ts'
+import { partsOf } from '../credits/lots/lots.sql.ts'
+import { type Database, statement } from '../db/database.ts'
+import { type Sql, sql } from '../db/sql.ts'
+import type { FailedConfirm } from './failure-reasons.ts'
+import type { OperationKind, OrderStatus } from './kinds.ts'
+import { failedConfirmColumn, type Order, orderColumns } from './orders.sql.ts'
 
 export type ListedOrder = Order & {
   customerId: string
@@ -20,8 +21,6 @@ export type ListedOrder = Order & {
 
 /** Orders that one page reads to filter, to sort and to sum up. */
 export const maxOrdersScanned = 20_000
-/** Sorts after every order id in any collation. */
-const afterAll = `ord_${'Z'.repeat(37)}`
 
 /** Stands in the filter for the code of an expired order, which has none. */
 export const codeOfExpired = ''
@@ -41,6 +40,18 @@ export type OrdersFilter = {
   /** Times of creation; null: no bound. */
   since: Date | null
   before: Date | null
+}
+
+export const everyOrder: OrdersFilter = {
+  customerId: null,
+  status: null,
+  packageType: null,
+  isOpen: false,
+  failure: null,
+  from: null,
+  below: null,
+  since: null,
+  before: null,
 }
 
 const quotedOpenOperation = `
@@ -68,7 +79,7 @@ function matching(scope: ListScope): Sql {
 
 function valuesOf(filter: OrdersFilter): unknown[] {
   const { customerId, below, from, status, packageType, isOpen, failure, since, before } = filter
-  const bounds = [customerId, below ?? afterAll, from ?? '']
+  const bounds = [customerId, below ?? afterAllOrderIds, from ?? '']
   const wanted = [status, packageType, isOpen, failure?.codes ?? null, failure?.areWanted ?? null]
   return [...bounds, ...wanted, since ?? '-infinity', before ?? 'infinity']
 }
@@ -104,12 +115,12 @@ function summed(scope: ListScope): Sql {
     cross join lateral ${partsOf(sql`o`)} parts`
 }
 
-const newestStatement = statement.ofEachGroup('console.listOrders', newest('groups'))
-const newestOfCustomerStatement = statement.ofCustomer('console.listOrdersOfCustomer', newest('customer'))
-const highestStatement = statement.ofEachGroup('console.listOrdersByAmount', highest('groups'))
-const highestOfCustomerStatement = statement.ofCustomer('console.listOrdersOfCustomerByAmount', highest('customer'))
-const sumStatement = statement.ofEachGroup('console.sumOrders', summed('groups'))
-const sumOfCustomerStatement = statement.ofCustomer('console.sumOrdersOfCustomer', summed('customer'))
+const newestStatement = statement.ofEachGroup('payments.listOrders', newest('groups'))
+const newestOfCustomerStatement = statement.ofCustomer('payments.listOrdersOfCustomer', newest('customer'))
+const highestStatement = statement.ofEachGroup('payments.listOrdersByAmount', highest('groups'))
+const highestOfCustomerStatement = statement.ofCustomer('payments.listOrdersOfCustomerByAmount', highest('customer'))
+const sumStatement = statement.ofEachGroup('payments.sumOrders', summed('groups'))
+const sumOfCustomerStatement = statement.ofCustomer('payments.sumOrdersOfCustomer', summed('customer'))
 
 /** Newest first. */
 export async function listOrders(database: Database, filter: OrdersFilter, limit: number): Promise<ListedOrder[]> {
@@ -148,9 +159,9 @@ export async function sumOrders(database: Database, filter: OrdersFilter): Promi
 const stretchEnd = (quotedScope: Sql) => sql`select o.order_id as "orderId" from orders o
   where ${quotedScope} and o.order_id < $2 and o.order_id >= $3 order by o.order_id desc offset $4 limit 1`
 
-const findStretchEndStatement = statement.global('console.findStretchEnd', stretchEnd(scopes.groups))
+const findStretchEndStatement = statement.global('payments.findStretchEnd', stretchEnd(scopes.groups))
 const findStretchEndOfCustomerStatement = statement.ofCustomer(
-  'console.findStretchEndOfCustomer',
+  'payments.findStretchEndOfCustomer',
   stretchEnd(scopes.customer),
 )
 
@@ -160,7 +171,7 @@ export async function findStretchEnd(
   { customerId, below, from }: OrdersFilter,
 ): Promise<string | null> {
   const chosen = customerId === null ? findStretchEndStatement : findStretchEndOfCustomerStatement
-  const values = [customerId, below ?? afterAll, from ?? '', maxOrdersScanned - 1]
+  const values = [customerId, below ?? afterAllOrderIds, from ?? '', maxOrdersScanned - 1]
   const rows = await database.run<{ orderId: string }>(chosen, values)
   return rows[0]?.orderId ?? null
 }
