@@ -7,6 +7,8 @@ import type { OutstandingLot } from '../../credits/lots/liability.sql.ts'
 import { outstandingPages } from '../../credits/lots/liability-csv.ts'
 import type { StatementEntry } from '../../credits/statement/statement.sql.ts'
 import { type ExportQuery, statementPages } from '../../credits/statement/statement-csv.ts'
+import type { UseOfDay } from '../../credits/use/use.sql.ts'
+import { readUse, type UseRequest } from '../../credits/use/use.ts'
 import { findCustomerNames, withCustomerNames } from '../../customers/names.sql.ts'
 import type { Database } from '../../db/database.ts'
 import { operationKinds } from '../../payments/kinds.ts'
@@ -188,4 +190,24 @@ export async function* consoleStatementCsv(
   ])
   yield head
   for await (const page of pages) yield linesOf(page)
+}
+
+/** The column of the values, by what the use is added up by. */
+const nameOfValue = { service: 'service', key: 'keyId', user: 'userId', label: 'label' } as const
+
+/** The last line, without a day, is of the values that have no rows. */
+export async function* csvOfUse(
+  database: Database,
+  language: FileLanguage,
+  wanted: UseRequest,
+): AsyncGenerator<string> {
+  type Row = Omit<UseOfDay, 'day'> & { day: string | null }
+  const { head, linesOf } = csvTable<Row>(language, [
+    ...fieldsOf<Row>('day'),
+    { name: nameOfValue[wanted.by], value: (row) => row.value },
+    ...fieldsOf<Row>('credits', 'units', 'count'),
+  ])
+  yield head
+  const { rows, others } = await readUse(database, wanted)
+  yield linesOf([...rows, ...(others ? [{ day: null, value: null, ...others }] : [])])
 }

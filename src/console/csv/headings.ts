@@ -68,6 +68,7 @@ export const headings = {
   userId: { en: 'User', ko: '사용자' },
   label: { en: 'Label', ko: '라벨' },
   units: { en: 'Units', ko: '단위 수' },
+  count: { en: 'Uses', ko: '사용 건수' },
 } satisfies Record<string, Record<Language, string>>
 
 export type ColumnName = keyof typeof headings
