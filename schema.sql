@@ -907,6 +907,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.require_use()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (
+    select from ledger_entries e
+    where e.customer_id = new.customer_id and e.entry_number = new.entry_number and e.kind in ('SPEND', 'HOLD')
+      and e.service_id is not null
+  ) then
+    raise exception 'the entry % is no spend or hold of a service', new.entry_number
+      using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.used_credits_to_reverse(customer uuid, reversed bigint DEFAULT 0)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1822,6 +1839,37 @@ create table sweeping_processes (
   lease_until timestamp with time zone not null,
   constraint sweeping_processes_pkey PRIMARY KEY (process_id)
 );
+
+create table use_labels (
+  customer_id uuid    not null,
+  label       text    not null,
+  place       integer not null,
+  constraint use_labels_pkey PRIMARY KEY (customer_id, label),
+  constraint use_labels_one_of_a_place UNIQUE (customer_id, place),
+  constraint use_labels_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES accounts(customer_id),
+  constraint use_labels_at_most_a_hundred CHECK (place >= 1 AND place <= 100),
+  constraint use_labels_visible CHECK ((label COLLATE "C") ~ '^[!-~]{1,200}$'::text)
+);
+
+CREATE TRIGGER use_labels_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON use_labels FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+create table use_details (
+  customer_id  uuid   not null,
+  entry_number bigint not null,
+  key_id       text,
+  user_id      text,
+  label        text,
+  units        bigint,
+  constraint use_details_pkey PRIMARY KEY (customer_id, entry_number),
+  constraint use_details_customer_id_entry_number_fkey FOREIGN KEY (customer_id, entry_number) REFERENCES ledger_entries(customer_id, entry_number),
+  constraint use_details_customer_id_label_fkey FOREIGN KEY (customer_id, label) REFERENCES use_labels(customer_id, label),
+  constraint use_details_something CHECK (num_nonnulls(key_id, user_id, label, units) > 0),
+  constraint use_details_units CHECK (units >= 0 AND units <= '1000000000000'::bigint),
+  constraint use_details_visible CHECK ((key_id COLLATE "C") ~ '^[!-~]{1,200}$'::text AND (user_id COLLATE "C") ~ '^[!-~]{1,200}$'::text)
+);
+
+CREATE TRIGGER use_details_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON use_details FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER use_details_of_a_use AFTER INSERT ON use_details FOR EACH ROW EXECUTE FUNCTION require_use();
 
 create table webhook_notifications (
   transmission_id text                     not null,

@@ -538,6 +538,40 @@ with cleared as (
   )
   update sign_in_failures set failures = failures - 1 where subject = any ($1::bytea[]) and failures > 1;
 
+-- credits.addUpUse
+select to_char(e.created_at at time zone 'Asia/Seoul', 'YYYY-MM-DD') as "day",
+    case $4 when 'service' then t.name when 'key' then d.key_id when 'user' then d.user_id else d.label end as "value",
+    (-sum(e.delta))::float8 as "credits",
+    coalesce(sum(d.units) filter (where begun.is_first), 0)::float8 as "units",
+    count(*) filter (where begun.is_first) as "count"
+  from ledger_entries e
+  left join lateral (
+    select o.entry_number, o.reference from ledger_entries o
+    where o.customer_id = e.customer_id and o.hold_id = e.hold_id and o.kind = 'HOLD' and e.kind <> 'HOLD'
+    limit 1
+  ) opening on true
+  left join lateral (
+    select a.reversed_entry from adjustments a
+    where a.customer_id = e.customer_id and a.entry_number = e.entry_number and e.kind = 'REVERSAL'
+    limit 1
+  ) reversal on true
+  left join lateral (
+    select * from use_details u
+    where u.customer_id = e.customer_id
+      and u.entry_number = coalesce(opening.entry_number, reversal.reversed_entry, e.entry_number)
+    limit 1
+  ) d on true
+  left join service_tokens t on t.service_id = e.service_id
+  cross join lateral (
+    select e.kind = 'SPEND' or e.kind = 'CAPTURE' and not exists (
+      select from ledger_entries before
+      where before.customer_id = e.customer_id and before.hold_id = e.hold_id and before.kind = 'CAPTURE'
+        and before.entry_number < e.entry_number) as is_first
+  ) begun
+  where e.customer_id = $1 and e.entry_number > $2 and e.entry_number <= $3 and e.kind in ('SPEND', 'CAPTURE', 'REVERSAL')
+  group by 1, 2
+  order by 1, min(e.entry_number);
+
 -- credits.adjust
 with recursive target as (
     select $1::uuid as customer_id, null::timestamptz as not_before
@@ -967,6 +1001,7 @@ with recursive input as (
              as is_stale,
            false
              as is_suspended,
+           false as has_too_many_labels,
            (select json_build_object(
               'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
               'left', greatest(u.most - u.used, 0),
@@ -983,7 +1018,7 @@ with recursive input as (
     select w.*, v.granted, v.low_budgets
     from wanted w
     join verdict v using (customer_id)
-    where not v.is_stale and not v.is_suspended and v.exceeded is null
+    where not v.is_stale and not v.is_suspended and not v.has_too_many_labels and v.exceeded is null
   ),
   movement as (
     select l.customer_id, 1 as turn, 'CAPTURE' as kind, -l.captured as delta,
@@ -1152,7 +1187,8 @@ with recursive input as (
     where h.customer_id = l.customer_id and h.hold_id = l.hold_id
   )
   select true as "isFound", l.captured, l.credits as "held", l.captured_in_parts as "capturedInParts",
-         coalesce(m.available, a.available) as "available", false as "isSuspended", v.exceeded, v.is_stale as "isStale"
+         coalesce(m.available, a.available) as "available", false as "isSuspended",
+         false as "hasTooManyLabels", v.exceeded, v.is_stale as "isStale"
   from locked_hold l
   join account a using (customer_id)
   join verdict v using (customer_id)
@@ -1870,13 +1906,25 @@ with
 select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDelta",
     e.balance_after as "balanceAfter", e.held_after as "heldAfter", e.balance_after - e.held_after as "availableAfter",
     e.order_id as "orderId", coalesce(e.reference, opening.reference) as "reference", e.hold_id as "holdId",
-    t.name as "service", e.created_at as "createdAt"
+    t.name as "service", d.key_id as "keyId", d.user_id as "userId", d.label,
+    case when d.entry_number = e.entry_number then d.units end as "units", e.created_at as "createdAt"
   from ledger_entries e
   left join lateral (
-    select o.reference from ledger_entries o
+    select o.entry_number, o.reference from ledger_entries o
     where o.customer_id = e.customer_id and o.hold_id = e.hold_id and o.kind = 'HOLD' and e.kind <> 'HOLD'
     limit 1
   ) opening on true
+  left join lateral (
+    select a.reversed_entry from adjustments a
+    where a.customer_id = e.customer_id and a.entry_number = e.entry_number and e.kind = 'REVERSAL'
+    limit 1
+  ) reversal on true
+  left join lateral (
+    select * from use_details u
+    where u.customer_id = e.customer_id
+      and u.entry_number = coalesce(opening.entry_number, reversal.reversed_entry, e.entry_number)
+    limit 1
+  ) d on true
   left join service_tokens t on t.service_id = e.service_id
   where e.customer_id = $1 and e.entry_number > $2 and e.entry_number <= $3 and ($4::text[] is null or e.kind = any ($4)) order by e.entry_number desc limit $5;
 
@@ -1884,13 +1932,25 @@ select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDe
 select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDelta",
     e.balance_after as "balanceAfter", e.held_after as "heldAfter", e.balance_after - e.held_after as "availableAfter",
     e.order_id as "orderId", coalesce(e.reference, opening.reference) as "reference", e.hold_id as "holdId",
-    t.name as "service", e.created_at as "createdAt"
+    t.name as "service", d.key_id as "keyId", d.user_id as "userId", d.label,
+    case when d.entry_number = e.entry_number then d.units end as "units", e.created_at as "createdAt"
   from ledger_entries e
   left join lateral (
-    select o.reference from ledger_entries o
+    select o.entry_number, o.reference from ledger_entries o
     where o.customer_id = e.customer_id and o.hold_id = e.hold_id and o.kind = 'HOLD' and e.kind <> 'HOLD'
     limit 1
   ) opening on true
+  left join lateral (
+    select a.reversed_entry from adjustments a
+    where a.customer_id = e.customer_id and a.entry_number = e.entry_number and e.kind = 'REVERSAL'
+    limit 1
+  ) reversal on true
+  left join lateral (
+    select * from use_details u
+    where u.customer_id = e.customer_id
+      and u.entry_number = coalesce(opening.entry_number, reversal.reversed_entry, e.entry_number)
+    limit 1
+  ) d on true
   left join service_tokens t on t.service_id = e.service_id
   where e.customer_id = $1 and e.entry_number > $2 and e.entry_number <= $3 and ($4::text[] is null or e.kind = any ($4)) order by e.entry_number limit $5;
 
@@ -1974,8 +2034,10 @@ select r.customer_id as "customerId", r.adjustment_id as "adjustmentId", r.kind,
 with recursive input as (
     select i.*,
            limited.names is not null
-             and (select t.name from service_tokens t where t.service_id = i.service_id) = any (limited.names) as has_service_budget
-    from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::boolean[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, at_most, ordinal)
+             and (select t.name from service_tokens t where t.service_id = i.service_id) = any (limited.names) or
+           i.label is not null
+             and not exists (select from use_labels l where l.customer_id = i.customer_id and l.label = i.label) as runs_alone
+    from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::boolean[], $8::text[], $9::text[], $10::text[], $11::bigint[]) with ordinality as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, at_most, key_id, user_id, label, units, ordinal)
     cross join (
       select array_agg(b.value) as names from budgets b
       where b.customer_id = '00000000-0000-0000-0000-000000000000' and b.removed_at is null
@@ -1995,7 +2057,7 @@ with recursive input as (
            0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
            null::timestamptz as not_before, at_most
     from input
-    where ordinal not in (select ordinal from known) and not has_service_budget
+    where ordinal not in (select ordinal from known) and not runs_alone
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
@@ -2081,6 +2143,13 @@ with recursive input as (
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
+  detail as (
+    insert into use_details (customer_id, entry_number, key_id, user_id, label, units)
+    select i.customer_id, m.last_entry, i.key_id, i.user_id, i.label, i.units
+    from input i
+    join moved m using (customer_id, reference)
+    where num_nonnulls(i.key_id, i.user_id, i.label, i.units) > 0
+  ),
   opened as (
     insert into holds (customer_id, hold_id, credits, requested, service_id, expires_at, opening_entry)
     select i.customer_id, i.hold_id, m.held_delta, case when i.at_most then i.credits end, i.service_id,
@@ -2126,7 +2195,7 @@ with recursive input as (
          coalesce(k.available, s.balance - s.held) as "available",
          nullif(k.kind, 'HOLD') as "usedFor",
          o.hold_id is not null as "isNew",
-         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
+         k.ordinal is null and (i.runs_alone or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id
@@ -2138,7 +2207,7 @@ with recursive input as (
 
 -- credits.openRestrictedHold
 with recursive input as (
-    select *, null::timestamptz as not_before from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::boolean[], $8::text[], $9::text[]) as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, at_most, key_id, user_id)
+    select *, null::timestamptz as not_before from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::int[], $7::boolean[], $8::text[], $9::text[], $10::text[], $11::bigint[]) as i (customer_id, hold_id, credits, reference, service_id, expires_in_seconds, at_most, key_id, user_id, label, units)
   ),
   known as (
     select h.hold_id, e.held_delta as credits, h.requested, h.expires_at,
@@ -2214,6 +2283,12 @@ with recursive input as (
              as is_stale,
            (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id)
              as is_suspended,
+
+           (select
+           i.label is not null
+             and not exists (select from use_labels l where l.customer_id = i.customer_id and l.label = i.label)
+              and 100 <= (select count(*) from use_labels l where l.customer_id = i.customer_id)
+            from wanted i) as has_too_many_labels,
            (select json_build_object(
               'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
               'left', greatest(u.most - u.used, 0),
@@ -2230,7 +2305,7 @@ with recursive input as (
     select w.*, v.granted, v.low_budgets
     from wanted w
     join verdict v using (customer_id)
-    where not v.is_stale and not v.is_suspended and v.exceeded is null
+    where not v.is_stale and not v.is_suspended and not v.has_too_many_labels and v.exceeded is null
   ),
   movement as (
     select customer_id, 1 as turn, 'HOLD' as kind, 0 as delta, granted as held_delta, null::text as order_id, reference,
@@ -2312,6 +2387,22 @@ with recursive input as (
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
+  new_label as (
+    insert into use_labels (customer_id, label, place)
+    select i.customer_id, i.label, 1 + (select count(*) from use_labels l where l.customer_id = i.customer_id)
+    from wanted i
+    join moved using (customer_id, reference)
+    where
+           i.label is not null
+             and not exists (select from use_labels l where l.customer_id = i.customer_id and l.label = i.label)
+  ),
+  detail as (
+    insert into use_details (customer_id, entry_number, key_id, user_id, label, units)
+    select i.customer_id, m.last_entry, i.key_id, i.user_id, i.label, i.units
+    from input i
+    join moved m using (customer_id, reference)
+    where num_nonnulls(i.key_id, i.user_id, i.label, i.units) > 0
+  ),
   counted as (
     update budget_usage u
     set used = c.used + c.credits,
@@ -2390,6 +2481,7 @@ with recursive input as (
          o.hold_id is not null as "isNew",
          false as "isRestricted",
          coalesce(v.is_suspended, false) as "isSuspended",
+         coalesce(v.has_too_many_labels, false) as "hasTooManyLabels",
          v.exceeded,
          coalesce(v.is_stale, false) as "isStale"
   from input
@@ -2404,7 +2496,7 @@ with recursive input as (
 
 -- credits.previewMovement
 with wanted as (
-    select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[]) as i (customer_id, credits, service_id, key_id, user_id, at_most)
+    select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[]) as i (customer_id, credits, service_id, key_id, user_id, label, at_most)
   ),
   account as (
     select a.customer_id, a.balance - a.held as available, a.restricted_at, greatest(a.moved_at, clock_timestamp()) as moved_at
@@ -2464,6 +2556,12 @@ with wanted as (
              as is_stale,
            (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id)
              as is_suspended,
+
+           (select
+           i.label is not null
+             and not exists (select from use_labels l where l.customer_id = i.customer_id and l.label = i.label)
+              and 100 <= (select count(*) from use_labels l where l.customer_id = i.customer_id)
+            from wanted i) as has_too_many_labels,
            (select json_build_object(
               'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
               'left', greatest(u.most - u.used, 0),
@@ -2480,9 +2578,10 @@ with wanted as (
     select w.*, v.granted, v.low_budgets
     from wanted w
     join verdict v using (customer_id)
-    where not v.is_stale and not v.is_suspended and v.exceeded is null
+    where not v.is_stale and not v.is_suspended and not v.has_too_many_labels and v.exceeded is null
   )
-  select a.available, v.granted, v.is_suspended as "isSuspended", v.exceeded, false as "isStale"
+  select a.available, v.granted, v.is_suspended as "isSuspended",
+         v.has_too_many_labels as "hasTooManyLabels", v.exceeded, false as "isStale"
   from account a
   join verdict v using (customer_id);
 
@@ -2734,8 +2833,10 @@ insert into budgets as b (customer_id, budget_id, scope, value, period, credits,
 with recursive input as (
     select i.*,
            limited.names is not null
-             and (select t.name from service_tokens t where t.service_id = i.service_id) = any (limited.names) as has_service_budget
-    from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[]) with ordinality as i (customer_id, credits, reference, service_id, ordinal)
+             and (select t.name from service_tokens t where t.service_id = i.service_id) = any (limited.names) or
+           i.label is not null
+             and not exists (select from use_labels l where l.customer_id = i.customer_id and l.label = i.label) as runs_alone
+    from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[]) with ordinality as i (customer_id, credits, reference, service_id, key_id, user_id, label, units, ordinal)
     cross join (
       select array_agg(b.value) as names from budgets b
       where b.customer_id = '00000000-0000-0000-0000-000000000000' and b.removed_at is null
@@ -2753,7 +2854,7 @@ with recursive input as (
            -credits as delta, 0 as held_delta, null::text as order_id, reference, null::uuid as hold_id, service_id,
            0 as events, null::timestamptz as not_before
     from input
-    where ordinal not in (select ordinal from known) and not has_service_budget
+    where ordinal not in (select ordinal from known) and not runs_alone
   ),
   account as (
     select a.customer_id, a.balance, a.held, a.last_entry, a.last_hash, a.last_event, a.low_credits, a.low_steps, a.adjusted,
@@ -2839,6 +2940,13 @@ with recursive input as (
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
+  detail as (
+    insert into use_details (customer_id, entry_number, key_id, user_id, label, units)
+    select i.customer_id, m.last_entry, i.key_id, i.user_id, i.label, i.units
+    from input i
+    join moved m using (customer_id, reference)
+    where num_nonnulls(i.key_id, i.user_id, i.label, i.units) > 0
+  ),
   event as (
     select customer_id, last_event - is_empty::int as event_number, 'credits.low' as type,
            json_build_object('customerId', customer_id, 'credits', available, 'threshold', low_step) as data,
@@ -2873,7 +2981,7 @@ with recursive input as (
          coalesce(k.available, s.balance - s.held) as "available",
          nullif(k.kind, 'SPEND') as "usedFor",
          k.ordinal is null and coalesce(s.is_moved, false) as "isNew",
-         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
+         k.ordinal is null and (i.runs_alone or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join step s on s.customer_id = i.customer_id and s.reference = i.reference
@@ -2884,7 +2992,7 @@ with recursive input as (
 
 -- credits.spendRestricted
 with recursive input as (
-    select *, false as at_most, null::timestamptz as not_before from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[]) as i (customer_id, credits, reference, service_id, key_id, user_id)
+    select *, false as at_most, null::timestamptz as not_before from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[]) as i (customer_id, credits, reference, service_id, key_id, user_id, label, units)
   ),
   known as (
     select -e.delta as credits, e.balance_after - coalesce(e.held_after, 0) as available, e.kind
@@ -2958,6 +3066,12 @@ with recursive input as (
              as is_stale,
            (select c.suspended_at is not null from customers c where c.customer_id = a.customer_id)
              as is_suspended,
+
+           (select
+           i.label is not null
+             and not exists (select from use_labels l where l.customer_id = i.customer_id and l.label = i.label)
+              and 100 <= (select count(*) from use_labels l where l.customer_id = i.customer_id)
+            from wanted i) as has_too_many_labels,
            (select json_build_object(
               'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
               'left', greatest(u.most - u.used, 0),
@@ -2974,7 +3088,7 @@ with recursive input as (
     select w.*, v.granted, v.low_budgets
     from wanted w
     join verdict v using (customer_id)
-    where not v.is_stale and not v.is_suspended and v.exceeded is null
+    where not v.is_stale and not v.is_suspended and not v.has_too_many_labels and v.exceeded is null
   ),
   movement as (
     select customer_id, 1 as turn, 'SPEND' as kind, -granted as delta, 0 as held_delta, null::text as order_id, reference,
@@ -3056,6 +3170,22 @@ with recursive input as (
     where delta <> 0 or held_delta <> 0
     returning customer_id, entry_number, kind, order_id, hold_id, created_at
   ),
+  new_label as (
+    insert into use_labels (customer_id, label, place)
+    select i.customer_id, i.label, 1 + (select count(*) from use_labels l where l.customer_id = i.customer_id)
+    from wanted i
+    join moved using (customer_id, reference)
+    where
+           i.label is not null
+             and not exists (select from use_labels l where l.customer_id = i.customer_id and l.label = i.label)
+  ),
+  detail as (
+    insert into use_details (customer_id, entry_number, key_id, user_id, label, units)
+    select i.customer_id, m.last_entry, i.key_id, i.user_id, i.label, i.units
+    from input i
+    join moved m using (customer_id, reference)
+    where num_nonnulls(i.key_id, i.user_id, i.label, i.units) > 0
+  ),
   counted as (
     update budget_usage u
     set used = c.used + c.credits,
@@ -3120,6 +3250,7 @@ with recursive input as (
          m.customer_id is not null as "isNew",
          false as "isRestricted",
          coalesce(v.is_suspended, false) as "isSuspended",
+         coalesce(v.has_too_many_labels, false) as "hasTooManyLabels",
          v.exceeded,
          coalesce(v.is_stale, false) as "isStale"
   from input

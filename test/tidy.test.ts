@@ -114,6 +114,8 @@ const writers: Record<string, string[]> = {
   sign_in_failures: ['src/console/session/session.sql.ts'],
   payment_attempts: ['src/payments/operations/lease.sql.ts'],
   cancel_keys: ['src/payments/operations/begin.sql.ts'],
+  use_labels: ['src/credits/use/details.sql.ts'],
+  use_details: ['src/credits/use/details.sql.ts'],
   adjustments: ['src/credits/adjustments/adjustments.sql.ts'],
   adjustment_requests: ['src/credits/adjustments/adjust.sql.ts', 'src/payments/refunds/accept.sql.ts'],
   adjustment_days: ['src/credits/adjustments/adjust.sql.ts'],

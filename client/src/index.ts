@@ -78,5 +78,7 @@ export type {
   SpendRequest,
   Statement,
   StatementEntry,
+  Use,
+  UseDimension,
 } from './types.ts'
 export type { VerifyCode } from './verify/verify.js'

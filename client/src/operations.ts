@@ -16,6 +16,7 @@ export const operations: Record<OperationId, { work: Work }> = {
   listLots: { work: 'read' },
   quoteRefund: { work: 'read' },
   getBudgets: { work: 'read' },
+  getUse: { work: 'read' },
   getOrderReceipt: { work: 'read' },
   getReferenceReceipt: { work: 'read' },
   getStatementReceipt: { work: 'read' },

@@ -27,6 +27,8 @@ import type {
   SpendRequest,
   Statement,
   StatementEntry,
+  Use,
+  UseDimension,
 } from './types.ts'
 
 export type SpendingClientOptions = ClientOptions & { token: string }
@@ -35,6 +37,15 @@ export type StatementRequest = StatementQuery & { customerId: string }
 
 /** Numbers of entries, both included, at most 500. */
 export type StatementReceiptRequest = { customerId: string; from: number; to: number }
+
+export type UseRequest = {
+  customerId: string
+  /** Days in Korea, both included, as 2026-01-31. The last 31 days. */
+  from?: string | undefined
+  to?: string | undefined
+  /** `service`. */
+  by?: UseDimension | undefined
+}
 
 export type LotsRequest = PageRequest & { customerId: string }
 
@@ -68,6 +79,8 @@ export type SpendingClient = {
   refundUnused(request: RefundRequest, options?: CallOptions): Promise<Refund>
   /** The budgets of a customer, and what is used of them. */
   getBudgets(request: { customerId: string }, options?: CallOptions): Promise<Budgets>
+  /** What the customer has used, by day and by service, key, user or label. */
+  getUse(request: UseRequest, options?: CallOptions): Promise<Use>
   /** What proves the entries of an order: save it as a file. */
   getOrderReceipt(request: OrderOfCustomer, options?: CallOptions): Promise<Receipt>
   /** The same for a spend, a part of a hold or a reversal, or for all of a hold. */
@@ -153,6 +166,10 @@ export function createSpendingClient({ token, ...options }: SpendingClientOption
     async getBudgets({ customerId }, callOptions) {
       const path = `${customerPath(customerId)}/budgets`
       return send(settings, 'getBudgets', { path }, callOptions)
+    },
+
+    async getUse({ customerId, ...query }, callOptions) {
+      return send(settings, 'getUse', { path: `${customerPath(customerId)}/use${queryOf(query)}` }, callOptions)
     },
 
     async getOrderReceipt(order, callOptions) {

@@ -51,6 +51,8 @@ export type EndedHold = Schemas['EndedHold']
 export type Statement = Schemas['Statement']
 export type StatementEntry = Schemas['StatementEntry']
 export type EntryKind = Schemas['EntryKind']
+export type Use = Schemas['Use']
+export type UseDimension = Schemas['UseDimension']
 export type Lot = Schemas['Lot']
 export type Lots = Schemas['Lots']
 /** Proves that entries are in the log. Verified without the service, as a file. */

@@ -14,11 +14,12 @@ import { orderCommands } from './nouns/order-commands.ts'
 import { receiptCommands } from './nouns/receipt-commands.ts'
 import { serviceCommands } from './nouns/service-commands.ts'
 import { shellCommands } from './nouns/shell-commands.ts'
+import { useCommands } from './nouns/use-commands.ts'
 import { verifyCommands } from './verify-commands.ts'
 
 const serviceGroups: CommandGroup[] = [
   { title: 'Keys and tokens', commands: [...keyCommands, ...serviceCommands] },
-  { title: 'Customers', commands: [...customerCommands, ...adjustmentCommands, ...budgetCommands] },
+  { title: 'Customers', commands: [...customerCommands, ...useCommands, ...adjustmentCommands, ...budgetCommands] },
   { title: 'Orders', commands: orderCommands },
   { title: 'Receipts', commands: [...receiptCommands, ...verifyCommands] },
   { title: 'The books', commands: [...bookCommands, ...actionCommands] },

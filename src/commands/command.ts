@@ -28,6 +28,8 @@ export type Values = {
   period?: string
   reference?: string
   'warn-at'?: string
+  /** What the use is added up by. */
+  per?: string
   endpoint?: string
   at?: string
   reason?: string

@@ -2,7 +2,7 @@
 // from it and the page takes its types from it, so the two cannot disagree.
 import type Type from 'typebox'
 import { isRequest } from '../credits/adjustments/adjust.ts'
-import { StatementData, StatementQuery } from '../credits/schemas.ts'
+import { StatementData, StatementQuery, UseData, UseQuery } from '../credits/schemas.ts'
 import { isPartlyResent } from '../events/resend.ts'
 import type { Permission } from '../operators/permissions.ts'
 import { needsAttention } from '../payments/recovery/review-order.ts'
@@ -191,6 +191,7 @@ export const contract = {
   },
   customer: { for: 'read', params: CustomerParams, data: CustomerData },
   statement: { for: 'read', params: CustomerParams, query: StatementQuery, data: StatementData },
+  use: { for: 'read', params: CustomerParams, query: UseQuery, data: UseData },
   statementReceipt: { for: 'read', params: CustomerParams, query: StatementReceiptQuery, data: ReceiptFileData },
   holds: { for: 'read', params: CustomerParams, query: HoldsQuery, data: HoldsData },
   lots: { for: 'read', params: CustomerParams, query: CustomerLotsQuery, data: CustomerLotsData },

@@ -26,6 +26,7 @@ export const endpoints = {
   customer: 'GET /customers/:customerId',
   statement: 'GET /customers/:customerId/statement',
   statementReceipt: 'GET /customers/:customerId/receipt',
+  use: 'GET /customers/:customerId/use',
   holds: 'GET /customers/:customerId/holds',
   lots: 'GET /customers/:customerId/lots',
   adjustments: 'GET /customers/:customerId/adjustments',
@@ -96,6 +97,7 @@ export const exports = {
   discrepancies: '/books/discrepancies.csv',
   liability: '/books/liability.csv',
   statement: '/customers/:customerId/statement.csv',
+  use: '/customers/:customerId/use.csv',
 } as const
 
 export const apiPath = '/console/api'

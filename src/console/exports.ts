@@ -5,13 +5,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { assert } from '../core/assert.ts'
 import { byteOrderMark } from '../core/csv.ts'
+import { spanOf } from '../core/day-span.ts'
 import { refuse } from '../core/errors.ts'
 import { addDays, startOfKoreanDay } from '../core/korean-days.ts'
-import { statementRequestOf } from '../credits/routes.ts'
-import { StatementQuery } from '../credits/schemas.ts'
+import { requestOfUse, statementRequestOf } from '../credits/routes.ts'
+import { StatementQuery, UseQuery } from '../credits/schemas.ts'
 import { readAccount } from '../credits/statement/statement.sql.ts'
 import { type Action, type ActionLog, recordAction } from '../operators/action-log.ts'
-import { spanOf } from './books/books.ts'
 import { DaysQuery, DiscrepanciesQuery } from './books/contract.ts'
 import type { DiscrepancyState } from './books/discrepancies.sql.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
@@ -19,6 +19,7 @@ import type { ConsoleContext } from './context.ts'
 import {
   consoleLiabilityCsv,
   consoleStatementCsv,
+  csvOfUse,
   daysCsv,
   discrepanciesCsv,
   type FileLanguage,
@@ -80,6 +81,10 @@ export function exportRoutes(app: FastifyInstance, { background, guard, actionLo
     })
   }
 
+  async function requireCustomer(customerId: string): Promise<void> {
+    if (!(await readAccount(database, customerId))) throw refuse('NOT000', { message: 'There is no such customer.' })
+  }
+
   route('orders', { querystring: OrdersFilterQuery }, ({ query, language }) => {
     return { name: 'orders', subject: null, chunks: ordersCsv(database, language, filterOf(query)) }
   })
@@ -103,11 +108,21 @@ export function exportRoutes(app: FastifyInstance, { background, guard, actionLo
     const state = (query.state ?? 'open') as DiscrepancyState
     return { name: `discrepancies-${state}`, subject: null, chunks: discrepanciesCsv(database, language, state) }
   })
+  route('use', { params: CustomerParams, querystring: UseQuery }, async ({ params, query, language }) => {
+    const wanted = requestOfUse(`${params.customerId}`, query)
+    const { customerId, from, to } = wanted
+    await requireCustomer(customerId)
+    return {
+      name: `use-${customerId}-${from}-${to}`,
+      subject: customerId,
+      chunks: csvOfUse(database, language, wanted),
+    }
+  })
   const SpanQuery = Type.Pick(StatementQuery, ['from', 'to', 'kind'])
   route('statement', { params: CustomerParams, querystring: SpanQuery }, async ({ params, query, language }) => {
     const wanted = statementRequestOf(`${params.customerId}`, query)
     const { customerId } = wanted
-    if (!(await readAccount(database, customerId))) throw refuse('NOT000', { message: 'There is no such customer.' })
+    await requireCustomer(customerId)
     return {
       name: `statement-${customerId}`,
       subject: customerId,

@@ -1,5 +1,6 @@
 // The types that the schemas of the console are built from.
 import Type from 'typebox'
+import { dayPattern, dayRule } from '../core/day-span.ts'
 import { uuidPattern } from '../core/ids.ts'
 import { tellingReasonPattern } from '../core/one-line.ts'
 import { orderStatuses } from '../payments/kinds.ts'
@@ -36,7 +37,7 @@ export const OrderParams = Type.Object({ orderId: Type.String({ description: 'th
 export const KeyParams = Type.Object({ keyId: Type.String({ description: 'the id of a key' }) })
 export const Uuid = Type.String({ pattern: uuidPattern.source, description: 'a UUID' })
 /** A day in Korea. */
-export const Day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$', description: 'a day such as 2026-01-31' })
+export const Day = Type.String({ pattern: dayPattern.source, description: dayRule })
 
 /** Query values are text. A cursor comes from the page before and is opaque to the client. */
 export const Cursor = Type.String({ pattern: '^[A-Za-z0-9_.:~-]{1,120}$', description: 'the nextCursor of a page' })

@@ -1,5 +1,6 @@
 // The endpoints of the internal API, and the customer's own statement, for the API document, beyond their schemas: texts, examples, and the refusals of each in
 // the order in which they are checked. All texts here are part of openapi.json.
+import { dayRefusals } from '../core/day-span.ts'
 import { refuse } from '../core/errors.ts'
 import { type Documented, missing, notAllowed, type Refused, refused } from '../http/documented.ts'
 import { success } from '../http/envelope.ts'
@@ -14,7 +15,8 @@ import {
   reversalRefusals,
   statementRefusals,
 } from './refusals.ts'
-import { CreditsToMove, CustomerId, ExpiresInSeconds, Reason, Reference } from './schemas.ts'
+import { CreditsToMove, CustomerId, ExpiresInSeconds, Reason, Reference, UseBy } from './schemas.ts'
+import { mostUseDays } from './use/use.ts'
 
 const customerId = '5509d75f-dfe0-4984-9be9-f02d7cdb5de6'
 const holdId = '0a4b7c1e-53f2-4f0e-9a61-7d2c8e5b9f10'
@@ -57,6 +59,10 @@ const overBudget: Refused = refused(
 const overBudgetOfService: Refused = refused(
   'another service holds it, and a budget of the service that captures has too little left; nothing was done',
   restrictionRefusals.budgetExceeded(3, 27, { ...ofDay, scope: 'SERVICE', value: 'clean-up' }),
+)
+const tooManyLabels: Refused = refused(
+  'the label is new, and the customer has as many as there can be',
+  restrictionRefusals.tooManyLabels(),
 )
 const suspended: Refused = refused('the customer is suspended', restrictionRefusals.customerSuspended())
 const busy: Refused = refused(
@@ -110,6 +116,10 @@ const statementAnswer = {
           reference,
           holdId,
           service: 'analyses',
+          keyId: 'key-17',
+          userId: null,
+          label: 'summary',
+          units: 1_250,
           createdAt: '2026-11-15T11:05:45.863Z',
         },
       ],
@@ -126,10 +136,10 @@ export const documentedCredits = {
     summary: 'Spend credits',
     description:
       'Takes credits from a customer. Idempotent by `reference` within the customer: a repeat with the same credits ' +
-      'gets the first answer, and is spent once. `balance` is what the customer can spend afterwards. `keyId` and `userId` ' +
-      'are labels of the caller: budgets of keys and users count by them. With `dryRun` the answer, or the refusal, is ' +
-      'that of the request now, and nothing is changed.',
-    body: { customerId, credits: 5, reference, keyId: 'key-17', userId: 'user-4711' },
+      'gets the first answer, and is spent once. `balance` is what the customer can spend afterwards. `keyId`, `userId`, ' +
+      '`label` and `units` say what it is for, in words of the caller: budgets of keys and users count by them, and ' +
+      '`getUse` adds up by them. With `dryRun` the answer, or the refusal, is that of the request now, and nothing is changed.',
+    body: { customerId, credits: 5, reference, keyId: 'key-17', userId: 'user-4711', label: 'summary', units: 1_250 },
     answers: { 200: success({ reference, credits: 5, balance: 27 }, 'The credits are spent.') },
     refusals: [
       missing('reference'),
@@ -140,6 +150,7 @@ export const documentedCredits = {
       refused('the reference was used for a part of a hold', referenceRefusals.usedFor('CAPTURE')),
       refused('the reference was used for a reversal', referenceRefusals.usedFor('REVERSAL')),
       suspended,
+      tooManyLabels,
       overBudget,
       tooLittle,
       busy,
@@ -197,6 +208,7 @@ export const documentedCredits = {
       refused('the reference was used for a part of a hold', referenceRefusals.usedFor('CAPTURE')),
       refused('the reference was used for a reversal', referenceRefusals.usedFor('REVERSAL')),
       suspended,
+      tooManyLabels,
       overBudget,
       tooLittle,
       busy,
@@ -312,6 +324,45 @@ export const documentedCredits = {
     description: pagesOfStatement,
     answers: statementAnswer,
     refusals: statementRefused,
+  },
+  use: {
+    operationId: 'getUse',
+    tag: 'Credits',
+    summary: 'Get the use of a customer by day',
+    description:
+      'What was used of the credits by day in Korea, and by service, `keyId`, `userId` or `label` of the spend or hold: spent ' +
+      'and captured, less what was given back, on the day on which it moved. `from` and `to` are days, both included, at ' +
+      'most 92; without them the last 31 days. `units` are those of the spend, or of the hold with its first capture.',
+    answers: {
+      200: success(
+        {
+          customerId,
+          by: 'label',
+          from: '2026-11-15',
+          to: '2026-11-16',
+          rows: [
+            { day: '2026-11-15', value: 'summary', credits: 12, units: 3_100, count: 3 },
+            { day: '2026-11-15', value: null, credits: 5, units: 0, count: 1 },
+            { day: '2026-11-16', value: 'summary', credits: -2, units: 0, count: 0 },
+          ],
+          sums: [
+            { value: 'summary', credits: 10, units: 3_100, count: 3 },
+            { value: null, credits: 5, units: 0, count: 1 },
+          ],
+          others: null,
+          total: { credits: 15, units: 3_100, count: 4 },
+        },
+        'The use of the customer.',
+      ),
+    },
+    refusals: [
+      notAllowed('by', UseBy),
+      refused('the day does not exist', dayRefusals.noSuchDay('from')),
+      refused('the day is before the books, or in the future', dayRefusals.outside('to', '2026-11-16')),
+      refused('it would end before it begins', dayRefusals.endsBeforeItBegins()),
+      refused('there are too many days', dayRefusals.tooLong(mostUseDays)),
+      noCustomer,
+    ],
   },
   lots: {
     operationId: 'listLots',

@@ -22,7 +22,8 @@ async function preview(database: Database, request: Request): Promise<Preview> {
   const [use = null] = await findUses(database, [request])
   if (use || !movement) return { use, taken: 0, available: movement?.available ?? null }
   const { available, granted, ...verdict } = movement
-  const isAllowed = !verdict.isSuspended && !verdict.exceeded && granted <= available
+  const { isSuspended, hasTooManyLabels, exceeded } = verdict
+  const isAllowed = !isSuspended && !hasTooManyLabels && !exceeded && granted <= available
   const taken = isAllowed ? granted : 0
   return { use: null, taken, available: available - taken, verdict }
 }

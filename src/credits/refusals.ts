@@ -5,6 +5,7 @@ import type { BudgetPeriod } from './budgets/kinds.ts'
 import type { ExceededBudget, Verdict } from './budgets/usage.sql.ts'
 import type { Hold } from './holds/holds.sql.ts'
 import type { ReferenceKind } from './references.sql.ts'
+import { mostLabels } from './use/details.sql.ts'
 
 function refuseField(field: string, rule: string): Refusal {
   return refuseFields('VAL003', [{ field, rule }])
@@ -20,6 +21,8 @@ const namesOfPeriods: Record<BudgetPeriod, string> = { HOUR: 'hourly', DAY: 'dai
 export const restrictionRefusals = {
   customerSuspended: () =>
     refuseFields('VAL003', [{ field: 'customerId', rule: 'the customer is suspended' }], 'The customer is suspended.'),
+  tooManyLabels: () =>
+    refuseField('label', `the customer has ${mostLabels} different labels already, the most there can be`),
   budgetExceeded(requested: number, available: number, exceeded: ExceededBudget): Refusal {
     const { scope, value, period, credits, left, renewsAt } = exceeded
     const subject = value === null ? scope.toLowerCase() : `${scope.toLowerCase()} ${value}`
@@ -30,9 +33,10 @@ export const restrictionRefusals = {
   },
 }
 
-/** Throws the refusal of a movement that suspension or a budget has not allowed. */
+/** Throws the refusal of a movement that suspension, its label or a budget has not allowed. */
 export function requireAllowed(requested: number, available: number, verdict: Partial<Verdict>): void {
   if (verdict.isSuspended) throw restrictionRefusals.customerSuspended()
+  if (verdict.hasTooManyLabels) throw restrictionRefusals.tooManyLabels()
   if (verdict.exceeded) throw restrictionRefusals.budgetExceeded(requested, available, verdict.exceeded)
 }
 

@@ -43,9 +43,12 @@ import {
   SpendData,
   StatementData,
   StatementQuery,
+  UseData,
+  UseQuery,
 } from './schemas.ts'
 import { spendCredits } from './spend.ts'
 import { readStatement, type StatementRequest } from './statement/statement.ts'
+import { readUse, spanOfUse, type UseRequest } from './use/use.ts'
 
 export type SpendingParts = { credits: Credits; database: Database }
 
@@ -166,6 +169,18 @@ export function spendingRoutes(app: FastifyInstance, { credits, database }: Spen
   )
 
   typed.get(
+    '/internal/v1/customers/:customerId/use',
+    {
+      config: { work: 'read', scope: 'read', documented: documentedCredits.use },
+      schema: { params: CustomerPath, querystring: UseQuery, response: { 200: SuccessOf(UseData) } },
+    },
+    async ({ params, query }) => {
+      const use = await readUse(database, requestOfUse(params.customerId, query))
+      return success(use, 'The use of the customer.')
+    },
+  )
+
+  typed.get(
     '/internal/v1/customers/:customerId/lots',
     {
       config: { work: 'read', scope: 'read', documented: documentedCredits.lots },
@@ -257,6 +272,13 @@ export function statementRequestOf(customerId: string, query: Type.Static<typeof
     cursor: cursor === undefined ? null : Number(cursor),
     limit: pageSizeOf(limit),
   }
+}
+
+/** From a path and a query. */
+export function requestOfUse(customerId: string, query: Type.Static<typeof UseQuery>): UseRequest {
+  // First, because VAL003 of the request takes precedence over NOT000.
+  const span = spanOfUse(query)
+  return { ...span, customerId: customerOf(customerId) }
 }
 
 function timeOf(field: 'from' | 'to', text: string | undefined): Date | null {

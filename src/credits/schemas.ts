@@ -1,6 +1,7 @@
 // The schemas of the internal API: they validate requests, serialise answers, and are the API document. A title is the name
 // of the schema in that document. The description of a request field is also the rule in its VAL003.
 import Type from 'typebox'
+import { dayPattern, dayRule } from '../core/day-span.ts'
 import { customerIdPattern, customerIdRule } from '../core/ids.ts'
 import { reasonPattern } from '../core/one-line.ts'
 import { NullableText } from '../http/envelope.ts'
@@ -9,6 +10,9 @@ import { labelPattern } from './budgets/budgets.sql.ts'
 import { budgetPeriods, budgetScopes } from './budgets/kinds.ts'
 import { longestHoldSeconds } from './credits.ts'
 import { entryKinds } from './movements.ts'
+import { mostUnits } from './use/details.sql.ts'
+import { useDimensions } from './use/use.sql.ts'
+import { mostUseValues } from './use/use.ts'
 
 export const CustomerId = Type.String({ pattern: customerIdPattern.source, description: customerIdRule })
 export const CreditsToMove = Type.Integer({
@@ -25,6 +29,15 @@ export const Reason = Type.String({ pattern: reasonPattern.source, description: 
 const Label = Type.Optional(
   Type.String({ pattern: labelPattern.source, description: '1 to 200 visible ASCII characters' }),
 )
+/** What a spend or a hold is for. */
+const details = {
+  keyId: Label,
+  userId: Label,
+  label: Label,
+  units: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: mostUnits, description: `a whole number, 0 to ${mostUnits}` }),
+  ),
+}
 export const defaultHoldSeconds = 3_600
 export const ExpiresInSeconds = Type.Integer({
   minimum: 1,
@@ -40,8 +53,7 @@ export const SpendBody = Type.Object(
     customerId: CustomerId,
     credits: CreditsToMove,
     reference: Reference,
-    keyId: Label,
-    userId: Label,
+    ...details,
     dryRun: DryRun,
   },
   { title: 'SpendRequest' },
@@ -64,8 +76,7 @@ export const HoldBody = Type.Object(
     reference: Reference,
     expiresInSeconds: Type.Optional(ExpiresInSeconds),
     atMost: Flag('true or false; true holds what is available, up to credits, and at least 1'),
-    keyId: Label,
-    userId: Label,
+    ...details,
     dryRun: DryRun,
   },
   { title: 'HoldRequest' },
@@ -112,6 +123,14 @@ export const StatementQuery = Type.Object({
       description: `the kinds of entries, separated by commas: ${entryKinds.join(', ')}`,
     }),
   ),
+})
+
+export const UseBy = Type.Enum([...useDimensions], { description: useDimensions.join(', ') })
+const UseDay = Type.String({ pattern: dayPattern.source, description: dayRule })
+export const UseQuery = Type.Object({
+  from: Type.Optional(UseDay),
+  to: Type.Optional(UseDay),
+  by: Type.Optional(UseBy),
 })
 
 export const LotsQuery = Type.Object({
@@ -200,9 +219,44 @@ const EntryData = Type.Object(
     reference: NullableText,
     holdId: IdOrNull,
     service: NullableText,
+    keyId: NullableText,
+    userId: NullableText,
+    label: NullableText,
+    units: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0 }),
     createdAt: Moment,
   },
-  { title: 'StatementEntry' },
+  {
+    title: 'StatementEntry',
+    description:
+      '`keyId`, `userId` and `label` are of the spend or hold that the entry belongs to, `units` only of the spend or hold itself.',
+  },
+)
+const used = {
+  credits: Type.Integer({ description: 'spent and captured, less what was given back' }),
+  units: Credits,
+  count: Type.Integer({
+    minimum: 0,
+    description: 'spends, and holds with their first capture; what is given back is not subtracted',
+  }),
+}
+export const UseData = Type.Object(
+  {
+    customerId: Id,
+    by: Type.Enum([...useDimensions], { title: 'UseDimension' }),
+    from: Text,
+    to: Text,
+    rows: Type.Array(Type.Object({ day: Text, value: NullableText, ...used }, { title: 'UseOfDay' }), {
+      description: 'By day in Korea. `value` is null for what has none.',
+    }),
+    sums: Type.Array(Type.Object({ value: NullableText, ...used }, { title: 'UseOfValue' }), {
+      description: 'The values that have used the most first.',
+    }),
+    others: Type.Union([Type.Object(used), Type.Null()], {
+      description: `Of all values after the first ${mostUseValues} that were used: they have no rows. Null: there are none.`,
+    }),
+    total: Type.Object(used, { title: 'UseSums' }),
+  },
+  { title: 'Use' },
 )
 const Krw = Type.Integer({ minimum: 0, description: 'KRW' })
 const LotData = Type.Object(

@@ -7,22 +7,20 @@ import { hasServiceBudget, servicesWithBudget, type Verdict } from './budgets/us
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from './ledger.sql.ts'
 import { movements } from './movements.ts'
 import type { ReferenceKind } from './references.sql.ts'
+import { detailColumns, hasNewLabel, storeDetails, type UseDetails } from './use/details.sql.ts'
 
 export type SpendInput = {
   customerId: string
   credits: number
   reference: string
   serviceId: string
-  /** Labels of the caller, for budgets. */
-  keyId?: string | null
-  userId?: string | null
-}
+} & UseDetails
 
 /**
  * `spent` is what the reference has spent, now or before; 0 when the available credits did not cover it and nothing
  * moved. `available` is what was left after the spend, or what there is now; null when there is no such customer.
  * `usedFor`: the reference belongs to something else, and nothing moved. `isNew`: it was spent now. `isRestricted`: nothing
- * moved, budgets or suspension have to be checked (budgets/restricted.sql.ts); then the output has that verdict.
+ * moved, budgets, suspension or a new label have to be checked (budgets/restricted.sql.ts); then the output has that verdict.
  */
 export type SpendOutput = {
   spent: number
@@ -32,7 +30,13 @@ export type SpendOutput = {
   isRestricted: boolean
 } & Partial<Verdict>
 
-const spends = inputs<SpendInput>({ customerId: 'uuid', credits: 'bigint', reference: 'text', serviceId: 'text' })
+const spends = inputs<SpendInput>({
+  customerId: 'uuid',
+  credits: 'bigint',
+  reference: 'text',
+  serviceId: 'text',
+  ...detailColumns,
+})
 
 // A reference that is known already moves nothing and returns what it spent the first time. It is looked up in the snapshot
 // of the statement. If a request with the same reference commits while this one waits for the account, the unique index
@@ -40,7 +44,7 @@ const spends = inputs<SpendInput>({ customerId: 'uuid', credits: 'bigint', refer
 const spendStatement = statement.ofCustomers(
   'credits.spend',
   (replicated) => sql`with recursive input as (
-    select i.*,${hasServiceBudget} as has_service_budget
+    select i.*,${hasServiceBudget} or ${hasNewLabel} as runs_alone
     from unnest(${spends.arrays}) with ordinality as i (${spends.columns}, ordinal)${servicesWithBudget}
   ),
   known as (
@@ -55,8 +59,8 @@ const spendStatement = statement.ofCustomers(
            -credits as delta, 0 as held_delta, null::text as order_id, reference, null::uuid as hold_id, service_id,
            0 as events, null::timestamptz as not_before
     from input
-    where ordinal not in (select ordinal from known) and not has_service_budget
-  ),${lockAccountsOf('movement')},${applyMovements},
+    where ordinal not in (select ordinal from known) and not runs_alone
+  ),${lockAccountsOf('movement')},${applyMovements},${storeDetails},
   event as (${lowCreditsEvents}
   ),${emitEvents}
   select i.ordinal,
@@ -64,7 +68,7 @@ const spendStatement = statement.ofCustomers(
          coalesce(k.available, s.balance - s.held) as "available",
          nullif(k.kind, 'SPEND') as "usedFor",
          k.ordinal is null and coalesce(s.is_moved, false) as "isNew",
-         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
+         k.ordinal is null and (i.runs_alone or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join step s on s.customer_id = i.customer_id and s.reference = i.reference

@@ -10,7 +10,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 13
+export const rightsVersion = 14
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -33,6 +33,8 @@ export const rights: Record<string, Rights> = {
     ],
   },
   ledger_entries: { insert: true },
+  use_labels: { insert: true },
+  use_details: { insert: true },
   holds: {
     insert: true,
     update: [

@@ -190,6 +190,7 @@ describe('refusals', () => {
       () => spending.getReferenceReceipt({ customerId, reference: '' }),
       () => spending.listLots({ customerId: '..' }),
       () => spending.getBudgets({ customerId: '' }),
+      () => spending.getUse({ customerId: '..' }),
       () => spending.getStatementReceipt({ customerId: '.', from: 1, to: 2 }),
       () => spending.getStatement({ customerId: '' }),
     ])

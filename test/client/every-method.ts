@@ -43,6 +43,7 @@ export function everyMethod(baseUrl: string, options: Partial<ClientOptions> = {
     refundUnused: (options) =>
       spending.refundUnused({ ...order, amount: 15_000, credits: 16, reason: 'unused' }, options),
     getBudgets: (options) => spending.getBudgets({ customerId: 'a-customer' }, options),
+    getUse: (options) => spending.getUse({ customerId: 'a-customer' }, options),
     getOrderReceipt: (options) => spending.getOrderReceipt(order, options),
     getReferenceReceipt: (options) =>
       spending.getReferenceReceipt({ customerId: 'a-customer', reference: 'a/spend' }, options),
@@ -56,7 +57,7 @@ export function isRead(operation: OperationId): boolean {
   const reads: OperationId[] = ['listCreditPackages', 'getPaymentStatus', 'getCreditBalance', 'getStatement']
   const own: OperationId[] = ['listOrders', 'getOrder', 'getOwnStatement']
   const receipts: OperationId[] = ['getOrderReceipt', 'getReferenceReceipt', 'getStatementReceipt']
-  return [...reads, ...own, ...receipts, 'getBudgets', 'listLots', 'quoteRefund'].includes(operation)
+  return [...reads, ...own, ...receipts, 'getBudgets', 'getUse', 'listLots', 'quoteRefund'].includes(operation)
 }
 
 export async function failureOf(call: Promise<unknown>): Promise<CreditsError> {

@@ -86,6 +86,7 @@ function everyCall(made: Awaited<ReturnType<typeof orderWithTraces>>): Call[] {
     { name: 'customer', input: ofCustomer },
     { name: 'statement', input: ofCustomer },
     { name: 'orderReceipt', input: { params: { orderId } } },
+    { name: 'use', input: ofCustomer },
     { name: 'statementReceipt', input: { ...ofCustomer, query: { from: '1', to: '1' } } },
     { name: 'transparencyLog', input: {} },
     { name: 'publications', input: {} },

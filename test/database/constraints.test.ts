@@ -107,6 +107,23 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     const what = `${operation.toLowerCase()} of the adjustments`
     return [what, 'adjustments_append_only', sql, appendOnly(operation, 'adjustments')]
   }),
+  ...['use_labels', 'use_details'].flatMap((table): typeof triggers => [
+    [`an update of ${table}`, `${table}_append_only`, `update ${table} set label = 'a'`, appendOnly('UPDATE', table)],
+    [`a delete from ${table}`, `${table}_append_only`, `delete from ${table}`, appendOnly('DELETE', table)],
+    [`a truncate of ${table}`, `${table}_append_only`, `truncate ${table} cascade`, appendOnly('TRUNCATE', table)],
+  ]),
+  [
+    'details of a purchase',
+    'use_details_of_a_use',
+    `insert into use_details (customer_id, entry_number, units) values ('${customer}', 5, 1)`,
+    'the entry 5 is no spend or hold of a service',
+  ],
+  [
+    'details of the end of a hold',
+    'use_details_of_a_use',
+    `insert into use_details (customer_id, entry_number, units) values ('${customer}', 8, 1)`,
+    'the entry 8 is no spend or hold of a service',
+  ],
   ...Object.entries({
     UPDATE: 'update audits set violation_count = 0',
     DELETE: 'delete from audits',

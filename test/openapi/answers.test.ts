@@ -179,7 +179,7 @@ test('the answers of the refund endpoints are in the document', async () => {
 
 test('the answers of the spending endpoints are in the document', async () => {
   const { customerId } = customer
-  const { spend, hold, extend, capturePart, capture, release, statement, call } = internal
+  const { spend, hold, extend, capturePart, capture, release, statement, use, call } = internal
   await expect('spendCredits', 'SUCCESS', spend(customerId, 2, 'spent'))
   await expect('holdCredits', 'SUCCESS', hold(customerId, 3, { reference: 'held' }))
   await expect('spendCredits', 'VAL003', spend(customerId, 3, 'spent'))
@@ -265,6 +265,21 @@ test('the answers of the spending endpoints are in the document', async () => {
   await expect('spendCredits', 'VAL003', call('/internal/v1/credits/spend', { body: limitedBody }))
   await expect('holdCredits', 'VAL003', call('/internal/v1/credits/holds', { body: limitedBody }))
 
+  const { customerId: labelled } = await service.newCustomer()
+  await own.database.query(
+    `insert into use_labels (customer_id, label, place) select $1, 'label-' || n, n from generate_series(1, 100) as n`,
+    [labelled],
+  )
+  await expect('spendCredits', 'VAL003', spend(labelled, 1, 'labelled', { label: 'one-more' }))
+  await expect('holdCredits', 'VAL003', hold(labelled, 1, { label: 'one-more' }))
+
+  await expect('getUse', 'SUCCESS', use(customerId, { by: 'key' }))
+  await expect('getUse', 'VAL003', use(customerId, { by: 'hour' }))
+  await expect('getUse', 'VAL003', use(customerId, { from: '2026-02-30' }))
+  await expect('getUse', 'VAL003', use(customerId, { to: '2199-01-01' }))
+  await expect('getUse', 'VAL003', use(customerId, { from: '2026-02-02', to: '2026-02-01' }))
+  await expect('getUse', 'VAL003', use(customerId, { from: '2025-02-02', to: '2026-02-01' }))
+  await expect('getUse', 'NOT000', use(unknownCustomer))
   await expect('getStatement', 'SUCCESS', statement(customerId))
   await expect('getStatement', 'VAL003', statement(customerId, { limit: '0' }))
   await expect('getStatement', 'VAL003', statement(customerId, { from: '2026-02-30T00:00:00Z' }))

@@ -280,6 +280,7 @@ const scopeOf: Record<string, TokenScope> = {
   captureHold: 'hold',
   releaseHold: 'hold',
   getStatement: 'read',
+  getUse: 'read',
   listLots: 'read',
   getBudgets: 'read',
   quoteRefund: 'refund',

@@ -24,7 +24,7 @@ after(() => service.close())
 afterEach(clear)
 
 const columnNames =
-  'entryNumber,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service'
+  'entryNumber,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service,keyId,userId,label,units'
 
 async function exportCsv(customerId: string, more: Partial<ExportQuery> = {}): Promise<string[]> {
   const query = { customerId, from: null, to: null, kinds: null, ...more }

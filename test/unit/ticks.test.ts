@@ -1,7 +1,7 @@
 // The ticks of the charts: round, whole, few, around every value, and with short labels that are exact.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { niceTicks } from '../../console/src/pages/home/ticks.ts'
+import { niceTicks } from '../../console/src/parts/charts/ticks.ts'
 import { forSeeds } from '../../harness/random.ts'
 
 test('ticks begin at 0, or below the lowest value, and end at the highest one or above it', () => {

@@ -44,14 +44,14 @@ function isDay(text: string): boolean {
 
 type Fault = 'missing' | 'wrong' | 'long' | 'outside'
 
-function faultOf({ from, to }: Span, isOptional: boolean): Fault | null {
+function faultOf({ from, to }: Span, { isOptional, mostDays }: Required<SpanRules>): Fault | null {
   const isOpen = isOptional && (from === '' || to === '')
   const days = [from, to].filter((day) => !isOptional || day !== '')
   if (!days.every(isDay)) return 'missing'
   if (days.some((day) => day < firstDay || day > today())) return 'outside'
   const count = isOpen ? 1 : (Date.parse(to) - Date.parse(from)) / dayMs + 1
   if (count < 1) return 'wrong'
-  return count > longestDays ? 'long' : null
+  return count > mostDays ? 'long' : null
 }
 
 export type ChosenSpan = {
@@ -61,31 +61,36 @@ export type ChosenSpan = {
   typed: Span
   /** Why it is not a valid period. */
   fault: Fault | null
+  mostDays: number
   isOptional: boolean
   type(next: Span): void
 }
 
-export function useSpan({ isOptional = false }: { isOptional?: boolean } = {}): ChosenSpan {
+type SpanRules = { isOptional?: boolean; mostDays?: number }
+
+export function useSpan({ isOptional = false, mostDays = longestDays }: SpanRules = {}): ChosenSpan {
+  const rules = { isOptional, mostDays }
   const [search] = useSearchParams()
   const change = useQueryChanges()
   const [unfinished, setUnfinished] = useState<Span | null>(null)
   const given = { from: search.get('from') ?? '', to: search.get('to') ?? '' }
-  const span = faultOf(given, isOptional) === 'missing' ? (isOptional ? noSpan : lastDays(31)) : given
+  const span = faultOf(given, rules) === 'missing' ? (isOptional ? noSpan : lastDays(31)) : given
   const typed = unfinished ?? span
   return {
     span,
     typed,
-    fault: faultOf(typed, isOptional),
+    fault: faultOf(typed, rules),
+    mostDays,
     isOptional,
     type(next) {
-      const isSpan = faultOf(next, isOptional) === null
+      const isSpan = faultOf(next, rules) === null
       setUnfinished(isSpan ? null : next)
       if (isSpan) change(next)
     },
   }
 }
 
-export function SpanChooser({ chosen: { typed, fault, isOptional, type } }: { chosen: ChosenSpan }) {
+export function SpanChooser({ chosen: { typed, fault, mostDays, isOptional, type } }: { chosen: ChosenSpan }) {
   const { span: words } = useWords()
   const problem = useId()
   const usual = [...usualSpans(words), ...(isOptional ? [[words.all, () => noSpan] as const] : [])]
@@ -114,7 +119,7 @@ export function SpanChooser({ chosen: { typed, fault, isOptional, type } }: { ch
         </Group>
       </Group>
       <Text id={problem} role="alert" size="sm" c="red">
-        {fault && words[fault]}
+        {fault && (fault === 'long' ? words.long(`${mostDays}`) : words[fault])}
       </Text>
     </Stack>
   )

@@ -1,10 +1,11 @@
 // The page of the action log: all actions of operators, or those of one operator, kind, day or subject.
+
+import { dayStartOf } from '../../core/day-span.ts'
 import { leastUuid, orderIdPattern, uuidPattern } from '../../core/ids.ts'
 import { dayMs } from '../../core/korean-days.ts'
 import { findCustomerNames } from '../../customers/names.sql.ts'
 import type { Database } from '../../db/database.ts'
 import { findOrderKeys } from '../../payments/orders.sql.ts'
-import { dayStartOf } from '../books/books.ts'
 import { findDiscrepancyCustomers } from '../books/discrepancies.sql.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { Query } from '../contract.ts'

@@ -1,9 +1,10 @@
 // The books: each day of the gateway compared with ours, and the reconciliation runs. A run that is started here continues in this
 // process after the answer; its outcome is a separate entry in the action log.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { refuse, refuseFields } from '../../core/errors.ts'
+import { type DaySpan, dayStartOf, faultOf, spanOf } from '../../core/day-span.ts'
+import { refuse } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
-import { addDays, dayMs, daysFromTo, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
+import { dayMs, daysFromTo } from '../../core/korean-days.ts'
 import { findCustomerNames } from '../../customers/names.sql.ts'
 import { readDatabaseTime } from '../../db/database.ts'
 import { type ActionLog, recordAction } from '../../operators/action-log.ts'
@@ -17,9 +18,6 @@ import { actorOf, type Handlers } from '../routes.ts'
 import { type DayRun, findRun, listRuns, listRunsOfDays, type RunRow } from './books.sql.ts'
 import type { dayStates } from './contract.ts'
 import { findResolvedTimes } from './discrepancies.sql.ts'
-
-const defaultDays = 31
-export const maxDays = 366
 
 type Names = 'days' | 'runs' | 'run' | 'reconcile'
 type BookContext = Pick<ConsoleContext, 'database' | 'background' | 'log'>
@@ -136,34 +134,6 @@ function createRunner({ background, log }: BookContext, actionLog: ActionLog, ap
     current ??= begin(days, span, request, reason)
     return (await current.begun).reconciliationId
   }
-}
-
-function faultOf(field: string, rule: string) {
-  return refuseFields('VAL003', [{ field, rule }])
-}
-
-/** No books are older. */
-const firstDay = '2000-01-01'
-
-/** The first moment of a day of a request. Up to tomorrow: the clock of the caller may be ahead. */
-export function dayStartOf(field: string, day: string): Date {
-  const start = startOfKoreanDay(day)
-  if (!start) throw faultOf(field, 'must be a day that exists')
-  const lastDay = addDays(koreanDayOf(new Date()), 1)
-  if (day < firstDay || day > lastDay) throw faultOf(field, `must be a day from ${firstDay} to ${lastDay}`)
-  return start
-}
-
-export type DaySpan = { from: string; to: string }
-
-/** By default the last days up to today. */
-export function spanOf({ from, to = koreanDayOf(new Date()) }: Partial<DaySpan>): DaySpan {
-  dayStartOf('to', to)
-  const first = from ?? [addDays(to, 1 - defaultDays), firstDay].toSorted().at(-1) ?? firstDay
-  const lengthDays = (dayStartOf('to', to).getTime() - dayStartOf('from', first).getTime()) / dayMs + 1
-  if (lengthDays < 1) throw faultOf('to', 'must not be before from')
-  if (lengthDays > maxDays) throw faultOf('to', `must be within ${maxDays} days of from`)
-  return { from: first, to }
 }
 
 /** Newest first. */

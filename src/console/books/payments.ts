@@ -1,9 +1,10 @@
 // The list of payments and refunds of a span of days, with its sum: what the figures of Home count, one by one.
+
+import { dayStartOf, spanOf } from '../../core/day-span.ts'
 import { addDays } from '../../core/korean-days.ts'
 import type { ConsoleContext } from '../context.ts'
 import { cursorOf, limitOf, microsecondCursorPattern, newestCursor, pageOf } from '../paging.ts'
 import type { Handlers } from '../routes.ts'
-import { dayStartOf, spanOf } from './books.ts'
 import { listPaymentsOfSpan, sumPaymentsOfSpan } from './payments.sql.ts'
 
 export function paymentHandlers({ database }: Pick<ConsoleContext, 'database'>): Handlers<'payments'> {

@@ -1,17 +1,20 @@
 // The CSV files of the console, read and written page by page: memory stays small whatever their length.
 import type { CsvValue } from '../../core/csv.ts'
+import type { DaySpan } from '../../core/day-span.ts'
 import { leastUuid } from '../../core/ids.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
 import type { OutstandingLot } from '../../credits/lots/liability.sql.ts'
 import { outstandingPages } from '../../credits/lots/liability-csv.ts'
 import type { StatementEntry } from '../../credits/statement/statement.sql.ts'
 import { type ExportQuery, statementPages } from '../../credits/statement/statement-csv.ts'
+import type { UseOfDay } from '../../credits/use/use.sql.ts'
+import { readUse, type UseRequest } from '../../credits/use/use.ts'
 import { findCustomerNames, withCustomerNames } from '../../customers/names.sql.ts'
 import type { Database } from '../../db/database.ts'
 import { operationKinds } from '../../payments/kinds.ts'
 import { findOrders } from '../../payments/orders.sql.ts'
 import { findRefundActions, listPayments, type PaymentRow } from '../books/books.sql.ts'
-import { type DaySpan, readDays } from '../books/books.ts'
+import { readDays } from '../books/books.ts'
 import {
   type DiscrepancyRow,
   type DiscrepancyState,
@@ -183,8 +186,28 @@ export async function* consoleStatementCsv(
     ...timesOf<StatementEntry>('createdAt'),
     ...codeColumnsOf<StatementEntry>('kind', 'entryKind'),
     ...fieldsOf<StatementEntry>('delta', 'heldDelta', 'balanceAfter', 'heldAfter', 'availableAfter', 'orderId'),
-    ...fieldsOf<StatementEntry>('reference', 'holdId', 'service'),
+    ...fieldsOf<StatementEntry>('reference', 'holdId', 'service', 'keyId', 'userId', 'label', 'units'),
   ])
   yield head
   for await (const page of pages) yield linesOf(page)
+}
+
+/** The column of the values, by what the use is added up by. */
+const nameOfValue = { service: 'service', key: 'keyId', user: 'userId', label: 'label' } as const
+
+/** The last line, without a day, is of the values that have no rows. */
+export async function* csvOfUse(
+  database: Database,
+  language: FileLanguage,
+  wanted: UseRequest,
+): AsyncGenerator<string> {
+  type Row = Omit<UseOfDay, 'day'> & { day: string | null }
+  const { head, linesOf } = csvTable<Row>(language, [
+    ...fieldsOf<Row>('day'),
+    { name: nameOfValue[wanted.by], value: (row) => row.value },
+    ...fieldsOf<Row>('credits', 'units', 'count'),
+  ])
+  yield head
+  const { rows, others } = await readUse(database, wanted)
+  yield linesOf([...rows, ...(others ? [{ day: null, value: null, ...others }] : [])])
 }

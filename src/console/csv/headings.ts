@@ -64,6 +64,11 @@ export const headings = {
   reference: { en: 'Reference', ko: '참조' },
   holdId: { en: 'Hold ID', ko: '보류 ID' },
   service: { en: 'Service', ko: '서비스' },
+  keyId: { en: 'Key', ko: '키' },
+  userId: { en: 'User', ko: '사용자' },
+  label: { en: 'Label', ko: '라벨' },
+  units: { en: 'Units', ko: '단위 수' },
+  count: { en: 'Uses', ko: '사용 건수' },
 } satisfies Record<string, Record<Language, string>>
 
 export type ColumnName = keyof typeof headings

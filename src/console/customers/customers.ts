@@ -12,8 +12,9 @@ import {
   setBudget,
 } from '../../credits/budgets/budgets.sql.ts'
 import { listLots } from '../../credits/lots/lots.sql.ts'
-import { statementRequestOf } from '../../credits/routes.ts'
+import { requestOfUse, statementRequestOf } from '../../credits/routes.ts'
 import { readStatement } from '../../credits/statement/statement.ts'
+import { readUse } from '../../credits/use/use.ts'
 import { createCustomerAndKey, issueKeyTo, rotateKey } from '../../customers/api-keys.ts'
 import {
   areTooManyToRead,
@@ -43,7 +44,16 @@ import { findCustomerPage, listHolds } from './customers.sql.ts'
 const maxLagMs = 300_000
 
 type Names =
-  | ('customers' | 'createCustomer' | 'createCustomerWithKey' | 'customer' | 'statement' | 'holds' | 'setLowCredits')
+  | (
+      | 'customers'
+      | 'createCustomer'
+      | 'createCustomerWithKey'
+      | 'customer'
+      | 'statement'
+      | 'use'
+      | 'holds'
+      | 'setLowCredits'
+    )
   | ('addCustomerNote' | 'budgets' | 'setBudget' | 'removeBudget' | 'suspendCustomer' | 'activateCustomer')
   | ('lots' | 'issueKey' | 'suspendKey' | 'activateKey' | 'rotateKey')
 
@@ -142,6 +152,7 @@ export function customerHandlers({ database, peppers, limits }: ConsoleContext):
       return { lots, nextCursor }
     },
 
+    use: ({ params, query }) => readUse(database, requestOfUse(params.customerId, query)),
     statement: ({ params, query }) => readStatement(database, statementRequestOf(params.customerId, query)),
 
     async holds({ params, query }) {

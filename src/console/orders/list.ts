@@ -1,4 +1,5 @@
 // The list of orders, filtered, sorted and summed up. Days become bounds of times and of order ids.
+import { dayStartOf } from '../../core/day-span.ts'
 import { refuseFields } from '../../core/errors.ts'
 import { orderIdPattern } from '../../core/ids.ts'
 import { dayMs } from '../../core/korean-days.ts'
@@ -16,7 +17,6 @@ import {
   sumOrders,
 } from '../../payments/order-list.sql.ts'
 import { createdBetween } from '../../payments/order-list.ts'
-import { dayStartOf } from '../books/books.ts'
 import type { Data, Query } from '../contract.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import { refuseBecause } from '../refusals.ts'

@@ -1,5 +1,5 @@
 // Spends and holds of restricted accounts: of a suspended customer, of a customer with budgets, or by a service with a budget over
-// all customers. One statement for one input: it locks the account and what has been used of each budget, checks, and only then
+// all customers; and those with a label that is new. One statement for one input: it locks the account and what has been used of each budget, checks, and only then
 // moves and counts. So no two movements can both take the last of a budget.
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
@@ -10,6 +10,7 @@ import type { HoldOpened, HoldOpening } from '../holds/holds.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
 import { movements } from '../movements.ts'
 import type { SpendInput, SpendOutput } from '../spend.sql.ts'
+import { detailColumns, storeDetails, storeNewLabel } from '../use/details.sql.ts'
 import {
   budgetLowEvents,
   chargedUsage,
@@ -24,8 +25,7 @@ const spends = inputs<SpendInput>({
   credits: 'bigint',
   reference: 'text',
   serviceId: 'text',
-  keyId: 'text',
-  userId: 'text',
+  ...detailColumns,
 })
 
 const spendRestrictedStatement = statement.ofCustomers(
@@ -47,7 +47,7 @@ const spendRestrictedStatement = statement.ofCustomers(
     select customer_id, 1 as turn, '${movements.spend.entry}' as kind, -granted as delta, 0 as held_delta, null::text as order_id, reference,
            null::uuid as hold_id, service_id, low_budgets as events, null::timestamptz as not_before
     from allowed
-  ),${applyMovements},${countUsage},
+  ),${applyMovements},${storeNewLabel},${storeDetails},${countUsage},
   event as (${budgetLowEvents}
     union all${lowCreditsEvents}
   ),${emitEvents}
@@ -57,6 +57,7 @@ const spendRestrictedStatement = statement.ofCustomers(
          m.customer_id is not null as "isNew",
          false as "isRestricted",
          coalesce(v.is_suspended, false) as "isSuspended",
+         coalesce(v.has_too_many_labels, false) as "hasTooManyLabels",
          v.exceeded,
          coalesce(v.is_stale, false) as "isStale"
   from input
@@ -81,8 +82,7 @@ const openings = inputs<HoldOpening>({
   serviceId: 'text',
   expiresInSeconds: 'int',
   atMost: 'boolean',
-  keyId: 'text',
-  userId: 'text',
+  ...detailColumns,
 })
 
 const openRestrictedHoldStatement = statement.ofCustomers(
@@ -106,7 +106,7 @@ const openRestrictedHoldStatement = statement.ofCustomers(
     select customer_id, 1 as turn, '${movements.hold.entry}' as kind, 0 as delta, granted as held_delta, null::text as order_id, reference,
            hold_id, service_id, low_budgets as events, null::timestamptz as not_before
     from allowed
-  ),${applyMovements},${countUsage},
+  ),${applyMovements},${storeNewLabel},${storeDetails},${countUsage},
   opened as (
     insert into holds (customer_id, hold_id, credits, requested, service_id, expires_at, opening_entry, charged)
     select i.customer_id, i.hold_id, m.held_delta, case when i.at_most then i.credits end, i.service_id,
@@ -127,6 +127,7 @@ const openRestrictedHoldStatement = statement.ofCustomers(
          o.hold_id is not null as "isNew",
          false as "isRestricted",
          coalesce(v.is_suspended, false) as "isSuspended",
+         coalesce(v.has_too_many_labels, false) as "hasTooManyLabels",
          v.exceeded,
          coalesce(v.is_stale, false) as "isStale"
   from input
@@ -152,6 +153,7 @@ const wanted = inputs<WantedCredits>({
   serviceId: 'text',
   keyId: 'text',
   userId: 'text',
+  label: 'text',
   atMost: 'boolean',
 })
 
@@ -165,7 +167,8 @@ const previewMovementStatement = statement.ofCustomers(
     from wanted
     join accounts a using (customer_id)
   ),${previewRestrictions}
-  select a.available, v.granted, v.is_suspended as "isSuspended", v.exceeded, false as "isStale"
+  select a.available, v.granted, v.is_suspended as "isSuspended",
+         v.has_too_many_labels as "hasTooManyLabels", v.exceeded, false as "isStale"
   from account a
   join verdict v using (customer_id)`,
 )

@@ -4,6 +4,7 @@
 // lets one of them run again. A row that does not exist yet is inserted; of two statements that insert the same row the second
 // is refused by the primary key and runs again.
 import { iso, type Sql, sql } from '../../db/sql.ts'
+import { hasTooManyLabels } from '../use/details.sql.ts'
 import { allCustomers, type BudgetPeriod, type BudgetScope } from './kinds.ts'
 
 /** SQL: the end of a period, in Korean time. */
@@ -24,6 +25,8 @@ export type ExceededBudget = {
 
 export type Verdict = {
   isSuspended: boolean
+  /** Its label would be one more than a customer can have. */
+  hasTooManyLabels: boolean
   exceeded: ExceededBudget | null
   /** Budgets or suspension changed while the statement waited: nothing was done, and it has to run again. */
   isStale: boolean
@@ -43,11 +46,11 @@ export const hasServiceBudget = `
 
 /**
  * CTEs `subject`, `usage`, `verdict` and `allowed`, from a CTE `wanted` of one spend or hold at most (customer_id, credits,
- * at_most, service_id, key_id, user_id) and the account that lockAccountsOf('wanted', 'checked') has locked. A subject is a
+ * at_most, service_id, key_id, user_id, label) and the account that lockAccountsOf('wanted', 'checked') has locked. A subject is a
  * budget that counts the movement; every one of them must have room for it. `granted` credits are those that are wanted, or
  * with at_most those that the account and every budget have, and at least one: no room for that one is a refusal.
  *
- * `of service`: the budgets of the service alone, and no suspension. For a capture of what another service holds: the hold was
+ * `of service`: the budgets of the service alone, no suspension and no label. For a capture of what another service holds: the hold was
  * counted for the customer when it was opened, and a hold of a suspended customer can still be captured.
  *
  * Budgets and suspension are read as they were when the statement began, the account as it is after the wait for its lock. When
@@ -115,6 +118,7 @@ function checkWith(lock: Sql, counted: 'all' | 'of service' = 'all'): Sql {
              as is_stale,
            ${isOfService ? 'false' : '(select c.suspended_at is not null from customers c where c.customer_id = a.customer_id)'}
              as is_suspended,
+           ${isOfService ? 'false' : hasTooManyLabels} as has_too_many_labels,
            (select json_build_object(
               'budgetId', u.budget_id, 'scope', u.scope, 'value', u.shown_value, 'period', u.period, 'credits', u.most,
               'left', greatest(u.most - u.used, 0),
@@ -131,7 +135,7 @@ function checkWith(lock: Sql, counted: 'all' | 'of service' = 'all'): Sql {
     select w.*, v.granted, v.low_budgets
     from wanted w
     join verdict v using (customer_id)
-    where not v.is_stale and not v.is_suspended and v.exceeded is null
+    where not v.is_stale and not v.is_suspended and not v.has_too_many_labels and v.exceeded is null
   )`
 }
 

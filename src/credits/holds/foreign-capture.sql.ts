@@ -85,7 +85,8 @@ const captureForeignHoldStatement = statement.ofCustomers(
     where h.customer_id = l.customer_id and h.hold_id = l.hold_id
   )
   select true as "isFound", l.captured, l.credits as "held", l.captured_in_parts as "capturedInParts",
-         coalesce(m.available, a.available) as "available", false as "isSuspended", v.exceeded, v.is_stale as "isStale"
+         coalesce(m.available, a.available) as "available", false as "isSuspended",
+         false as "hasTooManyLabels", v.exceeded, v.is_stale as "isStale"
   from locked_hold l
   join account a using (customer_id)
   join verdict v using (customer_id)
@@ -99,6 +100,7 @@ const notFound: ForeignCaptured = {
   capturedInParts: 0,
   available: 0,
   isSuspended: false,
+  hasTooManyLabels: false,
   exceeded: null,
   isStale: false,
 }

@@ -12,6 +12,7 @@ import { giveBackUsage, hasServiceBudget, servicesWithBudget, type Verdict } fro
 import { applyHolds, applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
 import { movements } from '../movements.ts'
 import { type ReferenceKind, type ReferenceUse, withResultOfUsedReferences } from '../references.sql.ts'
+import { detailColumns, hasNewLabel, storeDetails, type UseDetails } from '../use/details.sql.ts'
 
 export type HoldOpening = {
   customerId: string
@@ -22,10 +23,7 @@ export type HoldOpening = {
   expiresInSeconds: number
   /** Holds what is available, up to `credits`. */
   atMost?: boolean
-  /** Labels of the caller, for budgets. */
-  keyId?: string | null
-  userId?: string | null
-}
+} & UseDetails
 
 /**
  * `holdId` is null when the available credits did not cover it, or when the reference belongs to something else (`usedFor`);
@@ -42,7 +40,7 @@ export type HoldOpened = {
   usedFor: Exclude<ReferenceKind, 'HOLD'> | null
   /** It was opened now. */
   isNew: boolean
-  /** Nothing moved: budgets or suspension have to be checked (budgets/restricted.sql.ts); then the output has that verdict. */
+  /** Nothing moved: budgets, suspension or a new label have to be checked (budgets/restricted.sql.ts); then the output has that verdict. */
   isRestricted: boolean
 } & Partial<Verdict>
 
@@ -54,12 +52,13 @@ const openings = inputs<HoldOpening>({
   serviceId: 'text',
   expiresInSeconds: 'int',
   atMost: 'boolean',
+  ...detailColumns,
 })
 
 const openHoldsStatement = statement.ofCustomers(
   'credits.openHolds',
   (replicated) => sql`with recursive input as (
-    select i.*,${hasServiceBudget} as has_service_budget
+    select i.*,${hasServiceBudget} or ${hasNewLabel} as runs_alone
     from unnest(${openings.arrays}) with ordinality as i (${openings.columns}, ordinal)${servicesWithBudget}
   ),
   known as (
@@ -76,8 +75,8 @@ const openHoldsStatement = statement.ofCustomers(
            0 as delta, credits as held_delta, null::text as order_id, reference, hold_id, service_id, 0 as events,
            null::timestamptz as not_before, at_most
     from input
-    where ordinal not in (select ordinal from known) and not has_service_budget
-  ),${lockAccountsOf('movement')},${applyHolds},
+    where ordinal not in (select ordinal from known) and not runs_alone
+  ),${lockAccountsOf('movement')},${applyHolds},${storeDetails},
   opened as (
     insert into holds (customer_id, hold_id, credits, requested, service_id, expires_at, opening_entry)
     select i.customer_id, i.hold_id, m.held_delta, case when i.at_most then i.credits end, i.service_id,
@@ -96,7 +95,7 @@ const openHoldsStatement = statement.ofCustomers(
          coalesce(k.available, s.balance - s.held) as "available",
          nullif(k.kind, 'HOLD') as "usedFor",
          o.hold_id is not null as "isNew",
-         k.ordinal is null and (i.has_service_budget or coalesce(s.is_restricted, false)) as "isRestricted"
+         k.ordinal is null and (i.runs_alone or coalesce(s.is_restricted, false)) as "isRestricted"
   from input i
   left join known k using (ordinal)
   left join opened o on o.customer_id = i.customer_id and o.hold_id = i.hold_id

@@ -18,6 +18,10 @@ const names = [
   'reference',
   'holdId',
   'service',
+  'keyId',
+  'userId',
+  'label',
+  'units',
 ] satisfies (keyof StatementEntry)[]
 
 const pageSize = 5_000

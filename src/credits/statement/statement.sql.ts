@@ -4,10 +4,12 @@ import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso, sql } from '../../db/sql.ts'
 import type { EntryKind } from '../movements.ts'
+import { joinDetails } from '../use/details.sql.ts'
 
 /**
  * `delta` is the change of the balance, `heldDelta` the change of the held part of it. `availableAfter` is the balance less
- * the held credits. Both held columns are null in entries from before holds had entries.
+ * the held credits. Both held columns are null in entries from before holds had entries. `keyId`, `userId` and `label` are of the
+ * spend or hold that the entry belongs to; `units` only of the entry that has them, so that they can be added up.
  */
 export type StatementEntry = {
   entryNumber: number
@@ -21,6 +23,10 @@ export type StatementEntry = {
   reference: string | null
   holdId: string | null
   service: string | null
+  keyId: string | null
+  userId: string | null
+  label: string | null
+  units: number | null
   createdAt: Date
 }
 
@@ -36,13 +42,9 @@ export type EntryRange = {
 const entryColumns = `e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDelta",
     e.balance_after as "balanceAfter", e.held_after as "heldAfter", e.balance_after - e.held_after as "availableAfter",
     e.order_id as "orderId", coalesce(e.reference, opening.reference) as "reference", e.hold_id as "holdId",
-    t.name as "service", e.created_at as "createdAt"
-  from ledger_entries e
-  left join lateral (
-    select o.reference from ledger_entries o
-    where o.customer_id = e.customer_id and o.hold_id = e.hold_id and o.kind = 'HOLD' and e.kind <> 'HOLD'
-    limit 1
-  ) opening on true
+    t.name as "service", d.key_id as "keyId", d.user_id as "userId", d.label,
+    case when d.entry_number = e.entry_number then d.units end as "units", e.created_at as "createdAt"
+  from ledger_entries e${joinDetails}
   left join service_tokens t on t.service_id = e.service_id
   where e.customer_id = $1 and e.entry_number > $2 and e.entry_number <= $3 and ($4::text[] is null or e.kind = any ($4))`
 

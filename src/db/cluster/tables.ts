@@ -4,6 +4,8 @@
 export const distributedTables: string[] = [
   'accounts',
   'ledger_entries',
+  'use_labels',
+  'use_details',
   'adjustments',
   'adjustment_requests',
   'orders',

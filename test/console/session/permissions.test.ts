@@ -91,6 +91,7 @@ const sent: Record<EndpointName, () => Sent> = {
   createCustomerWithKey: () => ({ body: { name: `customer ${crypto.randomUUID()}`, reason } }),
   customer: () => ({ params: { customerId: ids.customerId } }),
   statement: () => ({ params: { customerId: ids.customerId } }),
+  use: () => ({ params: { customerId: ids.customerId } }),
   statementReceipt: () => ({ params: { customerId: ids.customerId }, query: { from: '1', to: '1' } }),
   holds: () => ({ params: { customerId: ids.customerId } }),
   lots: () => ({ params: { customerId: ids.customerId } }),
@@ -160,6 +161,7 @@ const savedWith: Record<keyof typeof files, () => Sent> = {
   discrepancies: () => ({}),
   liability: () => ({}),
   statement: () => ({ params: { customerId: ids.customerId } }),
+  use: () => ({ params: { customerId: ids.customerId } }),
 }
 
 async function send(method: string, path: string, { params = {}, query = {}, body }: Sent, caller: Caller) {
@@ -209,6 +211,7 @@ const allowed: Record<EndpointName, string> = {
   createCustomerWithKey: 'admin',
   customer: signedInRoles,
   statement: signedInRoles,
+  use: signedInRoles,
   statementReceipt: signedInRoles,
   holds: signedInRoles,
   lots: signedInRoles,

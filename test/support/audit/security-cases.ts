@@ -72,6 +72,11 @@ export const securityCases: Record<string, SecurityCase[]> = {
     operationOf('cancelled', 'CANCEL', `reason = 'another'`),
     'delete from cancel_keys',
   ),
+  'what a spend or hold was for (`use_details`, `use_labels`)': no(
+    `update use_details set label = 'another', units = 1`,
+    'delete from use_details',
+    `insert into use_labels (customer_id, label, place) select customer_id, 'another', 2 from use_labels`,
+  ),
   'a goodwill, a correction, a refund or an accepted part that was added with everything that belongs to it': [
     by('test/audit/actions.test.ts', 'goodwill that the serving role writes is reported'),
     by('test/audit/actions.test.ts', 'an action covers one adjustment with its credits, and no other one'),

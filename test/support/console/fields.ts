@@ -16,6 +16,7 @@ const failure = 'reason gatewayCode'
 const lot =
   'entryNumber orderId packageType status grantedAt amount credits used held unused takenBack value refundedAmount'
 const account = 'balance held available'
+const used = 'credits units count'
 const auditSummary = 'auditId cause begunAt endedAt ageSeconds rules rows violationCount isOnlyUnread'
 const runResult =
   'movements captured cancelled bookedCaptured bookedCancelled foreign outsideCaptured outsideCancelled missingCaptured missingCancelled notListed listedDifferently otherServices unknownOrders'
@@ -142,7 +143,14 @@ const fields: Record<EndpointName, Fields> = {
     'closing.': account,
     'setAside[].': 'by holdId credits reference orderId service expiresAt',
     'entries[].':
-      'entryNumber kind delta heldDelta balanceAfter heldAfter availableAfter orderId reference holdId service createdAt',
+      'entryNumber kind delta heldDelta balanceAfter heldAfter availableAfter orderId reference holdId service keyId userId label units createdAt',
+  },
+  use: {
+    '': 'customerId by from to',
+    'rows[].': `day value ${used}`,
+    'sums[].': `value ${used}`,
+    'others.': used,
+    'total.': used,
   },
   lots: { '': 'nextCursor', 'lots[].': lot },
   statementReceipt: { '': 'name content' },
@@ -283,8 +291,9 @@ export const columnsOf: Record<keyof typeof files, string> = {
     'discrepancyId,kind,subject,customerId,customerName,orderId,amount,foundAtKst,foundAt,lastSeenAtKst,lastSeenAt,resolvedAtKst,resolvedAt,resolution,detail',
   liability:
     'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value',
+  use: 'day,service,credits,units,count',
   statement:
-    'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service',
+    'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service,keyId,userId,label,units',
 }
 
 export const namedEndpoints = Object.keys(fields)

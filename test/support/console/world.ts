@@ -101,7 +101,13 @@ export async function fillWorld(world: ConsoleWorld) {
 
   const spender = await newCustomer('Text analyses')
   await spender.client.buy('PRO')
-  for (const credits of [3, 1, 12]) await spending.spend(spender.customerId, credits)
+  for (const [credits, label, userId] of [
+    [3, 'summary', 'user-17'],
+    [1, 'search', 'user-17'],
+    [12, 'summary', 'user-4711'],
+  ] as const) {
+    await spending.spend(spender.customerId, credits, undefined, { label, userId, units: credits * 420 })
+  }
   await spending.hold(spender.customerId, 20, { reference: 'batch-2026-11' })
   await spender.client.cancel(await spender.client.buy('BASIC'))
   const refused = await spender.client.purchaseCredits({ packageType: 'STANDARD' })

@@ -281,6 +281,15 @@ export const usage = (members: Row): Row => ({
   ...members,
 })
 
+export const labelOfUse = (members: Row): Row => ({ customer_id: customer, label: 'new', place: 2, ...members })
+
+export const detailsOfUse = (members: Row): Row => ({
+  customer_id: customer,
+  entry_number: 4,
+  key_id: 'key-1',
+  ...members,
+})
+
 export const books: [table: string, row: Row][] = [
   ['customers', { customer_id: customer, name: 'customer' }],
   ['accounts', { customer_id: customer, balance: 1, held: 0, last_entry: 8 }],
@@ -293,6 +302,8 @@ export const books: [table: string, row: Row][] = [
   ['ledger_entries', entry({ entry_number: 6, balance_after: 0, order_id: 'refunded', kind: 'REFUND', delta: -1 })],
   ['ledger_entries', serviceHold({ entry_number: 7, reference: 'held', hold_id: uuid(1) })],
   ['ledger_entries', release({ entry_number: 8, hold_id: uuid(1) })],
+  ['use_labels', labelOfUse({ label: 'known', place: 1 })],
+  ['use_details', detailsOfUse({ entry_number: 7, label: 'known' })],
   ['holds', hold({ hold_id: uuid(1), state: 'RELEASED', closing_entry: 8 })],
   ['budgets', budget({ budget_id: uuid(1), period: 'DAY' })],
   ['budget_usage', usage({ value: 'a' })],

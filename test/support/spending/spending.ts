@@ -9,6 +9,7 @@ import type { CustomerLots } from '../../../src/credits/lots/lots.ts'
 import type { SpendAnswer } from '../../../src/credits/spend.ts'
 import type { StatementEntry } from '../../../src/credits/statement/statement.sql.ts'
 import type { CustomerStatement } from '../../../src/credits/statement/statement.ts'
+import type { CustomerUse } from '../../../src/credits/use/use.ts'
 import { createAuthenticateService, issueToken } from '../../../src/customers/service-tokens.ts'
 import { buildInternalListener } from '../../../src/listeners/internal.ts'
 import type { PaymentContext } from '../../../src/payments/context.ts'
@@ -37,7 +38,9 @@ export type ShownEntry = Omit<StatementEntry, 'createdAt'> & { createdAt: string
 type ShownLot = Omit<Lot, 'grantedAt'> & { grantedAt: string }
 export type ShownLots = Omit<CustomerLots, 'lots'> & { lots: ShownLot[] }
 export type ShownStatement = Omit<CustomerStatement, 'entries' | 'lots'> & { entries: ShownEntry[]; lots: ShownLot[] }
-type HoldOptions = { reference?: unknown; expiresInSeconds?: unknown; atMost?: unknown; dryRun?: unknown }
+type Details = { keyId?: unknown; userId?: unknown; label?: unknown; units?: unknown }
+type SpendOptions = Details & { dryRun?: unknown }
+type HoldOptions = Details & { reference?: unknown; expiresInSeconds?: unknown; atMost?: unknown; dryRun?: unknown }
 export type Spending = ReturnType<typeof spendingCalls>
 
 /** The calls of a service with this token, to a listener in this process or in another. */
@@ -60,8 +63,8 @@ export function spendingCalls(url: string, token: string | null, way: Pick<Way, 
   }
   return {
     call,
-    spend: (customerId: string, credits: unknown, reference: unknown = crypto.randomUUID()) =>
-      call<SpendAnswer>(`${creditsPath}/spend`, { body: { customerId, credits, reference } }),
+    spend: (customerId: string, credits: unknown, reference: unknown = crypto.randomUUID(), more: SpendOptions = {}) =>
+      call<SpendAnswer>(`${creditsPath}/spend`, { body: { customerId, credits, reference, ...more } }),
     reverse: (
       customerId: string,
       spent: string,
@@ -106,6 +109,8 @@ export function spendingCalls(url: string, token: string | null, way: Pick<Way, 
       call<Receipt>(`/internal/v1/customers/${customerId}/references/${encodeURIComponent(reference)}/receipt`),
     statementReceipt: (customerId: string, query: Record<string, string>) =>
       call<Receipt>(`/internal/v1/customers/${customerId}/statement/receipt?${new URLSearchParams(query)}`),
+    use: (customerId: string, query: Record<string, string> = {}) =>
+      call<CustomerUse>(`/internal/v1/customers/${customerId}/use?${new URLSearchParams(query)}`),
     statement: (customerId: string, query: Record<string, string> = {}) =>
       call<ShownStatement>(`/internal/v1/customers/${customerId}/statement?${new URLSearchParams(query)}`),
   }

@@ -1,4 +1,4 @@
-// One customer: balance, statement, orders, lots, adjustments, API keys, holds, budgets, limits and audit log. The tab is in
+// One customer: balance, statement, use, orders, lots, adjustments, API keys, holds, budgets, limits and audit log. The tab is in
 // the URL.
 import { Anchor, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
@@ -29,11 +29,13 @@ import { Notes } from './notes.tsx'
 import { OrdersOfCustomer } from './orders-of-customer.tsx'
 import { Statement } from './statement.tsx'
 import { SuspensionButton, SuspensionNotice } from './suspension.tsx'
+import { Use } from './use.tsx'
 
 type Customer = Data<'customer'>
 
 const panels = {
   statement: ({ customerId }: Customer) => <Statement customerId={customerId} />,
+  use: ({ customerId }: Customer) => <Use customerId={customerId} />,
   orders: ({ customerId }: Customer) => <OrdersOfCustomer customerId={customerId} />,
   lots: ({ customerId }: Customer) => <Lots customerId={customerId} />,
   adjustments: ({ customerId }: Customer) => <Adjustments customerId={customerId} />,

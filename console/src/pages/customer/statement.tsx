@@ -183,7 +183,8 @@ function Entries({ pages }: { pages: ReturnType<typeof usePages<'statement', Ent
 }
 
 /** The order, or the reference of a service. */
-function Cause({ entry: { orderId, reference, holdId, service } }: { entry: Entry }) {
+function Cause({ entry }: { entry: Entry }) {
+  const { orderId, reference, holdId, service } = entry
   const { statement: words } = useWords().customers
   if (orderId) {
     return (
@@ -202,6 +203,25 @@ function Cause({ entry: { orderId, reference, holdId, service } }: { entry: Entr
           {words.service(service)}
         </Text>
       )}
+      <Details entry={entry} />
     </div>
+  )
+}
+
+/** What the spend or hold was for. */
+function Details({ entry: { keyId, userId, label, units } }: { entry: Entry }) {
+  const { use, statement: words } = useWords().customers
+  const { number } = useFormats()
+  const named = [
+    [use.dimensions.key, keyId],
+    [use.dimensions.user, userId],
+    [use.dimensions.label, label],
+    [use.columns.units, units === null ? null : number(units)],
+  ].flatMap(([name, value]) => (name && value ? [words.detail(name, value)] : []))
+  if (named.length === 0) return null
+  return (
+    <Text size="xs" c="dimmed">
+      {named.join(' · ')}
+    </Text>
   )
 }

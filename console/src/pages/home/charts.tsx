@@ -1,27 +1,24 @@
 // Charts per day, and the orders by status, each a link to its orders. Each chart can be shown as a table, for screen readers and
 // exact numbers.
-import '@mantine/charts/styles.css'
 import { BarChart, CompositeChart, LineChart } from '@mantine/charts'
-import { Anchor, Box, Button, Group, Paper, Progress, Table, Text, Title } from '@mantine/core'
-import { type ReactNode, useId, useState } from 'react'
+import { Anchor, Paper, Progress, Table, Text, Title } from '@mantine/core'
+import { useId } from 'react'
 import { Link } from 'wouter'
 import type { Data } from '../../api/client.ts'
 import { useFormats } from '../../format/formats.ts'
 import { drawnColorOf, StatusBadge, toneOf } from '../../format/status-badge.tsx'
+import { Chart, drawnColors as colors, useDrawn } from '../../parts/charts/chart.tsx'
 import { useWords } from '../../words/words.tsx'
 import classes from './home.module.css'
-import { niceTicks } from './ticks.ts'
 
 type Home = Data<'home'>
-type DayFigures = Home['days'][number]
 
-const chartHeight = 240
-/** A contrast of 3:1 in both colour schemes; lines also differ in their dashes. What badges show has their colours. */
-const colors = { first: 'ink.5', second: 'teal.7', third: 'orange.8' }
-
+/** Lines also differ in their dashes. What badges show has their colours. */
 export function Charts({ data: { days, orders, ordersExpired } }: { data: Home }) {
   const { home } = useWords()
-  const { won, number, compact, shortDay } = useFormats()
+  const { won, number } = useFormats()
+  const rows = days.map((each) => ({ ...each, ordersDeclined: each.ordersFailed - each.ordersExpired }))
+  const drawn = useDrawn(rows)
   const isEmpty = Object.values(orders).every((count) => count === 0)
   if (isEmpty) {
     return (
@@ -32,28 +29,9 @@ export function Charts({ data: { days, orders, ordersExpired } }: { data: Home }
       </Paper>
     )
   }
-  const rows = days.map((each) => ({
-    ...each,
-    ordersDeclined: each.ordersFailed - each.ordersExpired,
-    label: shortDay(each.day),
-  }))
-  type Drawn = Exclude<keyof (typeof rows)[number], 'day' | 'label' | 'conversion'>
-  const axisOf = (...names: Drawn[]) => {
-    const ticks = niceTicks(rows.flatMap((row) => names.map((name) => row[name])))
-    const domain: [number, number] = [ticks[0] as number, ticks.at(-1) as number]
-    return { tickFormatter: compact, width: 64, ticks, domain, interval: 0 as const }
-  }
-  const common = {
-    h: chartHeight,
-    data: rows,
-    dataKey: 'label',
-    withLegend: true,
-    tickLine: 'none' as const,
-    valueFormatter: (value: number) => number(value),
-    xAxisProps: { minTickGap: 24 },
-    // In the order of the series.
-    legendProps: { verticalAlign: 'bottom' as const, itemSorter: null },
-  }
+  const { common } = drawn
+  type Drawn = Exclude<keyof (typeof rows)[number], 'day' | 'conversion'>
+  const axisOf = (...names: Drawn[]) => drawn.axisOf((row) => names.map((name) => row[name]))
   return (
     <div className={classes.charts}>
       <Chart
@@ -135,65 +113,6 @@ export function Charts({ data: { days, orders, ordersExpired } }: { data: Home }
       </Chart>
       <States orders={orders} expired={ordersExpired} />
     </div>
-  )
-}
-
-type ChartColumn = [header: string, cell: (day: DayFigures) => string]
-type ChartProps = { title: string; days: DayFigures[]; columns: ChartColumn[]; children: ReactNode }
-
-function Chart({ title, days, columns, children }: ChartProps) {
-  const { home } = useWords()
-  const [isTable, setIsTable] = useState(false)
-  const titleId = useId()
-  return (
-    <Paper withBorder p="sm" component="section" aria-labelledby={titleId}>
-      <Group justify="space-between" mb="xs">
-        <Title order={3} size="h5" id={titleId}>
-          {title}
-        </Title>
-        <Button size="compact-sm" variant="subtle" onClick={() => setIsTable(!isTable)} aria-describedby={titleId}>
-          {isTable ? home.showChart : home.showTable}
-        </Button>
-      </Group>
-      {isTable ? <DaysTable title={title} days={days} columns={columns} /> : children}
-    </Paper>
-  )
-}
-
-/** Newest first. */
-function DaysTable({ title, days, columns }: Omit<ChartProps, 'children'>) {
-  const { home } = useWords()
-  const { day: dayText } = useFormats()
-  return (
-    // A scrollable element must be reachable by keyboard.
-    <Box className={classes.chartTable} tabIndex={0} role="group" aria-label={title}>
-      <Table fz="xs" verticalSpacing={4} stickyHeader>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">{home.day}</Table.Th>
-            {columns.map(([header]) => (
-              <Table.Th key={header} scope="col" ta="right">
-                {header}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {days.toReversed().map((day) => (
-            <Table.Tr key={day.day}>
-              <Table.Th scope="row" fw={400}>
-                {dayText(day.day)}
-              </Table.Th>
-              {columns.map(([header, cell]) => (
-                <Table.Td key={header} ta="right">
-                  {cell(day)}
-                </Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Box>
   )
 }
 

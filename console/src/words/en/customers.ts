@@ -64,6 +64,7 @@ export const customers = {
     since: 'Created',
     tabs: {
       statement: 'Statement',
+      use: 'Usage',
       orders: 'Orders',
       lots: 'Lots',
       adjustments: 'Adjustments',
@@ -91,6 +92,7 @@ export const customers = {
     columns: { time: 'Time', kind: 'Type', cause: 'Reference', change: 'Change', held: 'Held', balance: 'Balance' },
     heldAfter: (held: string) => `${held} held`,
     service: (service: string) => `by ${service}`,
+    detail: (name: string, value: string) => `${name} ${value}`,
     entryKinds: {
       GRANT: 'Purchase',
       ROLLBACK: 'Cancellation',
@@ -104,6 +106,21 @@ export const customers = {
       CORRECTION: 'Correction',
       REVERSAL: 'Usage reversed',
     },
+  },
+
+  use: {
+    intro: 'Credits used, less those given back, on the day in Korea on which they moved.',
+    none: 'Nothing was used in this period.',
+    by: 'Added up by',
+    dimensions: { service: 'Service', key: 'Key', user: 'User', label: 'Label' },
+    without: 'Not stated',
+    others: 'Others',
+    total: 'Total',
+    chart: 'Credits used per day',
+    sumsCaption: 'Usage, the highest first',
+    daysCaption: 'Usage by day, newest first',
+    newestRows: (count: string) => `The newest ${count} rows are shown; the export has all of them.`,
+    columns: { day: 'Day', credits: 'Credits', units: 'Units', count: 'Uses' },
   },
 
   notes: { title: 'Notes', add: 'Add note', none: 'No notes yet.', older: 'Older notes' },

@@ -62,6 +62,7 @@ export const customers: typeof english = {
     since: '등록 시각',
     tabs: {
       statement: '크레딧 내역',
+      use: '사용량',
       orders: '주문',
       lots: '구매 건별 잔여',
       adjustments: '크레딧 조정',
@@ -88,6 +89,7 @@ export const customers: typeof english = {
     columns: { time: '시각', kind: '구분', cause: '근거', change: '증감', held: '보류 증감', balance: '잔액' },
     heldAfter: (held) => `보류 크레딧 ${held}개 포함`,
     service: (service) => `서비스 ${service}`,
+    detail: (name, value) => `${name} ${value}`,
     entryKinds: {
       GRANT: '구매',
       ROLLBACK: '취소 회수',
@@ -101,6 +103,21 @@ export const customers: typeof english = {
       CORRECTION: '정정',
       REVERSAL: '사용 취소',
     },
+  },
+
+  use: {
+    intro: '한국 날짜 기준으로 그날 사용한 크레딧에서 되돌려준 크레딧을 뺀 값입니다.',
+    none: '이 기간에는 사용 내역이 없습니다.',
+    by: '집계 기준',
+    dimensions: { service: '서비스', key: '키', user: '사용자', label: '라벨' },
+    without: '지정 안 됨',
+    others: '그 외',
+    total: '합계',
+    chart: '일별 사용 크레딧',
+    sumsCaption: '사용량, 많은 순',
+    daysCaption: '일별 사용량, 최신순',
+    newestRows: (count) => `최근 ${count}행만 표시됩니다. 전체는 CSV 파일에 있습니다.`,
+    columns: { day: '날짜', credits: '크레딧', units: '단위 수', count: '사용 건수' },
   },
 
   notes: { title: '메모', add: '메모 추가', none: '아직 메모가 없습니다.', older: '이전 메모' },
