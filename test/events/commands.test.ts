@@ -161,7 +161,7 @@ test('events dead shows the dead letters, with data by --json; events resend sen
   await deliver(world.context())
   await world.passHours(73)
   await deliver(world.context())
-  const names = ['customerId', 'endpointId', 'eventNumber', 'type', 'attempts', 'lastError', 'diedAt']
+  const names = ['customerId', 'customerName', 'endpointId', 'eventNumber', 'type', 'attempts', 'lastError', 'diedAt']
   const [dead = {}] = await run<object[]>('events dead')
   assert.deepEqual(Object.keys(dead), names)
   const [whole = {}] = await run<object[]>('events dead', { json: true, endpoint: endpointId })
