@@ -290,7 +290,7 @@ export const columnsOf: Record<keyof typeof files, string> = {
   discrepancies:
     'discrepancyId,kind,subject,customerId,customerName,orderId,amount,foundAtKst,foundAt,lastSeenAtKst,lastSeenAt,resolvedAtKst,resolvedAt,resolution,detail',
   liability:
-    'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value',
+    'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,takenBack,unspent,value',
   use: 'day,service,credits,units,count',
   statement:
     'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service,keyId,userId,label,units',
