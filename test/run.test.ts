@@ -1,10 +1,12 @@
-// A failing test run ends by itself with exit code 1 and reports the handles that were left open. Files are started as
-// `npm test` starts them, on the PostgreSQL of this run.
+// A failing test run ends by itself with exit code 1 and reports the handles that were left open; one that is ended by a signal
+// leaves nothing running. Files are started as `npm test` starts them, on the PostgreSQL of this run or of their own.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { bareEnvironment, type Cleaner, type Ended, launch, newDirectory, repository } from '../harness/processes.ts'
+import { until } from '../harness/until.ts'
+import { findPostmaster, isAlive } from '../src/db/embedded/postmaster.ts'
 import { runOptions, writeLane } from './run.ts'
 import { serverVariable } from './support/database/database.ts'
 import { everyPart } from './support/outer.ts'
@@ -88,3 +90,44 @@ test('a file whose tests never begin fails', { timeout: 60_000 }, async (t) => {
   assert.equal(code, 1)
   assert.match(stays.exec(`${stdout}${stderr}`)?.[1] ?? '', /1 Timeout/)
 })
+
+/** `npm test` with a file whose event loop never yields, once it has begun. */
+async function runStarved(t: Cleaner, settings: Record<string, string> = {}) {
+  const env = bareEnvironment(settings)
+  const launched = launch(t, process.execPath, ['test/run.ts', 'test/support/runs/starved.ts'], {
+    cwd: repository,
+    env,
+  })
+  const begun = () => /starved: (\d+) (\S+)\n/.exec(launched.output.stdout) ?? []
+  await until('the file has begun', () => begun().length > 0, 60_000)
+  const [, id, directory = ''] = begun()
+  const pid = Number(id)
+  t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'))
+  const postmaster = findPostmaster(join(directory, 'data/postgres')) ?? assert.fail('PostgreSQL does not run')
+  return { ...launched, directory, processes: [pid, postmaster.pid] }
+}
+
+test('a file whose event loop never yields is killed after the idle limit by the process that has started it, and the run fails', {
+  timeout: 120_000,
+}, async (t) => {
+  const { ended, processes } = await runStarved(t, { [idleLimitVariable]: '5000' })
+  const { code, stderr } = await ended
+  assert.equal(code, 1)
+  assert.match(stderr, /^test\/support\/runs\/starved\.ts: no test has begun or ended for 5500 ms/m)
+  assert.deepEqual(processes.filter(isAlive), [])
+})
+
+for (const [signal, code] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const) {
+  test(`${signal} ends a run with its files, its PostgreSQL and its directory, also a file whose event loop never yields`, {
+    timeout: 120_000,
+  }, async (t) => {
+    const { child, ended, processes, directory } = await runStarved(t)
+    child.kill(signal)
+    assert.equal((await ended).code, code)
+    assert.deepEqual(processes.filter(isAlive), [])
+    assert.equal(existsSync(directory), false)
+  })
+}

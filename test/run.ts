@@ -4,7 +4,7 @@
 // so that two runs can be compared with diff; `--times` writes the seconds of the files that were run to test/times.md. None of
 // them changes the machine, except `npm run test:outer -- --install`, which installs programs before the first test.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, constants } from 'node:os'
 import { join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
@@ -13,6 +13,7 @@ import { spec } from 'node:test/reporters'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ProgramsMissing } from '../harness/debian.ts'
+import { watchChildren } from './support/children.ts'
 import { clusterVariable } from './support/database/database.ts'
 import { globalSetup, globalTeardown } from './support/database/global-setup.ts'
 import { filesOnClusters, skippedOnClusters } from './support/on-clusters.ts'
@@ -41,7 +42,7 @@ export function writeLane(directory: string, name: string, files: string[]): str
   return entry
 }
 
-/** What never ends is red after a while: a test by its time limit, a process by its watchdog. */
+/** What never ends is red after a while: a test by its time limit, a process by its watchdog, or by ours (children.ts). */
 export const runOptions = {
   cwd: root,
   timeout: 480_000,
@@ -63,24 +64,39 @@ function roundsOf({ alone, shared, last }: Plan, directory: string) {
   ].filter(({ files }) => files.length > 0)
 }
 
-async function* runBatch({ plan, environment }: Batch) {
+async function* runBatch({ plan, environment }: Batch, signal: AbortSignal) {
   const before = { ...process.env }
   Object.assign(process.env, environment)
   mkdirSync(cache, { recursive: true })
   const directory = mkdtempSync(join(cache, 'test-run-'))
   const remove = () => rmSync(directory, { recursive: true, force: true })
   process.once('exit', remove)
+  const children = watchChildren(directory)
   try {
     await globalSetup()
     for (const round of roundsOf(plan, directory)) {
-      yield* run({ ...runOptions, ...round, ...(process.env[clusterVariable] && { testSkipPatterns }) })
+      if (signal.aborted) return
+      yield* run({ ...runOptions, ...round, signal, ...(process.env[clusterVariable] && { testSkipPatterns }) })
     }
   } finally {
+    await children.end()
     await globalTeardown()
     remove()
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
     Object.assign(process.env, before)
   }
+}
+
+/** A run that is ended from outside ends what it has started: the processes of its files, and their PostgreSQL. */
+function stopOnSignals(): AbortSignal {
+  const stopping = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => {
+      process.exitCode = 128 + constants.signals[name]
+      stopping.abort()
+    })
+  }
+  return stopping.signal
 }
 
 const noRing: OuterRing = { parts: [], notRun: [], hasFailed: false }
@@ -115,9 +131,12 @@ async function main(): Promise<void> {
   process.once('exit', () => refusal.remove())
   putFirst(refusal)
 
+  const stopping = stopOnSignals()
+
   async function* runAll() {
     for (const batch of batches) {
-      for await (const event of runBatch(batch)) {
+      if (stopping.aborted) return
+      for await (const event of runBatch(batch, stopping)) {
         results.collect(event)
         yield event
       }
@@ -127,6 +146,7 @@ async function main(): Promise<void> {
   const shown = Readable.from(runAll()).compose(spec)
   shown.pipe(process.stdout)
   await finished(shown)
+  if (stopping.aborted) return
   if (values.titles) writeFileSync(values.titles, results.titles())
   if (values.times) writeTimes(results.seconds())
   const calls = refusal.calls().map((call) => `A test has called a program that changes the machine: ${call}`)

@@ -96,6 +96,13 @@ test('a budget over all customers is of scope SERVICE and needs one server; budg
   for (const left of [ofOther, overAll]) await run('budgets remove', {}, `${left}`)
 })
 
+test('a budget that is set without --warn-at warns when 80 % of its credits are used, and with it at that many', async () => {
+  const { customerId: customer } = await service.newCustomer()
+  const values = { customer, scope: 'CUSTOMER', period: 'DAY', credits: '10' }
+  assert.equal((await run('budgets set', values)).warnAt, 8)
+  assert.equal((await run('budgets set', { ...values, 'warn-at': '3' })).warnAt, 3)
+})
+
 test('the value of what is left on a day includes that day in Korea, and at a time that moment', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder('BASIC')

@@ -524,6 +524,16 @@ test('an accepted part is returned money of its day, and lowers what its custome
   assert.deepEqual(figures, [{ revenue: 15_000, orders: 1 }])
 })
 
+test('an order of which a part was accepted is no refunded order: it stays among the CONFIRMED', async () => {
+  const { database } = service.payments
+  const { customerId, ...customer } = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder('STANDARD')
+  const { orders } = await homeOf(database)
+  await service.sandbox.cancel(paymentKey, 5_000)
+  await acceptPartOf(service.payments, { customerId, orderId })
+  assert.deepEqual((await homeOf(database)).orders, orders)
+})
+
 const seoul = (time: string) => new Date(`2026-${time}:00+09:00`)
 
 /** The home page at a moment up to which the figures are aggregated, and the spans that it compares. */

@@ -10,7 +10,8 @@ import { purgeMovements } from '../../src/payments/books/purge-movements.ts'
 import { claimDailyRun, renewRun } from '../../src/payments/books/reconcile.sql.ts'
 import { closeDay, type Reconciliation, reconcileDay } from '../../src/payments/books/reconcile.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
-import { createOverrides, openContexts, openKinds, settleAll } from '../support/service/recovery.ts'
+import { wrapConnections } from '../support/database/connections.ts'
+import { contextOver, createOverrides, openContexts, openKinds, settleAll } from '../support/service/recovery.ts'
 import { assertSuccess, startTestService, type TestService } from '../support/service/service.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
@@ -166,7 +167,9 @@ for (const [what, to] of [
     }
     const command = bookCommands.find(({ name }) => name === 'reconcile')
     const [from, last] = ['2026-01-30', '2026-01-31']
-    const call = { payments: async () => service.payments, values: { from, to: to(last) }, onProgress: () => undefined }
+    const { payments } = service
+    const values = { from, to: to(last) }
+    const call = { database: payments.database, payments: async () => payments, values, onProgress: () => undefined }
     assert.ok(command?.run)
     const result = (await command.run(call as never)) as Reconciliation
     assert.deepEqual([result.from, result.to], ['2026-01-29T15:00:00.000Z', '2026-01-31T14:59:59.000Z'])
@@ -253,6 +256,26 @@ test('a process that lost its run to another one stops without a result', async 
     (await runs()).map((run) => run.finished),
     [false],
   )
+})
+
+test('a run that takes longer than a second renews its lease, and ends by the first renewal after it was taken over', async (t) => {
+  await setFirstCustomer(1)
+  let [now, pages] = [0, 0]
+  t.mock.method(performance, 'now', () => now)
+  const renewals: number[] = []
+  const counted = wrapConnections(service.database.pool, (query, send) => {
+    if (query.name === 'payments.renewReconciliation') renewals.push(now)
+    return send()
+  })
+  overrides.listMovements = async () => {
+    now += 500
+    pages += 1
+    if (pages === 5) await service.database.query('update reconciliations set holder_id = gen_random_uuid()')
+    return { kind: 'page', movements: [], next: pages < 9 ? `page ${pages}` : null }
+  }
+  const run = reconcileNext(contextOver(service.payments, counted))
+  await assert.rejects(run, { message: 'another process has taken the run over' })
+  assert.deepEqual([renewals, pages], [[0, 1_000, 2_000, 3_000], 6])
 })
 
 test('a process that is stopped leaves the day for the next', async () => {

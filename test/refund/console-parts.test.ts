@@ -59,6 +59,23 @@ test('the quote proposes the credits that the amount stands for, and accepting t
   assert.equal(nothing.body.metadata?.reason, 'not partly cancelled')
 })
 
+test('the quote and the acceptance of a discrepancy that does not exist, or is of no order of ours, are refused', async () => {
+  const [{ id } = { id: '' }] = await service.database.query<{ id: string }>(
+    `insert into discrepancies (subject, kind, detail) values ('pay_unknown', 'UNKNOWN_ORDER', '{}')
+     returning discrepancy_id as id`,
+  )
+  for (const discrepancyId of [crypto.randomUUID(), id]) {
+    const params = { discrepancyId }
+    for (const answer of [
+      await finance.request('partQuote', { params }),
+      await finance.request('acceptDiscrepancy', { params, body: { ...body, credits: 0 } }),
+    ]) {
+      assertRefused(answer, 'NOT000')
+      assert.equal(answer.body.message, 'There is no such discrepancy.')
+    }
+  }
+})
+
 test('a few credits more or fewer are accepted at once and count in the daily limit, and more than the bonus allows is refused', async () => {
   const operator = await api.newOperator('finance')
   const [fewer, more] = [await partlyCancelled(10_000), await partlyCancelled(10_000)]

@@ -2,7 +2,7 @@
 // and the service role with its rights. After the last: stops the server and removes its directory.
 import { accessSync, chmodSync, constants, globSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { type Citus, startCitus } from '../../../harness/citus/citus.ts'
 import { queryEveryGroup } from '../../../harness/citus/every-group.ts'
@@ -121,10 +121,17 @@ async function fillTemplate(server: EmbeddedServer, dataDir: string): Promise<vo
   process.env[serverVariable] = JSON.stringify({ owner: server.connection, serving } satisfies TestServer)
 }
 
+/** A test that was ended did not stop its own. */
+async function stopThoseOfTests(place: string): Promise<void> {
+  const lockFiles = globSync('*/*/postgres/postmaster.pid', { cwd: place })
+  for (const file of lockFiles) await stopPostmaster(join(place, dirname(file)))
+}
+
 export async function globalTeardown(): Promise<void> {
   try {
     await server?.stop()
     await citus?.stop()
+    if (directory) await stopThoseOfTests(directory)
   } finally {
     if (directory) rmSync(directory, { recursive: true, force: true })
     server = undefined
