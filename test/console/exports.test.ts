@@ -12,6 +12,7 @@ import { closeAll } from '../support/closing.ts'
 import { type ConsoleApi, type Operator, openConsoleApi } from '../support/console/console-api.ts'
 import { acceptPartOf } from '../support/service/parts.ts'
 import { startTestService, type TestCustomer, type TestService } from '../support/service/service.ts'
+import { startInternal } from '../support/spending/spending.ts'
 
 let service: TestService
 let api: ConsoleApi
@@ -242,6 +243,30 @@ test('the statement of a customer equals the output of the command, and an unkno
   for (const id of [crypto.randomUUID(), 'unknown']) {
     assert.equal((await finance.save(`/customers/${id}/statement.csv`)).status, 404)
   }
+})
+
+test('the usage file has the rows of the page, by what is chosen, and an unknown customer is not found', async () => {
+  const user = await service.newCustomer()
+  await user.confirmedOrder('PRO')
+  const { customerId } = user
+  const internal = await startInternal(service.payments)
+  await internal.spend(customerId, 3, 'a', { label: '=1+1', units: 7 })
+  await internal.spend(customerId, 2, 'b')
+  await internal.close()
+  const { rows, total } = await finance.get('use', { params: { customerId }, query: { by: 'label' } })
+  assert.deepEqual(total, { credits: 5, units: 7, count: 2 })
+  const lines = await linesOf(await finance.save(`/customers/${customerId}/use.csv?by=label`))
+  const [day] = rows.map((row) => row.day)
+  assert.deepEqual(
+    lines.map((line) => ({ ...line })),
+    [
+      { day, label: `'=1+1`, credits: '3', units: '7', count: '1' },
+      { day, label: '', credits: '2', units: '0', count: '1' },
+    ],
+  )
+  const tooLong = '?from=2025-01-01&to=2025-12-31'
+  assert.equal((await finance.save(`/customers/${customerId}/use.csv${tooLong}`)).status, 400)
+  assert.equal((await finance.save(`/customers/${crypto.randomUUID()}/use.csv`)).status, 404)
 })
 
 type LoggedRow = { command: string; arguments: string[]; subject: string | null; outcome: string | null }

@@ -44,6 +44,7 @@ export function Use({ customerId }: { customerId: string }) {
       </Group>
       <SegmentedControl
         aria-label={words.by}
+        style={{ alignSelf: 'start' }}
         value={by}
         onChange={(next) => setBy(next as Dimension)}
         data={dimensions.map((value) => ({ value, label: words.dimensions[value] }))}
@@ -116,7 +117,7 @@ function SumsTable({ data: { by, sums, others, total } }: { data: Used }) {
 
 const nameOf = (value: string | null, without: string) => ({ key: `value ${value ?? ''}`, name: value ?? without })
 
-/** Newest first. */
+/** Newest first, and of a day in the order of the sums. */
 function DaysTable({ data: { by, rows } }: { data: Used }) {
   const { use: words } = useWords().customers
   const columns: Column<Used['rows'][number]>[] = [
@@ -132,7 +133,7 @@ function DaysTable({ data: { by, rows } }: { data: Used }) {
     <DataTable
       caption={words.daysCaption}
       columns={columns}
-      rows={rows.toReversed().slice(0, mostRows)}
+      rows={rows.toSorted((a, b) => b.day.localeCompare(a.day)).slice(0, mostRows)}
       keyOf={({ day, value }) => `${day} ${value ?? ''}`}
     />
   )
