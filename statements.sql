@@ -6371,7 +6371,7 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
        'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
        'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', to_char(p.opened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'closedAt', to_char(p.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'nextAttemptAt', case p.state when 'OPEN' then to_char(p.settle_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end,
+       'nextAttemptAt', case p.state when 'OPEN' then to_char(greatest(p.settle_at, p.lease_until) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end,
        'keyLastFour', (select k.last_four from cancel_keys s join api_keys k using (key_id)
                        where s.customer_id = p.customer_id and s.operation_id = p.operation_id)) order by p.opened_at), '[]')
      from unnest(own.operations) p

@@ -46,20 +46,17 @@ export function targetResults(taken: Taken[]): TargetResult[] {
     const [{ subject, phase }] = line as [Taken]
     const measured = ratioWithin(line, lineOf(subject, against[phase]), workOf)
     const name = `${subject}, ${phase}: work to its ${against[phase]}`
-    return measured ? [{ name, wanted: `at least ${keptShare}`, measured, met: measured.median >= keptShare }] : []
+    return measured ? [{ name, wanted: `≥ ${keptShare}`, measured, met: measured.median >= keptShare }] : []
   })
   const measured = spreadOver(lineOf('payers', 'crowded'), (each) => each.measured.settlesRefused)
   if (!measured) return kept
   const name = 'payers, crowded: confirms and cancels refused'
-  return [...kept, { name, wanted: 'at most 0', measured, met: measured.most === 0 }]
+  return [...kept, { name, wanted: '0', measured, met: measured.most === 0 }]
 }
 
 /** Latencies of refusals only where there were any. */
 const latency = (line: Taken[], kind: 'done' | 'refused', which: 'p50Ms' | 'p99Ms') =>
-  brief(
-    spreadOver(line, ({ measured }) => tallyOf(measured[kind], which)),
-    'ms',
-  )
+  brief(spreadOver(line, ({ measured }) => tallyOf(measured[kind], which)))
 const tallyOf = (tally: Tally, which: 'p50Ms' | 'p99Ms') => (tally.count > 0 ? tally[which] : null)
 
 const columns: Record<string, (line: Taken[]) => string> = {
@@ -67,10 +64,10 @@ const columns: Record<string, (line: Taken[]) => string> = {
   connections: (line) => [...new Set(line.map(({ connections }) => connections))].join(', '),
   'work/s': (line) => whole(spreadOver(line, workOf)),
   'refused/s': (line) => whole(spreadOver(line, ({ measured }) => measured.refused.count / measured.seconds)),
-  'p50 of work': (line) => latency(line, 'done', 'p50Ms'),
-  'p99 of work': (line) => latency(line, 'done', 'p99Ms'),
-  'p50 of refusals': (line) => latency(line, 'refused', 'p50Ms'),
-  'p99 of refusals': (line) => latency(line, 'refused', 'p99Ms'),
+  'p50 of work, ms': (line) => latency(line, 'done', 'p50Ms'),
+  'p99 of work, ms': (line) => latency(line, 'done', 'p99Ms'),
+  'p50 of refusals, ms': (line) => latency(line, 'refused', 'p50Ms'),
+  'p99 of refusals, ms': (line) => latency(line, 'refused', 'p99Ms'),
 }
 
 export function reportOf(
@@ -78,9 +75,7 @@ export function reportOf(
   { rounds, seconds }: { rounds: number; seconds: number },
 ): Pick<Report, 'how' | 'tables'> {
   return {
-    how:
-      `${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken within a round, and given with the least and ` +
-      'the most. The payers’ work is their confirms and cancels.',
+    how: `${counted(rounds, 'round')} of ${seconds} s. The payers’ work is their confirms and cancels.`,
     tables: [targetsTable(targetResults(taken)), columnsTable(linesOf(taken), columns)],
   }
 }

@@ -60,16 +60,17 @@ export const thousands = (value: number) => format.format(value)
 const median = (spread: Spread | null | undefined, write: (value: number) => string) =>
   spread ? write(spread.median) : '–'
 
-export const whole = (spread: Spread | null, unit = '') => median(spread, (value) => `${thousands(value)}${unit}`)
-export const brief = (spread: Spread | null | undefined, unit: string) =>
-  median(spread, (value) => `${short(value)} ${unit}`)
+/** The unit of a column is in its head. */
+export const whole = (spread: Spread | null) => median(spread, thousands)
+export const brief = (spread: Spread | null | undefined, unit?: string) =>
+  median(spread, (value) => (unit ? `${short(value)} ${unit}` : short(value)))
 export const few = (spread: Spread | null | undefined) => median(spread, (value) => value.toFixed(3))
 
 /** Median, least and most: a ratio without its spread proves nothing. */
 export function ratio(spread: Spread | null): string {
   if (!spread) return '–'
   const [middle, least, most] = [spread.median, spread.least, spread.most].map((value) => value.toFixed(2))
-  return `${middle} (${least} to ${most})`
+  return `${middle} (${least}–${most})`
 }
 
 /** Three significant digits: 0.41, 7.03, 35.8, 174. */

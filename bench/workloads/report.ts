@@ -45,9 +45,9 @@ const perSecond = (each: { perSecond: number }) => each.perSecond
 
 /** The service's throughput to that of a ceiling, or its p50 to that of the naive twin. */
 export const ratios = {
-  'requests a second to the bare route': ({ service, bare }: Group) => ratioWithin(service, bare, perSecond),
-  'requests a second to plain inserts': ({ service, inserts }: Group) => ratioWithin(service, inserts, perSecond),
-  'requests a second to the naive twin': ({ service, naive }: Group) => ratioWithin(service, naive, perSecond),
+  'rate to the bare route': ({ service, bare }: Group) => ratioWithin(service, bare, perSecond),
+  'rate to plain inserts': ({ service, inserts }: Group) => ratioWithin(service, inserts, perSecond),
+  'rate to the naive twin': ({ service, naive }: Group) => ratioWithin(service, naive, perSecond),
   'p50 to the naive twin': ({ service, naive }: Group) => ratioWithin(service, naive, ({ p50Ms }) => p50Ms),
 }
 type RatioName = keyof typeof ratios
@@ -56,15 +56,15 @@ type RatioName = keyof typeof ratios
 export const busyConnections = 64
 
 const throughputs: [WorkloadName, RatioName, number][] = [
-  ['purchase', 'requests a second to the bare route', 0.65],
-  ['purchase', 'requests a second to plain inserts', 0.75],
-  ['purchase', 'requests a second to the naive twin', 2],
+  ['purchase', 'rate to the bare route', 0.65],
+  ['purchase', 'rate to plain inserts', 0.75],
+  ['purchase', 'rate to the naive twin', 2],
   // The bare route makes the exchange with the gateway too.
-  ['confirm', 'requests a second to the bare route', 0.75],
-  ['status', 'requests a second to the bare route', 0.8],
-  ['balance', 'requests a second to the bare route', 0.8],
-  ['packages', 'requests a second to the bare route', 0.95],
-  ['spend over many customers', 'requests a second to the bare route', 0.6],
+  ['confirm', 'rate to the bare route', 0.75],
+  ['status', 'rate to the bare route', 0.8],
+  ['balance', 'rate to the bare route', 0.8],
+  ['packages', 'rate to the bare route', 0.95],
+  ['spend over many customers', 'rate to the bare route', 0.6],
 ]
 
 /** A single request is not batched with others: batching must not cost latency without load. */
@@ -76,7 +76,7 @@ export function targetResults(groups: Group[]): TargetResult[] {
     const group = groups.find((each) => each.workload === workload && each.connections === connections)
     const measured = group ? ratios[name](group) : null
     if (!measured) return []
-    const wanted = least > 0 ? `at least ${least.toFixed(2)}` : `at most ${most.toFixed(2)}`
+    const wanted = least > 0 ? `≥ ${least.toFixed(2)}` : `≤ ${most.toFixed(2)}`
     const met = measured.median >= least && measured.median <= most
     return [{ name: `${workload}, ${counted(connections, 'connection')}: ${name}`, wanted, measured, met }]
   }
@@ -95,14 +95,14 @@ const columns: Record<string, (group: Group) => string> = {
   'service/s': (group) => whole(of('service', 'perSecond')(group)),
   'bare/s': (group) => whole(of('bare', 'perSecond')(group)),
   'naive/s': (group) => whole(of('naive', 'perSecond')(group)),
-  'to bare': (group) => ratio(ratios['requests a second to the bare route'](group)),
-  'to naive': (group) => ratio(ratios['requests a second to the naive twin'](group)),
-  p50: (group) => brief(of('service', 'p50Ms')(group), 'ms'),
-  p99: (group) => brief(of('service', 'p99Ms')(group), 'ms'),
-  'CPU bare': (group) => whole(of('bare', 'serviceCpuMicroseconds')(group), ' µs'),
-  'CPU service': (group) => whole(of('service', 'serviceCpuMicroseconds')(group), ' µs'),
-  'CPU database': (group) => whole(of('service', 'databaseCpuMicroseconds')(group), ' µs'),
-  memory: (group) => whole(of('service', 'megabytes')(group), ' MB'),
+  'to bare': (group) => ratio(ratios['rate to the bare route'](group)),
+  'to naive': (group) => ratio(ratios['rate to the naive twin'](group)),
+  'p50, ms': (group) => brief(of('service', 'p50Ms')(group)),
+  'p99, ms': (group) => brief(of('service', 'p99Ms')(group)),
+  'CPU bare, µs': (group) => whole(of('bare', 'serviceCpuMicroseconds')(group)),
+  'CPU service, µs': (group) => whole(of('service', 'serviceCpuMicroseconds')(group)),
+  'CPU database, µs': (group) => whole(of('service', 'databaseCpuMicroseconds')(group)),
+  'memory, MB': (group) => whole(of('service', 'megabytes')(group)),
 }
 
 export function reportOf(
@@ -115,8 +115,7 @@ export function reportOf(
   const stolen = Math.max(0, ...measurements.map((each) => each.stolen))
   return {
     how:
-      `${counted(rounds, 'round')} of ${seconds} s. Figures are medians; ratios are taken within a round, and given with the least and ` +
-      `the most. p50, p99, CPU for each request and memory are those of the service. During a measurement the host gave at most ` +
+      `${counted(rounds, 'round')} of ${seconds} s. p50, p99, CPU for each request and memory are those of the service. During a measurement the host gave at most ` +
       `${percent(stolen)} of the processors' time to other machines.` +
       `${inserts && ` Plain inserts a second, by ${plainInsertBy}, in each round: ${inserts}.`}`,
     tables: [targetsTable(targetResults(groups)), columnsTable(groups, columns)],

@@ -48,7 +48,7 @@ type Facts = {
   readonly requestId: string | null
   /** From Retry-After: of the service with SVC001, or of a proxy. */
   readonly retryAfterMs: number | null
-  /** Why the service has refused, where the code does not say it. Null also for a reason that this version does not know. */
+  /** Why a purchase, a confirm or a cancel was refused. Null where the service has not said it, or in a newer word. */
   readonly refusalReason: RefusalReason | null
 }
 

@@ -1,6 +1,6 @@
-// Section 7 of the specification as a table, and the one way to refuse a caller: `throw refuse('NOT000')`. A code has
-// one HTTP status, so a refusal cannot carry a wrong one; the text is for people and may be made more precise. What
-// programs distinguish beyond the code has a reason.
+// Section 7 of the specification as a table, and how a feature refuses: `throw refuse('NOT000')`. (Where no handler has run,
+// src/http writes a code itself.) A code has one HTTP status, so a refusal cannot carry a wrong one; the text is for people and
+// may be made more precise. What programs distinguish beyond the code has a reason.
 
 export const catalogue = {
   INVALID_API_KEY: { status: 401, message: 'The Service-Api-Key header is missing or malformed.' },

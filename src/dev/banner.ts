@@ -4,7 +4,7 @@
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config.ts'
-import { forShell } from '../core/shell.ts'
+import { forShell } from '../core/shell-quoting.ts'
 import type { Service as ServiceAlone } from '../service.ts'
 import type { DevelopmentService } from './start.ts'
 

@@ -54,7 +54,7 @@ export const bodyRefusals: readonly Refused[] = [
   refused('the body is of another type', refuse('VAL001', { message: 'The Content-Type must be application/json.' })),
 ]
 
-/** For every route, before authentication. */
+/** For every route: what cannot be read as HTTP before authentication, a body after it, a bug at any time. */
 export const transportRefusals: readonly Refused[] = [
   refused('the request, or its body, cannot be read', refuse('VAL001')),
   refused('the head or the body is larger than the limit', refuse('VAL004')),

@@ -45,7 +45,7 @@ export function SuccessOf<Data extends Type.TSchema, Message extends Type.TSchem
   })
 }
 
-/** Why a request is refused, or an order is FAILED: the envelope has no field for it. */
+/** Why a request is refused, or an order is FAILED. Of the bodies only VAL003 of a confirm has it, too (`metadata.reason`). */
 export const refusalReasonHeader = 'Refusal-Reason'
 
 /** On every answer: only its caller may keep it, and no browser shows it as a page. */

@@ -52,7 +52,9 @@ const headers = {
     example: 1,
   },
   [refusalReasonHeader]: {
-    description: 'Why it was refused. Missing where the code says it all.',
+    description:
+      'Why a purchase, a confirm or a cancel was refused, or an order is FAILED. Missing on other answers, as on those about a ' +
+      'field that is wrong by itself.',
     required: false,
     schema: { $ref: '#/components/schemas/RefusalReason' },
     example: 'credits-spent',

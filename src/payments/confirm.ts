@@ -17,7 +17,7 @@ export type ConfirmRequest = { orderId: string; paymentKey: string; amount: numb
 
 /**
  * Confirms of one order in one process join before begin: an equal request shares the answer, one with another payment key
- * waits for it. One with another amount is refused in any case, and does not wait.
+ * waits for it. One with another amount does not wait: at most one of the two is the order's.
  */
 export async function confirm(
   context: PaymentContext,

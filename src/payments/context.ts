@@ -39,7 +39,7 @@ export type PaymentSettings = {
   retryFirstPauseMs: number
   /** ... up to this. */
   retryLongestPauseMs: number
-  /** After this many attempts without an outcome an operation is reported as a discrepancy. */
+  /** After this many attempts without an outcome, and the time that they take the worker alone, an operation is a discrepancy. */
   stuckAfterAttempts: number
   pendingOrdersPerCustomer: number
   /** A PENDING order without a confirm by then is FAILED. */

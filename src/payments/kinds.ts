@@ -20,7 +20,7 @@ export type OperationKind = CalledKind | 'PART'
 /** The reason of a refund that was found at the gateway, made in its dashboard. No other refund has it, and none with it is sent. */
 export const cancelledElsewhere = 'cancelled at the gateway'
 
-/** EXPIRED: no payment was confirmed in time; recovery/expire.ts writes it as a confirm that never was sent. */
+/** EXPIRED: no payment was confirmed in time; recovery/expire.sql.ts writes it as a confirm that never was sent. */
 export type ClosedState = 'APPROVED' | 'REJECTED' | 'EXPIRED'
 
 /**

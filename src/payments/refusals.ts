@@ -1,6 +1,6 @@
-// Every refusal of a purchase, a confirm, a cancel and a refund: from the situation to code, message, metadata and reason. The
-// use cases throw them, and the examples of the API document are made of them. In the metadata of a cancel `reason` is the
-// caller's text.
+// Every refusal of a purchase, a confirm, a cancel, a refund and the acceptance of a part: from the situation to code, message,
+// metadata and reason. The use cases throw them, and the examples of the API document are made of them. In the metadata of a
+// cancel `reason` is the caller's text.
 import { type Refusal, type RefusalReason, refuse, refuseFields } from '../core/errors.ts'
 import { type FailedConfirm, type FailureReason, failureOf } from './failure-reasons.ts'
 import { cancelledElsewhere, type OrderStatus } from './kinds.ts'

@@ -584,6 +584,17 @@ test('an operation shows when it is tried again only while it is open, and the s
     begun.attempts.map(({ operationId }) => operationId),
     [begun.operations[1]?.operationId],
   )
+  const leaseEnd = "lease_until = settle_at + interval '1 minute'"
+  const [{ at } = assert.fail('nothing is open')] = await service.database.query<{ at: Date }>(
+    `update payment_operations set ${leaseEnd} where customer_id = $1 and state = 'OPEN' returning lease_until as at`,
+    [customerId],
+  )
+  const leased = (await shown()).operations[1]
+  assert.equal(leased?.nextAttemptAt, at.toISOString(), 'nobody tries again during a lease')
+  await service.database.query(
+    `update payment_operations set lease_until = now() where customer_id = $1 and state = 'OPEN'`,
+    [customerId],
+  )
   await settleAll(service)
   const { operations, entries, refundedAmount } = await shown()
   assert.deepEqual([operations.map(({ nextAttemptAt }) => nextAttemptAt), refundedAmount], [[null, null], null])

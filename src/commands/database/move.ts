@@ -1,6 +1,6 @@
 // `move`: copies the embedded database to an empty one on a server. The source stays as it is; a note in DATA_DIR keeps it
 // from being started again by mistake.
-import { forShell } from '../../core/shell.ts'
+import { forShell } from '../../core/shell-quoting.ts'
 import { placeOf, urlsOf, withClient } from '../../db/connect.ts'
 import { copiedTables } from '../../db/copy/load.ts'
 import { withSnapshot } from '../../db/copy/source.ts'

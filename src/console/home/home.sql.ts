@@ -7,7 +7,7 @@ export type OldestOperation = {
   kind: string
   openedAt: Date
   ageSeconds: number
-  /** Without an outcome, by requests and by the worker. */
+  /** Those of requests and of the worker that have reported an end without an outcome: not that of a killed process. */
   attempts: number
   gatewayCode: string | null
   nextAttemptAt: Date | null

@@ -5,10 +5,10 @@ import { type CircuitBreakerPolicy, CircuitState, circuitBreaker, handleWhenResu
 import type { Exchange, TossClient } from './client.ts'
 
 export type BreakerSettings = {
-  /** Opens when this share of the calls within the window has failed ... */
+  /** Opens when more than this share of the calls within the window has failed ... */
   failureShare: number
   windowMs: number
-  /** ... and this many calls a second were made: a single failure at night opens nothing. */
+  /** ... and at least this many calls a second were made: a single failure at night opens nothing. */
   minimumCallsPerSecond: number
   probeAfterMs: number
 }

@@ -82,7 +82,7 @@ type OrderOfStory = CardSlip & {
   /** KRW, with that of accepted parts; null when nothing was refunded. */
   refundedAmount: number | null
   operations: StoryOperation[]
-  /** Calls to the gateway whose outcome was not known. */
+  /** One for each holder that has reported an end without an outcome. */
   attempts: StoryAttempt[]
   entries: StoryEntry[]
 }
@@ -107,7 +107,7 @@ const findOrderStoryStatement = statement.ofCustomer(
        'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
        'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', ${iso(sql`p.opened_at`)}, 'closedAt', ${iso(sql`p.closed_at`)},
-       'nextAttemptAt', case p.state when 'OPEN' then ${iso(sql`p.settle_at`)} end,
+       'nextAttemptAt', case p.state when 'OPEN' then ${iso(sql`greatest(p.settle_at, p.lease_until)`)} end,
        'keyLastFour', (select k.last_four from cancel_keys s join api_keys k using (key_id)
                        where s.customer_id = p.customer_id and s.operation_id = p.operation_id)) order by p.opened_at), '[]')
      from unnest(own.operations) p

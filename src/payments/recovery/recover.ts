@@ -24,7 +24,7 @@ export async function recover(context: PaymentContext): Promise<{ taken: number;
   return { taken: due.length, more: due.length === batchSize }
 }
 
-/** A bug that one operation triggers each time must not keep the others from being finished. */
+/** An error, as of a bug that one operation triggers each time, must not keep the others from being finished. */
 async function resumeSafely(context: PaymentContext, operation: Operation): Promise<void> {
   const fields = logFieldsOf(operation)
   try {

@@ -1,5 +1,5 @@
-// Every refusal of a receipt: from the situation to code, message and metadata. The endpoints throw them, and the examples of
-// the API document are made of them.
+// Every refusal of a receipt, but that of an unknown customer (src/credits/refusals.ts): from the situation to code, message and
+// metadata. The endpoints throw them, and the examples of the API document are made of them.
 import { refuse, refuseFields } from '../../core/errors.ts'
 
 /** Entries of one receipt: more would be an answer of more than a megabyte. */
