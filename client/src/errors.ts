@@ -48,7 +48,7 @@ type Facts = {
   readonly requestId: string | null
   /** From Retry-After: of the service with SVC001, or of a proxy. */
   readonly retryAfterMs: number | null
-  /** Why a purchase, a confirm or a cancel was refused. Null where the service has not said it, or in a newer word. */
+  /** Why a purchase, a confirm or a cancel was refused. Null where it is not said, or not known to this version. */
   readonly refusalReason: RefusalReason | null
 }
 
