@@ -3,7 +3,7 @@
 
 -- The labels of a customer, with a place for each: there are at most a hundred, also when two are first used at once.
 create table use_labels (
-  customer_id uuid not null references accounts (customer_id),
+  customer_id uuid not null,
   label       text not null,
   place       int  not null,
   constraint use_labels_pkey primary key (customer_id, label),
@@ -11,6 +11,8 @@ create table use_labels (
   constraint use_labels_at_most_a_hundred check (place between 1 and 100),
   constraint use_labels_visible check (label collate "C" ~ '^[!-~]{1,200}$')
 );
+alter table use_labels
+  add constraint use_labels_customer_id_fkey foreign key (customer_id) references accounts (customer_id);
 create trigger use_labels_append_only before update or delete or truncate on use_labels
   for each statement execute function refuse_change();
 
@@ -22,13 +24,15 @@ create table use_details (
   label        text,
   units        bigint,
   constraint use_details_pkey primary key (customer_id, entry_number),
-  constraint use_details_customer_id_entry_number_fkey
-    foreign key (customer_id, entry_number) references ledger_entries (customer_id, entry_number),
-  constraint use_details_customer_id_label_fkey foreign key (customer_id, label) references use_labels (customer_id, label),
   constraint use_details_something check (num_nonnulls(key_id, user_id, label, units) > 0),
   constraint use_details_visible check (key_id collate "C" ~ '^[!-~]{1,200}$' and user_id collate "C" ~ '^[!-~]{1,200}$'),
   constraint use_details_units check (units between 0 and 1000000000000)
 );
+alter table use_details
+  add constraint use_details_customer_id_entry_number_fkey
+    foreign key (customer_id, entry_number) references ledger_entries (customer_id, entry_number);
+alter table use_details
+  add constraint use_details_customer_id_label_fkey foreign key (customer_id, label) references use_labels (customer_id, label);
 create trigger use_details_append_only before update or delete or truncate on use_details
   for each statement execute function refuse_change();
 
