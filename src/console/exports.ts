@@ -86,7 +86,8 @@ export function exportRoutes(app: FastifyInstance, { background, guard, actionLo
   }
 
   route('orders', { querystring: OrdersFilterQuery }, ({ query, language }) => {
-    return { name: 'orders', subject: null, chunks: ordersCsv(database, language, filterOf(query)) }
+    const name = ['orders', query.from, query.to].filter((part) => part !== undefined).join('-')
+    return { name, subject: null, chunks: ordersCsv(database, language, filterOf(query)) }
   })
   route('days', { querystring: DaysQuery }, ({ query, language }) => {
     const span = spanOf(query)

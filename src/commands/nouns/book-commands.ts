@@ -165,7 +165,7 @@ export const bookCommands: Command[] = [
   {
     name: 'discrepancies resolve',
     summary: 'Closes a discrepancy with an explanation.',
-    details: ['If the gateway and the books still differ, the next reconciliation opens it again.'],
+    details: ['It stays resolved as long as the gateway says the same.'],
     arguments: [{ name: 'ID', description: 'the discrepancyId', listedBy: 'discrepancies list' }],
     options: { reason: reasonOption('the explanation') },
     examples: [

@@ -42,6 +42,7 @@ function moneyColumns(side: 'gateway' | 'books'): CsvColumn<DayRow>[] {
 }
 
 export async function* daysCsv(database: Database, language: FileLanguage, span: DaySpan): AsyncGenerator<string> {
+  const today = koreanDayOf(new Date())
   const ifCompared = (row: DayRow, value: CsvValue) => (row.gateway === null ? null : value)
   const { head, linesOf } = csvTable<DayRow>(language, [
     ...fieldsOf<DayRow>('day'),
@@ -52,6 +53,7 @@ export async function* daysCsv(database: Database, language: FileLanguage, span:
     { name: 'difference', value: (row) => ifCompared(row, row.difference) },
     ...timesOf<DayRow>('comparedAt'),
     ...fieldsOf<DayRow>('reconciliationId'),
+    { name: 'isOver', value: (row) => (row.day < today ? 'yes' : 'no') },
   ])
   yield head
   yield linesOf(await readDays(database, span))
@@ -167,7 +169,7 @@ export async function* consoleLiabilityCsv(
     ...fieldsOf<Row>('customerId', 'customerName', 'orderId', 'packageType'),
     ...codeColumnsOf<Row>('status', 'orderStatus'),
     ...timesOf<Row>('grantedAt'),
-    ...fieldsOf<Row>('amount', 'credits', 'used', 'takenBack', 'unspent', 'value'),
+    ...fieldsOf<Row>('amount', 'credits', 'used', 'unspent', 'value', 'takenBack'),
   ])
   yield head
   for await (const lots of outstandingPages(database, before)) {

@@ -6,6 +6,7 @@ export type Language = (typeof languages)[number]
 export const headings = {
   day: { en: 'Day', ko: '날짜' },
   state: { en: 'Status', ko: '상태' },
+  isOver: { en: 'Day is over', ko: '마감 여부' },
   movements: { en: 'Transactions', ko: '거래 건수' },
   gatewayCaptured: { en: 'Gateway captured', ko: 'PG사 승인' },
   gatewayCancelled: { en: 'Gateway cancelled', ko: 'PG사 취소' },

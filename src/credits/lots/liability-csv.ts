@@ -14,9 +14,9 @@ const names = [
   'amount',
   'credits',
   'used',
-  'takenBack',
   'unspent',
   'value',
+  'takenBack',
 ] satisfies (keyof OutstandingLot)[]
 
 const customersPerPage = 500

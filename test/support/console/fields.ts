@@ -284,13 +284,13 @@ const fields: Record<EndpointName, Fields> = {
 export const columnsOf: Record<keyof typeof files, string> = {
   orders:
     'orderId,createdAtKst,createdAt,customerId,customerName,packageType,amount,credits,status,failure,gatewayCode,confirmedAtKst,confirmedAt,refundedAmount,openOperation',
-  days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAtKst,comparedAt,reconciliationId',
+  days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAtKst,comparedAt,reconciliationId,isOver',
   payments:
     'timeKst,time,day,orderId,customerId,customerName,packageType,credits,kind,krw,supply,vat,status,operator,reason,paymentKey,transactionKey',
   discrepancies:
     'discrepancyId,kind,subject,customerId,customerName,orderId,amount,foundAtKst,foundAt,lastSeenAtKst,lastSeenAt,resolvedAtKst,resolvedAt,resolution,detail',
   liability:
-    'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,takenBack,unspent,value',
+    'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value,takenBack',
   use: 'day,service,credits,units,count',
   statement:
     'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service,keyId,userId,label,units',

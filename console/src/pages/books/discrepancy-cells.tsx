@@ -10,14 +10,14 @@ import { resolutionText } from '../order/timeline/moment-text.ts'
 
 type Row = Data<'discrepancies'>['discrepancies'][number]
 
-export function Kind({ row: { kind, detail } }: { row: Row }) {
-  const { books } = useWords()
+export function Kind({ row: { kind, detail, resolvedAt } }: { row: Row }) {
+  const { books, discrepancy } = useWords()
   const words = books.discrepancies
   const { name, meaning, next } = words.kinds[kind] ?? words.otherKind(kind)
   return (
     <Box maw="34rem">
       <Text fw={600}>{name}</Text>
-      <Text size="sm">{meaning}</Text>
+      <Text size="sm">{resolvedAt ? `${discrepancy.asFound}${meaning}` : meaning}</Text>
       <details>
         <summary>{words.details}</summary>
         <Text size="sm" fw={600} mt="xs">

@@ -85,7 +85,7 @@ function Details({ customer }: { customer: Customer }) {
         <Figure
           label={words.available}
           value={<Credits value={available} />}
-          hint={<Hint text={words.availableHint} />}
+          hint={<Hint text={suspendedAt ? words.unavailableHint : words.availableHint} />}
           href={hrefOf('statement')}
         />
         <Figure

@@ -33,7 +33,7 @@ export function Headline({ page }: { page: Data<'order'> }) {
         <StatusBadge status={status} failure={failure?.reason ?? null} />
         <div>
           {ended ? <EndedText ended={ended} /> : <Text>{meaningOf(page, allWords)}</Text>}
-          {order.parts && <PartsText parts={order.parts} status={status} />}
+          {order.parts && <PartsText parts={order.parts} status={status} hasRest={lot !== null && lot.value > 0} />}
           {failure?.gatewayCode && (
             <Text size="sm" c="dimmed">
               {meaningOfCode(allWords, failure.gatewayCode)}
@@ -127,10 +127,13 @@ function EndedText({ ended }: { ended: NonNullable<Order['ended']> }) {
   )
 }
 
-function PartsText({ parts, status }: { parts: NonNullable<Order['parts']>; status: Order['status'] }) {
+type PartsProps = { parts: NonNullable<Order['parts']>; status: Order['status']; hasRest: boolean }
+
+function PartsText({ parts, status, hasRest }: PartsProps) {
   const { parts: words } = useWords().orders.order
   const { number, won } = useFormats()
-  const text = status === 'CONFIRMED' ? words.CONFIRMED : words.before
+  const ofConfirmed = hasRest ? words.CONFIRMED : words.nothingLeft
+  const text = status === 'CONFIRMED' ? ofConfirmed : words.before
   return <Text>{text(won(parts.amount), number(parts.credits))}</Text>
 }
 

@@ -57,7 +57,7 @@ export const books = {
   days: {
     caption: 'Days in Korea, newest first',
     intro:
-      'The transactions of the gateway per day in Korea, compared with our own records. The worker reconciles each day after it has ended.',
+      'The transactions of the gateway per day in Korea, compared with our own records. The worker reconciles each day after it has ended. A day is that of the transaction at the gateway.',
     day: 'Day',
     state: 'Status',
     gateway: 'Gateway, net',
@@ -145,7 +145,8 @@ export const books = {
     otherServices: 'Of other services',
     otherServicesHint: 'Order IDs that are not in our format: another service may use the same account.',
     unknownOrders: 'Of unknown orders',
-    unknownOrdersHint: 'Order IDs in our format that are not in our books; each is a discrepancy.',
+    unknownOrdersHint:
+      'Order IDs in our format that are not in our books. What the gateway keeps of them is a discrepancy.',
     foreign: 'Of other services or unknown orders',
     foreignHint: 'Orders that are not in our books. This run did not count the two apart.',
     bridge: 'Bridge from our books to the gateway',
@@ -232,8 +233,7 @@ export const books = {
     seen: 'Recorded data',
     resolve: 'Resolve',
     resolveTitle: 'Resolve discrepancy',
-    resolveText:
-      'Describe what was found out and agreed. If gateway and books still differ, the next reconciliation finds it again.',
+    resolveText: 'Describe what was found out and agreed. It stays resolved as long as the gateway says the same.',
     emptyOpen: 'No open discrepancies.',
     emptyResolved: 'No resolved discrepancies yet.',
     resolvedNow: 'Discrepancy resolved.',
@@ -241,7 +241,7 @@ export const books = {
       PARTLY_CANCELLED_AT_GATEWAY: {
         name: 'Partially cancelled at the gateway',
         meaning: 'A part of the payment was cancelled at the gateway, but not by this service.',
-        next: 'Check in the dashboard of the gateway who cancelled it. Then accept the partial cancellation: the rest keeps its value and can still be refunded.',
+        next: 'Check in the dashboard of the gateway who cancelled it. Then accept the partial cancellation: what is left of the order keeps its value.',
       },
       REFUNDED_MORE_AT_GATEWAY: {
         name: 'More refunded at the gateway',

@@ -56,6 +56,7 @@ export const customers = {
     heldHint: 'Held by services, and by cancellations and refunds in progress.',
     available: 'Available',
     availableHint: 'Can be used now.',
+    unavailableHint: 'Cannot be used while the customer is suspended.',
     netPaid: 'Net payments',
     netPaidHint: 'Paid less refunded.',
     orders: 'Paid orders',

@@ -32,7 +32,8 @@ export const discrepancy = {
     left: 'Unused credits left',
     valueAfter: 'Value of the rest afterwards',
     credits: 'Credits to deduct',
-    creditsHint: (proposed: string, most: string) => `The amount stands for ${proposed}. At most ${most}.`,
+    creditsHint: (proposed: string, most: string) =>
+      `Proposed: ${proposed}. At most ${most}, as far as they are unused.`,
     creditsWrong: 'Enter a whole number of credits, or 0.',
     tooMany: (most: string) =>
       `At most ${most}: what all that was returned stands for and the bonus of the order, as far as they are unused and not deducted yet.`,
@@ -59,9 +60,8 @@ export const discrepancy = {
   /** Why an action is not possible now. */
   why: {
     role: 'Your role does not allow this.',
-    resolved:
-      'This discrepancy is resolved. If gateway and books still differ, the next reconciliation opens a new one.',
+    resolved: 'This discrepancy is resolved, and stays resolved as long as the gateway says the same.',
     'no order': 'There is no order to sync.',
-    'not a part': 'Only for a payment of which a part was cancelled at the gateway.',
+    'not a part': "Only for an order's own payment, of which a part was cancelled at the gateway.",
   },
 }

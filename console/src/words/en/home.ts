@@ -94,7 +94,7 @@ export const home = {
   dead: (count: string) => `${count} dead ${count === '1' ? 'letter' : 'letters'}`,
   notifications: 'Gateway webhooks',
   waiting: (count: string) => `${count} waiting`,
-  noneWaiting: 'No webhooks waiting',
+  noneWaiting: 'No webhooks of the gateway waiting',
   gateway: 'Gateway',
   gatewayStates: {
     untried: 'Not called yet',

@@ -158,6 +158,8 @@ export const orders = {
     parts: {
       CONFIRMED: (won: string, credits: string) =>
         `${won} of it was cancelled at the gateway, ${creditsOf(credits)} deducted. The rest can be refunded.`,
+      nothingLeft: (won: string, credits: string) =>
+        `${won} of it was cancelled at the gateway, ${creditsOf(credits)} deducted. Nothing is left to refund.`,
       before: (won: string, credits: string) =>
         `Before: ${won} cancelled at the gateway, ${creditsOf(credits)} deducted.`,
     },

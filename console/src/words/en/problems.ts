@@ -101,7 +101,7 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
     hint: 'Another operator was faster, or gateway and books match by now. The page of the discrepancy shows how it was resolved.',
   },
   'adjustment limit': {
-    title: 'Your daily limit for adjustments is reached.',
+    title: 'This is more than what is left of your daily limit for adjustments.',
     hint: 'Nothing was done. Ask an operator with a higher limit, or wait until tomorrow (Korean time).',
   },
   'second person': {

@@ -14,7 +14,7 @@ export const session = {
   ended: 'Your session has ended',
   endedText: 'Sign in to continue. Your input is still there. If your password was reset, use the new one.',
   passwordTitle: 'Change password',
-  firstText: 'Your first password can only be used once. Choose your own to continue.',
+  firstText: 'Your first password has to be replaced. Choose your own to continue.',
   current: 'Current password',
   next: 'New password',
   nextHint: '12 characters or more. A sentence is easy to remember.',

@@ -60,7 +60,7 @@ export const books: typeof english = {
   days: {
     caption: '한국 날짜 기준 일별 대사, 최신순',
     intro:
-      'PG사 거래 내역을 한국 날짜별로 합산하여 장부의 결제·취소 금액과 나란히 보여 줍니다. 하루가 끝나면 워커가 자동으로 대사합니다.',
+      'PG사 거래 내역을 한국 날짜별로 합산하여 장부의 결제·취소 금액과 나란히 보여 줍니다. 하루가 끝나면 워커가 자동으로 대사합니다. 날짜는 PG사 거래일 기준입니다.',
     day: '날짜',
     state: '상태',
     gateway: 'PG사 순액',
@@ -146,7 +146,7 @@ export const books: typeof english = {
     otherServices: '타 서비스 거래',
     otherServicesHint: '이 서비스의 주문 번호 형식이 아닙니다. 같은 상점 계정을 다른 서비스가 함께 쓸 수 있습니다.',
     unknownOrders: '장부에 없는 주문의 거래',
-    unknownOrdersHint: '이 서비스의 주문 번호 형식이지만 장부에 없습니다. 건별로 불일치로 남겼습니다.',
+    unknownOrdersHint: '이 서비스의 주문 번호 형식이지만 장부에 없습니다. PG사에 남아 있는 결제는 불일치로 남겼습니다.',
     foreign: '타 서비스 또는 장부에 없는 주문의 거래',
     foreignHint: '장부에 없는 주문입니다. 이 대사에서는 둘을 나누어 세지 않았습니다.',
     bridge: '차액 내역',
@@ -232,7 +232,7 @@ export const books: typeof english = {
     seen: '확인된 내용',
     resolve: '해결 처리',
     resolveTitle: '불일치 해결 처리',
-    resolveText: '확인하고 합의한 내용을 적어 주세요. PG사와 장부가 여전히 다르면 다음 대사에서 다시 발견됩니다.',
+    resolveText: '확인하고 합의한 내용을 적어 주세요. PG사의 상태가 바뀌지 않으면 해결된 상태로 유지됩니다.',
     emptyOpen: '미해결 불일치가 없습니다.',
     emptyResolved: '해결된 불일치가 없습니다.',
     resolvedNow: '불일치를 해결 처리했습니다.',
@@ -240,7 +240,7 @@ export const books: typeof english = {
       PARTLY_CANCELLED_AT_GATEWAY: {
         name: 'PG사 부분 취소',
         meaning: '이 서비스가 아닌 곳에서 결제 금액 일부가 취소되었습니다.',
-        next: 'PG사 상점관리자에서 누가 취소했는지 확인해 주세요. 확인한 뒤 부분 취소를 반영하면 나머지 금액은 그대로 유지되며 나중에 환불할 수 있습니다.',
+        next: 'PG사 상점관리자에서 누가 취소했는지 확인해 주세요. 확인한 뒤 부분 취소를 반영하면 주문에 남은 금액은 그대로 유지됩니다.',
       },
       REFUNDED_MORE_AT_GATEWAY: {
         name: 'PG사 초과 환불',

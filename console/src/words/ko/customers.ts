@@ -54,6 +54,7 @@ export const customers: typeof english = {
     heldHint: '서비스가 보류했거나, 결과가 확인되지 않은 취소와 환불로 보류된 크레딧입니다.',
     available: '사용 가능',
     availableHint: '지금 사용할 수 있는 크레딧입니다.',
+    unavailableHint: '고객이 정지되어 있는 동안에는 사용할 수 없습니다.',
     netPaid: '순 결제액',
     netPaidHint: '결제 금액에서 취소·환불 금액을 뺀 값입니다.',
     orders: '결제 완료 주문',

@@ -31,8 +31,7 @@ export const discrepancy: typeof english = {
     left: '남는 미사용 크레딧',
     valueAfter: '반영 후 잔여 금액',
     credits: '회수할 크레딧',
-    creditsHint: (proposed, most) =>
-      `환불 금액에 해당하는 크레딧은 ${proposed}개이며, 최대 ${most}개까지 회수할 수 있습니다.`,
+    creditsHint: (proposed, most) => `제안: ${proposed}개. 미사용 크레딧 중 최대 ${most}개까지 회수할 수 있습니다.`,
     creditsWrong: '0 이상의 정수를 입력해 주세요.',
     tooMany: (most) =>
       `최대 ${most}개까지 회수할 수 있습니다. 지금까지 환불된 금액 전체에 해당하는 크레딧과 주문의 보너스 중, 아직 회수하지 않은 미사용분까지입니다.`,
@@ -57,8 +56,8 @@ export const discrepancy: typeof english = {
   },
   why: {
     role: '현재 역할로는 실행할 수 없습니다.',
-    resolved: '이미 해결된 불일치입니다. PG사와 장부가 여전히 다르면 다음 대사에서 새로 발견됩니다.',
+    resolved: '이미 해결된 불일치입니다. PG사의 상태가 바뀌지 않으면 해결된 상태로 유지됩니다.',
     'no order': '동기화할 주문이 없습니다.',
-    'not a part': 'PG사에서 일부만 취소된 결제에만 사용할 수 있습니다.',
+    'not a part': '주문 자체의 결제가 PG사에서 일부만 취소된 경우에만 사용할 수 있습니다.',
   },
 }

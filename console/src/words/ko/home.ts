@@ -90,7 +90,7 @@ export const home: typeof english = {
   dead: (count) => `최종 전송 실패 ${count}건`,
   notifications: 'PG사 웹훅',
   waiting: (count) => `처리 대기 ${count}건`,
-  noneWaiting: '대기 중인 웹훅 없음',
+  noneWaiting: '대기 중인 PG사 웹훅 없음',
   gateway: 'PG사 연결',
   gatewayStates: {
     untried: '호출 없음',

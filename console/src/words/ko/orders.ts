@@ -139,6 +139,8 @@ export const orders: typeof english = {
     parts: {
       CONFIRMED: (won, credits) =>
         `이 중 ${won}이 PG사에서 취소되어 크레딧 ${credits}개를 회수했습니다. 나머지는 환불할 수 있습니다.`,
+      nothingLeft: (won, credits) =>
+        `이 중 ${won}이 PG사에서 취소되어 크레딧 ${credits}개를 회수했습니다. 환불할 금액이 남아 있지 않습니다.`,
       before: (won, credits) => `앞서 PG사에서 ${won}이 취소되어 크레딧 ${credits}개를 회수했습니다.`,
     },
     ended: {

@@ -100,7 +100,7 @@ export const problems: typeof english = {
       hint: '변경된 내용은 없습니다. 바뀐 내용을 확인한 뒤 진행해 주세요.',
     },
     'adjustment limit': {
-      title: '오늘의 조정 한도를 넘었습니다.',
+      title: '오늘 남은 조정 한도보다 많습니다.',
       hint: '변경된 내용은 없습니다. 한도가 더 높은 운영자에게 요청하거나 한국 시간으로 내일 다시 시도해 주세요.',
     },
     'second person': { title: '다른 운영자가 승인해야 합니다.', hint: '본인이 올린 요청입니다.' },

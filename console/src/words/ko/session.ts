@@ -15,7 +15,7 @@ export const session: typeof english = {
   endedText:
     '다시 로그인하면 입력하던 내용이 그대로 남아 있습니다. 비밀번호가 재설정되었다면 새 비밀번호로 로그인해 주세요.',
   passwordTitle: '비밀번호 변경',
-  firstText: '최초 비밀번호는 한 번만 사용할 수 있습니다. 새 비밀번호를 설정해 주세요.',
+  firstText: '최초 비밀번호는 변경해야 합니다. 새 비밀번호를 설정해 주세요.',
   current: '현재 비밀번호',
   next: '새 비밀번호',
   nextHint: '12자 이상. 단어보다 문장이 기억하기 쉽습니다.',

@@ -1,6 +1,6 @@
 // Shared by the list of runs, the page of a run and the notice about a run.
 import { Text } from '@mantine/core'
-import { koreanDayOf } from '../../../../../src/core/korean-days.ts'
+import { endOfKoreanDay, koreanDayOf } from '../../../../../src/core/korean-days.ts'
 import { useEndpoint } from '../../../api/hooks.ts'
 import { useFormats } from '../../../format/formats.ts'
 import { StatusBadge, type Tone } from '../../../format/status-badge.tsx'
@@ -41,15 +41,18 @@ export function RunBy({ run: { cause, requestedBy } }: { run: ListedRun }) {
   return typedBy ? runs.onCommandLine(typedBy) : requestedBy
 }
 
-/** The days in Korea that a period touches. */
+/** The days in Korea that a period touches; with a time where its last day was not over. */
 export function RunSpan({ run }: { run: Pick<Run, 'from' | 'to'> }) {
-  const { day } = useFormats()
+  const { day, timeSpan } = useFormats()
+  const isOver = new Date(run.to).getTime() + 1_000 === startOfNextDay(run.to)
   return (
     <Text span style={{ whiteSpace: 'nowrap' }}>
-      {daysOf(run, day)}
+      {isOver ? daysOf(run, day) : `${daysOf(run, day)}, ${timeSpan(run.from, run.to)}`}
     </Text>
   )
 }
+
+const startOfNextDay = (time: string) => endOfKoreanDay(new Date(time)).getTime()
 
 export function daysOf({ from, to }: Pick<Run, 'from' | 'to'>, dayText: (day: string) => string): string {
   const [first, last] = [koreanDayOf(new Date(from)), koreanDayOf(new Date(to))]

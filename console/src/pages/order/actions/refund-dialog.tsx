@@ -224,7 +224,7 @@ function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
     const { title, hint } = (problems.reasons as Record<string, ProblemText>)[unusedRefusal ?? ''] ?? problems.other
     return (
       <Notice tone="waiting" title={refund.partRefused}>
-        <Text size="sm">{[title, hint].join(' ')}</Text>
+        <Text size="sm">{[title, hint, refund.fullHint].join(' ')}</Text>
       </Notice>
     )
   }
