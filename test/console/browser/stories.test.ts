@@ -54,7 +54,7 @@ test('a part was cancelled in the dashboard: finance asks to take fewer credits,
   await finance.press('Accept partial cancellation')
   const dialog = finance.dialog()
   const credits = dialog.getByLabel('Credits to deduct')
-  await finance.sees('The amount stands for 50. At most 60.', dialog)
+  await finance.sees('Proposed: 50. At most 60, as far as they are unused.', dialog)
   assert.equal(await credits.inputValue(), '50')
   await finance.sees('₩50,000', dialog.getByRole('row', { name: /^Returned by the gateway/ }))
   await finance.sees('60', dialog.getByRole('row', { name: /^Unused credits left/ }))
@@ -107,7 +107,7 @@ test('a part was cancelled in the dashboard: finance asks to take fewer credits,
   await takePicture(phone, 'story-part-order-ko-390', { fullPage: true })
   await phone.getByRole('link', { name: '불일치 보기' }).last().click()
   await admin.press('부분 취소 반영')
-  await admin.sees('환불 금액에 해당하는 크레딧은 10개이며, 최대', admin.dialog())
+  await admin.sees('제안: 10개. 미사용 크레딧 중 최대', admin.dialog())
   await admin.write('사유', '고객과 합의함', admin.dialog())
   assert.deepEqual([await barriersOn(phone, { within: '[role=dialog]' }), await overflowOf(phone)], [[], 0])
   await takePicture(phone, 'story-part-proposed-ko-390')
@@ -324,7 +324,7 @@ test('a reconciled day differs by a cancel made at the gateway, and its discrepa
     await finance.sees(/^Reconciliation of .* finished\./)
   }
   await reconcile('check')
-  await today.getByText('Matched', { exact: true }).waitFor()
+  await today.getByText('Matched, so far', { exact: true }).waitFor()
   const moved = await world.movedAtGateway()
   const kept = moved.captured - moved.cancelled
   assert.equal(await today.getByText(won(kept), { exact: true }).count(), 2, 'both sides are the gateway total')
@@ -334,7 +334,7 @@ test('a reconciled day differs by a cancel made at the gateway, and its discrepa
   await world.sandbox.cancel(`pay_${orderId}`, cancelledAmount)
   await finance.press('Close this notice')
   await reconcile('check again')
-  await today.getByText('Mismatch', { exact: true }).waitFor()
+  await today.getByText('Mismatch, so far', { exact: true }).waitFor()
   await today.getByText(`-${won(cancelledAmount)}`, { exact: true }).waitFor()
   await takePicture(page, 'story-4-differs', { fullPage: true })
   await finance.follow('Show result')
@@ -368,7 +368,7 @@ test('a reconciled day differs by a cancel made at the gateway, and its discrepa
   ]
   assert.deepEqual(
     newest.split(',').slice(1, 10),
-    ['differs', movements + 1, ...gateway, ...books, -cancelledAmount].map(String),
+    ['explained', movements + 1, ...gateway, ...books, -cancelledAmount].map(String),
   )
 
   const first = await openNewDiscrepancy()

@@ -46,7 +46,7 @@ export function RunSpan({ run }: { run: Pick<Run, 'from' | 'to'> }) {
   const { day, timeSpan } = useFormats()
   const isOver = new Date(run.to).getTime() + 1_000 === startOfNextDay(run.to)
   return (
-    <Text span style={{ whiteSpace: 'nowrap' }}>
+    <Text span style={isOver ? { whiteSpace: 'nowrap' } : {}}>
       {isOver ? daysOf(run, day) : `${daysOf(run, day)}, ${timeSpan(run.from, run.to)}`}
     </Text>
   )
