@@ -88,6 +88,7 @@ const samples: Record<string, Sample> = {
     data: ['refundedAmount', 'creditsTakenBack'],
   },
   'GET /internal/v1/customers/:customerId/lots': { query: '?limit=3', data: ['lots', 'adjusted'] },
+  'GET /internal/v1/customers/:customerId/use': { query: '?by=key', data: ['rows', 'sums', 'others', 'total'] },
   'GET /internal/v1/customers/:customerId/budgets': { data: ['customerId', 'budgets'] },
   'GET /internal/v1/customers/:customerId/orders/:orderId/receipt': {
     codes: ['NOT000'],
