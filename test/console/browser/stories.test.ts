@@ -374,7 +374,7 @@ test('a reconciled day differs by a cancel made at the gateway, and its discrepa
   const first = await openNewDiscrepancy()
   await finance.press('Resolve')
   await finance.giveReason('seen once more, and still agreed', 'Resolve')
-  await finance.sees('This discrepancy is resolved. If gateway and books still differ')
+  await finance.sees('This discrepancy is resolved, and stays resolved as long as the gateway says the same.')
   await page.getByRole('region', { name: 'Actions' }).and(page.locator(':focus')).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Resolve', exact: true }).count(), 0)
 
@@ -387,14 +387,15 @@ test('a reconciled day differs by a cancel made at the gateway, and its discrepa
   await finance.press('Resolve', finance.dialog())
   await finance.sees('Already resolved.', finance.dialog())
   await finance.press('Cancel', finance.dialog())
-  await finance.sees('This discrepancy is resolved. If gateway and books still differ')
+  await finance.sees('This discrepancy is resolved, and stays resolved as long as the gateway says the same.')
   await finance.sees('another was faster')
   assert.match(finance.problems.splice(0).join(), /^Failed to load resource: [^,]* 404[^,]*$/)
   await finance.leave()
 
-  /** Settling the order finds the remaining difference again; opens its page. */
+  /** More goes back at the gateway, and settling the order finds it; opens its page. */
   async function openNewDiscrepancy(): Promise<{ discrepancyId: string }> {
     const admin = await world.operator('admin')
+    await world.sandbox.cancel(`pay_${orderId}`, 1_000)
     await admin.get('settleOrder', { params: { orderId }, body: { reason: 'to see whether it still differs' } })
     const { openDiscrepancies } = await admin.get('order', { params: { orderId } })
     const discrepancyId = openDiscrepancies[0]?.discrepancyId ?? assert.fail('nothing was found')

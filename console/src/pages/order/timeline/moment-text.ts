@@ -127,7 +127,7 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
 
   DISCREPANCY_FOUND: ({ detail, words }) => {
     const { name, meaning } = discrepancyText(words, textOf(detail.kind))
-    return { text: words.timeline.found(name), notes: [`${words.discrepancy.asFound}${meaning}`], tone: 'bad' }
+    return { text: words.timeline.found(name), notes: [meaning], tone: 'bad' }
   },
 
   DISCREPANCY_RESOLVED: ({ detail, words }) => ({
