@@ -1,6 +1,6 @@
 // Shared by the list of runs, the page of a run and the notice about a run.
 import { Text } from '@mantine/core'
-import { endOfKoreanDay, koreanDayOf } from '../../../../../src/core/korean-days.ts'
+import { koreanDayOf } from '../../../../../src/core/korean-days.ts'
 import { useEndpoint } from '../../../api/hooks.ts'
 import { useFormats } from '../../../format/formats.ts'
 import { StatusBadge, type Tone } from '../../../format/status-badge.tsx'
@@ -41,18 +41,15 @@ export function RunBy({ run: { cause, requestedBy } }: { run: ListedRun }) {
   return typedBy ? runs.onCommandLine(typedBy) : requestedBy
 }
 
-/** The days in Korea that a period touches; with a time where its last day was not over. */
+/** The days in Korea that a period touches. */
 export function RunSpan({ run }: { run: Pick<Run, 'from' | 'to'> }) {
-  const { day, timeSpan } = useFormats()
-  const isOver = new Date(run.to).getTime() + 1_000 === startOfNextDay(run.to)
+  const { day } = useFormats()
   return (
-    <Text span style={isOver ? { whiteSpace: 'nowrap' } : {}}>
-      {isOver ? daysOf(run, day) : `${daysOf(run, day)}, ${timeSpan(run.from, run.to)}`}
+    <Text span style={{ whiteSpace: 'nowrap' }}>
+      {daysOf(run, day)}
     </Text>
   )
 }
-
-const startOfNextDay = (time: string) => endOfKoreanDay(new Date(time)).getTime()
 
 export function daysOf({ from, to }: Pick<Run, 'from' | 'to'>, dayText: (day: string) => string): string {
   const [first, last] = [koreanDayOf(new Date(from)), koreanDayOf(new Date(to))]
