@@ -62,7 +62,7 @@ test('a day with three differences is closed from the pages, in both languages, 
   await takePicture(page, 'books-discrepancy', { fullPage: true })
   await finance.press('Resolve')
   await finance.giveReason('given back in the dashboard of the gateway', 'Resolve')
-  await finance.sees('This discrepancy is resolved. If gateway and books still differ')
+  await finance.sees('This discrepancy is resolved, and stays resolved as long as the gateway says the same.')
 
   await finance.open('/books?tab=discrepancies')
   await finance.sees('Open amounts, added up without their signs: ₩12,000')
