@@ -1331,10 +1331,16 @@ create table payment_operations (
   card_number     text,
   approval_number text,
   accepted        boolean                  not null default false,
+  paid_method     text,
+  paid_provider   text,
+  card_amount     bigint,
+  wallet_amount   bigint,
+  points_amount   bigint,
   constraint payment_operations_pkey PRIMARY KEY (customer_id, operation_id),
   constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id)
 );
 
+alter table payment_operations add constraint payment_operations_paid_with CHECK (num_nonnulls(paid_method, paid_provider, card_amount, wallet_amount, points_amount) = 0 OR COALESCE(kind = 'CONFIRM'::text AND state = 'APPROVED'::text AND (paid_method = ANY (ARRAY['CARD'::text, 'EASY_PAY'::text, 'OTHER'::text])) AND (paid_provider IS NULL OR length(paid_provider) >= 1 AND length(paid_provider) <= 50 AND paid_provider !~ '[[:cntrl:]]'::text) AND CASE num_nonnulls(card_amount, wallet_amount, points_amount) WHEN 0 THEN true WHEN 3 THEN LEAST(card_amount, wallet_amount, points_amount) >= 0 AND (card_amount + wallet_amount + points_amount) = amount ELSE false END, false)) NOT VALID;
 alter table payment_operations add constraint payment_operations_rules CHECK (check_operation_or_part(kind, state, attempts, closed_at, closed_by, payment_key, credits_held, reason, receipt_url, card_number, approval_number)) NOT VALID;
 
 CREATE INDEX payment_operations_approved ON payment_operations USING btree (approval_number) WHERE approval_number IS NOT NULL;
@@ -1359,7 +1365,7 @@ CREATE INDEX payment_operations_to_settle ON payment_operations USING btree (set
 CREATE TRIGGER payment_operations_accept_part AFTER INSERT ON payment_operations FOR EACH ROW WHEN (new.kind = 'PART'::text) EXECUTE FUNCTION require_accepted_part();
 CREATE TRIGGER payment_operations_approved_with_order AFTER UPDATE ON payment_operations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_order();
 CREATE TRIGGER payment_operations_begin_open BEFORE INSERT ON payment_operations FOR EACH ROW WHEN ((new.state <> ALL (ARRAY['OPEN'::text, 'EXPIRED'::text])) AND new.kind <> 'PART'::text) EXECUTE FUNCTION refuse_write('an operation begins OPEN');
-CREATE TRIGGER payment_operations_stay_closed BEFORE UPDATE ON payment_operations FOR EACH ROW WHEN (old.state <> 'OPEN'::text AND (old.state IS DISTINCT FROM new.state OR old.closed_at IS DISTINCT FROM new.closed_at OR old.closed_by IS DISTINCT FROM new.closed_by OR old.gateway_code IS DISTINCT FROM new.gateway_code OR old.transaction_key IS DISTINCT FROM new.transaction_key OR old.total_credits IS DISTINCT FROM new.total_credits OR old.receipt_url IS DISTINCT FROM new.receipt_url OR old.card_number IS DISTINCT FROM new.card_number OR old.approval_number IS DISTINCT FROM new.approval_number OR old.answered_by IS NOT NULL AND old.answered_by IS DISTINCT FROM new.answered_by)) EXECUTE FUNCTION refuse_write('an operation that is closed stays closed');
+CREATE TRIGGER payment_operations_stay_closed BEFORE UPDATE ON payment_operations FOR EACH ROW WHEN (old.state <> 'OPEN'::text AND (old.state IS DISTINCT FROM new.state OR old.closed_at IS DISTINCT FROM new.closed_at OR old.closed_by IS DISTINCT FROM new.closed_by OR old.gateway_code IS DISTINCT FROM new.gateway_code OR old.transaction_key IS DISTINCT FROM new.transaction_key OR old.total_credits IS DISTINCT FROM new.total_credits OR old.receipt_url IS DISTINCT FROM new.receipt_url OR old.card_number IS DISTINCT FROM new.card_number OR old.approval_number IS DISTINCT FROM new.approval_number OR old.paid_method IS DISTINCT FROM new.paid_method OR old.paid_provider IS DISTINCT FROM new.paid_provider OR old.card_amount IS DISTINCT FROM new.card_amount OR old.wallet_amount IS DISTINCT FROM new.wallet_amount OR old.points_amount IS DISTINCT FROM new.points_amount OR old.answered_by IS NOT NULL AND old.answered_by IS DISTINCT FROM new.answered_by)) EXECUTE FUNCTION refuse_write('an operation that is closed stays closed');
 CREATE TRIGGER payment_operations_take_credits AFTER INSERT ON payment_operations FOR EACH ROW WHEN (new.kind = ANY (ARRAY['CANCEL'::text, 'REFUND'::text])) EXECUTE FUNCTION require_credits();
 
 create table cancel_keys (

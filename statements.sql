@@ -352,7 +352,12 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
 -- console.listPayments
 select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
     p.credits_held as "creditsHeld", p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.gateway_code as "gatewayCode",
-    to_char(p.opened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "openedAt", p.operation_id as "operationId", p.closed_at::text as "place"
+    to_char(p.opened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "openedAt", p.operation_id as "operationId", p.closed_at::text as "place",
+    (select
+  case when c.paid_method is not null then json_build_object(
+    'method', c.paid_method, 'provider', c.paid_provider, 'cardAmount', c.card_amount,
+    'walletAmount', c.wallet_amount, 'pointsAmount', c.points_amount) end from payment_operations c
+     where c.customer_id = p.customer_id and c.order_id = p.order_id and c.kind = 'CONFIRM' and c.state = 'APPROVED') as "paidWith"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
   order by p.closed_at, p.operation_id
@@ -1907,7 +1912,14 @@ select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDe
     e.balance_after as "balanceAfter", e.held_after as "heldAfter", e.balance_after - e.held_after as "availableAfter",
     e.order_id as "orderId", coalesce(e.reference, opening.reference) as "reference", e.hold_id as "holdId",
     t.name as "service", d.key_id as "keyId", d.user_id as "userId", d.label,
-    case when d.entry_number = e.entry_number then d.units end as "units", e.created_at as "createdAt"
+    case when d.entry_number = e.entry_number then d.units end as "units",
+    case e.kind when 'GRANT' then (
+      select
+  case when p.paid_method is not null then json_build_object(
+    'method', p.paid_method, 'provider', p.paid_provider, 'cardAmount', p.card_amount,
+    'walletAmount', p.wallet_amount, 'pointsAmount', p.points_amount) end from payment_operations p
+      where p.customer_id = e.customer_id and p.order_id = e.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    ) end as "paidWith", e.created_at as "createdAt"
   from ledger_entries e
   left join lateral (
     select o.entry_number, o.reference from ledger_entries o
@@ -1933,7 +1945,14 @@ select e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDe
     e.balance_after as "balanceAfter", e.held_after as "heldAfter", e.balance_after - e.held_after as "availableAfter",
     e.order_id as "orderId", coalesce(e.reference, opening.reference) as "reference", e.hold_id as "holdId",
     t.name as "service", d.key_id as "keyId", d.user_id as "userId", d.label,
-    case when d.entry_number = e.entry_number then d.units end as "units", e.created_at as "createdAt"
+    case when d.entry_number = e.entry_number then d.units end as "units",
+    case e.kind when 'GRANT' then (
+      select
+  case when p.paid_method is not null then json_build_object(
+    'method', p.paid_method, 'provider', p.paid_provider, 'cardAmount', p.card_amount,
+    'walletAmount', p.wallet_amount, 'pointsAmount', p.points_amount) end from payment_operations p
+      where p.customer_id = e.customer_id and p.order_id = e.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    ) end as "paidWith", e.created_at as "createdAt"
   from ledger_entries e
   left join lateral (
     select o.entry_number, o.reference from ledger_entries o
@@ -4608,7 +4627,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 80 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 81 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -4641,7 +4660,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 86 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 87 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -4674,7 +4693,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'budgets ' || r.customer_id::text || ' ' || r.budget_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 87 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 88 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from budgets t where t.customer_id = r.customer_id and t.budget_id = r.budget_id limit 1) present on true
     left join lateral (
@@ -4707,7 +4726,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 79 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 80 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -4740,7 +4759,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 85 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 86 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -4931,7 +4950,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'event_endpoints ' || r.endpoint_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 88 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 89 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from event_endpoints t where t.endpoint_id = r.endpoint_id limit 1) present on true
     left join lateral (
@@ -4966,25 +4985,25 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (coalesce(v.event_number = v.previous_number + 1, true)) is not true then 69 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 70 end,
+             case when (coalesce(v.event_number = v.previous_number + 1, true)) is not true then 70 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 71 end,
              case when (case when v.type not like 'order.%' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 71 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 72 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 72 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 73 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 73 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 74 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 74 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 75 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 75 end,
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 76 end,
              case when (case v.type when 'credits.empty' then v.data ->> 'credits' = '0'
       when 'budget.low' then case
         when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'used') = 'number'
           and json_typeof(v.data -> 'left') = 'number'
         then (v.data ->> 'used')::numeric + (v.data ->> 'left')::numeric = (v.data ->> 'credits')::numeric end
-      else true end) is not true then 76 end], null) as broken
+      else true end) is not true then 77 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -5082,16 +5101,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 90 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 91 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 91 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 92 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 92 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 93 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 93 end,
+      order by b.record_number desc limit 1)) is not true then 94 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -5113,7 +5132,7 @@ with page as materialized (
         then (select true from event_endpoints r where r.endpoint_id = split_part(j.row_key, ' ', 1)::text limit 1) end
       when 'log_checkpoints' then case when j.row_key ~ '^[0-9]{1,18}$'
         then (select true from log_checkpoints r where r.size = split_part(j.row_key, ' ', 1)::bigint limit 1) end
-      else true end) is not true then 94 end], null) as broken
+      else true end) is not true then 95 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -5143,7 +5162,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'log_checkpoints ' || r.size::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 89 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 90 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from log_checkpoints t where t.size = r.size limit 1) present on true
     left join lateral (
@@ -5233,8 +5252,11 @@ with page as materialized (
              case when (num_nonnulls(p.receipt_url, p.card_number, p.approval_number) = 0
       or p.kind = 'CONFIRM' and p.state = 'APPROVED'
         and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 67 end,
+             case when (num_nonnulls(p.paid_method, p.paid_provider, p.card_amount, p.wallet_amount, p.points_amount) = 0
+      or p.kind = 'CONFIRM' and p.state = 'APPROVED'
+        and coalesce(p.card_amount + p.wallet_amount + p.points_amount = p.amount, num_nonnulls(p.card_amount, p.wallet_amount, p.points_amount) = 0)) is not true then 68 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 68 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 69 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -5269,10 +5291,10 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 83 end,
+             case when (present.hash = noted.content_hash) is not true then 84 end,
              case when (r.step <> 'BEGUN'
       or exists (select from operator_actions l where l.action_id = r.action_id and l.step <> 'BEGUN')
-      or exists (select from open_actions o where o.action_id = r.action_id)) is not true then 84 end], null) as broken
+      or exists (select from open_actions o where o.action_id = r.action_id)) is not true then 85 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -5305,7 +5327,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 82 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 83 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -5414,7 +5436,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 81 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 82 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (
@@ -5448,8 +5470,8 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', u.customer_id) as identity, jsonb_build_object('budgetId', u.budget_id, 'value', u.value, 'used', u.used, 'periodStart', u.period_start, 'scope', b.scope,
       'period', b.period, 'credits', b.credits) as detail,
            array_remove(array[
-             case when (u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)) is not true then 77 end,
-             case when (u.period_start = date_trunc(lower(b.period), u.period_start, 'Asia/Seoul') and u.period_start < now() + interval '1 day') is not true then 78 end], null) as broken
+             case when (u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)) is not true then 78 end,
+             case when (u.period_start = date_trunc(lower(b.period), u.period_start, 'Asia/Seoul') and u.period_start < now() + interval '1 day') is not true then 79 end], null) as broken
     from page u
     left join lateral (
       select * from budgets b where b.customer_id = u.customer_id and b.budget_id = u.budget_id limit 1) b on true
@@ -6367,6 +6389,9 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
 
   c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
   c.approval_number as "approvalNumber",
+  case when c.paid_method is not null then json_build_object(
+    'method', c.paid_method, 'provider', c.paid_provider, 'cardAmount', c.card_amount,
+    'walletAmount', c.wallet_amount, 'pointsAmount', c.points_amount) end as "paidWith",
     (select coalesce(json_agg(json_build_object(
        'operationId', p.operation_id, 'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
        'gatewayCode', p.gateway_code, 'transactionKey', p.transaction_key, 'reason', p.reason,
@@ -6481,6 +6506,9 @@ select
     limit 1) end as "failed",
   c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
   c.approval_number as "approvalNumber",
+  case when c.paid_method is not null then json_build_object(
+    'method', c.paid_method, 'provider', c.paid_provider, 'cardAmount', c.card_amount,
+    'walletAmount', c.wallet_amount, 'pointsAmount', c.points_amount) end as "paidWith",
     back.amount as "refundedAmount", back.refunds
   from (select * from orders o where o.customer_id = $1 and o.order_id = $2 limit 1) o
   left join lateral (
@@ -6675,7 +6703,7 @@ select i.customer_id as "customerId", i.adjustment_id as "adjustmentId",
 
 -- payments.finishOperations
 with recursive input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::boolean[], $16::boolean[]) as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, kind, event_type, gateway_code, transaction_key, receipt_url, card_number, approval_number, answered, only_holder)
+    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::bigint[], $18::bigint[], $19::bigint[], $20::boolean[], $21::boolean[]) as i (customer_id, operation_id, holder_id, order_id, state, from_status, to_status, kind, event_type, gateway_code, transaction_key, receipt_url, card_number, approval_number, paid_method, paid_provider, card_amount, wallet_amount, points_amount, answered, only_holder)
   ),
   locked_order as (
     select i.*, o.credits, o.package_type, o.amount, o.created_at
@@ -6815,6 +6843,11 @@ with recursive input as (
         receipt_url = t.receipt_url,
         card_number = t.card_number,
         approval_number = t.approval_number,
+        paid_method = t.paid_method,
+        paid_provider = t.paid_provider,
+        card_amount = t.card_amount,
+        wallet_amount = t.wallet_amount,
+        points_amount = t.points_amount,
         total_credits = t.available,
         answered_by = case when t.answered then t.holder_id end
     from outcome t
@@ -6829,7 +6862,10 @@ with recursive input as (
     'packageType', t.package_type, 'amount', t.amount, 'credits', t.credits,
     'balance', t.available,
   'receiptUrl', t.receipt_url, 'cardNumber', t.card_number,
-  'approvalNumber', t.approval_number)
+  'approvalNumber', t.approval_number, 'paidWith',
+  case when t.paid_method is not null then json_build_object(
+    'method', t.paid_method, 'provider', t.paid_provider, 'cardAmount', t.card_amount,
+    'walletAmount', t.wallet_amount, 'pointsAmount', t.points_amount) end)
         when 'REFUNDED' then
 
   json_build_object('customerId', t.customer_id, 'orderId', t.order_id, 'status', t.to_status,
@@ -7000,7 +7036,7 @@ select discrepancy_id as "discrepancyId", kind, subject, customer_id as "custome
 
 -- payments.listOrders
 select o.customer_id as "customerId",
-    c.name as "customerName",
+    n.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
     case o.status when 'CANCELLED' then o.amount
@@ -7018,7 +7054,10 @@ select o.customer_id as "customerId",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed"
+    limit 1) end as "failed",
+  case when c.paid_method is not null then json_build_object(
+    'method', c.paid_method, 'provider', c.paid_provider, 'cardAmount', c.card_amount,
+    'walletAmount', c.wallet_amount, 'pointsAmount', c.points_amount) end as "paidWith"
   from (select o.*
     from orders o
     where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
@@ -7041,17 +7080,23 @@ select o.customer_id as "customerId",
     ) f
     limit 1) end as "failed") f) = any ($7) = $8::boolean)
       and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
+  left join customers n on n.customer_id = o.customer_id
   cross join lateral (
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
       from payment_operations part
       where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
         and true) parts
+  left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true
   order by o.order_id desc;
 
 -- payments.listOrdersByAmount
 select o.customer_id as "customerId",
-    c.name as "customerName",
+    n.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
     case o.status when 'CANCELLED' then o.amount
@@ -7069,7 +7114,10 @@ select o.customer_id as "customerId",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed"
+    limit 1) end as "failed",
+  case when c.paid_method is not null then json_build_object(
+    'method', c.paid_method, 'provider', c.paid_provider, 'cardAmount', c.card_amount,
+    'walletAmount', c.wallet_amount, 'pointsAmount', c.points_amount) end as "paidWith"
   from (select o.*
     from orders o
     where $1::uuid is null and o.order_id < $2 and o.order_id >= $3
@@ -7092,17 +7140,23 @@ select o.customer_id as "customerId",
     ) f
     limit 1) end as "failed") f) = any ($7) = $8::boolean)
       and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
+  left join customers n on n.customer_id = o.customer_id
   cross join lateral (
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
       from payment_operations part
       where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
         and true) parts
+  left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true
   order by o.amount desc, o.order_id desc;
 
 -- payments.listOrdersOfCustomer
 select o.customer_id as "customerId",
-    c.name as "customerName",
+    n.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
     case o.status when 'CANCELLED' then o.amount
@@ -7120,7 +7174,10 @@ select o.customer_id as "customerId",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed"
+    limit 1) end as "failed",
+  case when c.paid_method is not null then json_build_object(
+    'method', c.paid_method, 'provider', c.paid_provider, 'cardAmount', c.card_amount,
+    'walletAmount', c.wallet_amount, 'pointsAmount', c.points_amount) end as "paidWith"
   from (select o.*
     from orders o
     where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
@@ -7143,17 +7200,23 @@ select o.customer_id as "customerId",
     ) f
     limit 1) end as "failed") f) = any ($7) = $8::boolean)
       and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz order by o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
+  left join customers n on n.customer_id = o.customer_id
   cross join lateral (
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
       from payment_operations part
       where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
         and true) parts
+  left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true
   order by o.order_id desc;
 
 -- payments.listOrdersOfCustomerByAmount
 select o.customer_id as "customerId",
-    c.name as "customerName",
+    n.name as "customerName",
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
   o.created_at as "createdAt", o.confirmed_at as "confirmedAt",
     case o.status when 'CANCELLED' then o.amount
@@ -7171,7 +7234,10 @@ select o.customer_id as "customerId",
       select p.state, p.gateway_code from payment_operations p
       where p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'EXPIRED'
     ) f
-    limit 1) end as "failed"
+    limit 1) end as "failed",
+  case when c.paid_method is not null then json_build_object(
+    'method', c.paid_method, 'provider', c.paid_provider, 'cardAmount', c.card_amount,
+    'walletAmount', c.wallet_amount, 'pointsAmount', c.points_amount) end as "paidWith"
   from (select o.*
     from orders o
     where o.customer_id = $1::uuid and o.order_id < $2 and o.order_id >= $3
@@ -7194,12 +7260,18 @@ select o.customer_id as "customerId",
     ) f
     limit 1) end as "failed") f) = any ($7) = $8::boolean)
       and o.created_at >= $9::timestamptz and o.created_at < $10::timestamptz and ($12::bigint is null or (o.amount, o.order_id) < ($12, $13::text)) order by o.amount desc, o.order_id desc limit $11) o
-  left join customers c on c.customer_id = o.customer_id
+  left join customers n on n.customer_id = o.customer_id
   cross join lateral (
       select coalesce(sum(part.amount), 0)::bigint as amount, coalesce(sum(part.credits_held), 0)::bigint as credits
       from payment_operations part
       where part.customer_id = o.customer_id and part.order_id = o.order_id and part.kind = 'PART'
         and true) parts
+  left join lateral (
+    select * from payment_operations p
+    where o.confirmed_at is not null and p.customer_id = o.customer_id and p.order_id = o.order_id
+      and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    limit 1
+  ) c on true
   order by o.amount desc, o.order_id desc;
 
 -- payments.listOwnOrders
@@ -7218,6 +7290,9 @@ select
     limit 1) end as "failed",
   c.receipt_url as "receiptUrl", c.card_number as "cardNumber",
   c.approval_number as "approvalNumber",
+  case when c.paid_method is not null then json_build_object(
+    'method', c.paid_method, 'provider', c.paid_provider, 'cardAmount', c.card_amount,
+    'walletAmount', c.wallet_amount, 'pointsAmount', c.points_amount) end as "paidWith",
     back.amount as "refundedAmount", back.refunds
   from (select * from orders o where o.customer_id = $1 and o.order_id < $2 order by o.order_id desc limit $3) o
   left join lateral (

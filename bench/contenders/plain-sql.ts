@@ -5,7 +5,7 @@ import type { SpendInput, SpendOutput } from '../../src/credits/spend.sql.ts'
 import { type Database, statement } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import { type NewOrder, type OrderKey, type OrderWithOutcome, orderColumns } from '../../src/payments/orders.sql.ts'
-import { slipColumns } from '../../src/payments/slip-columns.sql.ts'
+import { cardSlipColumns } from '../../src/payments/slip.sql.ts'
 
 const insertOrderStatement = statement.global(
   'bench.insertOrder',
@@ -24,7 +24,7 @@ export async function insertOrder(database: Database, order: NewOrder): Promise<
 
 const findOrderStatement = statement.global(
   'bench.findOrder',
-  sql`select ${orderColumns}, ${slipColumns(sql`p`)}
+  sql`select ${orderColumns}, ${cardSlipColumns(sql`p`)}
   from orders o
   left join payment_operations p
     on p.customer_id = o.customer_id and p.order_id = o.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'

@@ -9,6 +9,7 @@ import { Limit } from '../http/input/page.ts'
 import { labelPattern } from './budgets/budgets.sql.ts'
 import { budgetPeriods, budgetScopes } from './budgets/kinds.ts'
 import { longestHoldSeconds } from './credits.ts'
+import { PaidWithOrNull } from './lots/paid-with.ts'
 import { entryKinds } from './movements.ts'
 import { mostUnits } from './use/details.sql.ts'
 import { useDimensions } from './use/use.sql.ts'
@@ -223,6 +224,7 @@ const EntryData = Type.Object(
     userId: NullableText,
     label: NullableText,
     units: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0 }),
+    paidWith: PaidWithOrNull,
     createdAt: Moment,
   },
   {

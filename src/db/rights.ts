@@ -10,7 +10,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 14
+export const rightsVersion = 15
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -77,6 +77,11 @@ export const rights: Record<string, Rights> = {
       'receipt_url',
       'card_number',
       'approval_number',
+      'paid_method',
+      'paid_provider',
+      'card_amount',
+      'wallet_amount',
+      'points_amount',
       'total_credits',
       'closed_at',
       'closed_by',

@@ -29,13 +29,30 @@ export type CardSlip = {
   approvalNumber: string | null
 }
 
+/** Whatever the gateway did not send is null. */
+export type PaidWith = {
+  /** EASY_PAY: a wallet of the payment window. */
+  method: 'CARD' | 'EASY_PAY' | 'OTHER'
+  /** The wallet, as the gateway names it. */
+  provider: string | null
+  /** KRW. The three are the amount, or null. */
+  cardAmount: number | null
+  walletAmount: number | null
+  pointsAmount: number | null
+}
+
+/** What is known of a captured payment. It decides nothing. */
+export type Slip = CardSlip & { paidWith: PaidWith | null }
+
 export type Approved = {
   kind: 'approved'
   transactionKey: string | null
   /** It was not done by a call of ours: found so at the gateway. */
   code?: typeof cancelledAtGateway
-  /** The slip of a confirm, if the gateway sent one. */
-  slip?: CardSlip
+  /** Of a confirm. */
+  slip?: Slip
+  /** Of a confirm: the parts of the amount as the gateway sent them, if they do not add up to it. */
+  wrongParts?: PaymentDetail
   /** It was done, and the payment has changed since in a way that a person has to look at. */
   discrepancy?: PaymentDetail
 }
@@ -84,7 +101,8 @@ export type PaymentSnapshot = {
   balance: number
   /** The key of the last capture or refund. */
   transactionKey: string | null
-  slip?: CardSlip
+  slip?: Slip
+  wrongParts?: PaymentDetail
 }
 
 export type FetchedPayment = PaymentSnapshot | { kind: 'absent' } | Unknown

@@ -2,6 +2,7 @@
 // delivered events against these schemas.
 import Type from 'typebox'
 import { budgetPeriods, budgetScopes } from '../credits/budgets/kinds.ts'
+import { PaidWithOrNull, paidWithExample } from '../credits/lots/paid-with.ts'
 import type { EventType } from '../events/outbox.sql.ts'
 import { NullableText } from '../http/envelope.ts'
 import type { OrderStatus } from '../payments/kinds.ts'
@@ -68,8 +69,8 @@ function withSlip(event: DocumentedEvent): DocumentedEvent {
   const example = slip.map(([name, member]) => [name, member.example])
   return {
     ...event,
-    data: { ...event.data, ...Object.fromEntries(data) },
-    example: { ...event.example, ...Object.fromEntries(example) },
+    data: { ...event.data, ...Object.fromEntries(data), paidWith: PaidWithOrNull },
+    example: { ...event.example, ...Object.fromEntries(example), paidWith: paidWithExample },
   }
 }
 

@@ -3,11 +3,13 @@
 // lists are merged here.
 import { afterAllOrderIds } from '../core/ids.ts'
 import { partsOf } from '../credits/lots/lots.sql.ts'
+import { paidWithJson } from '../credits/lots/paid-with.sql.ts'
 import { type Database, statement } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import type { PaidWith } from '../gateway/gateway.ts'
 import type { FailedConfirm } from './failure-reasons.ts'
 import type { OperationKind, OrderStatus } from './kinds.ts'
-import { failedConfirmColumn, type Order, orderColumns } from './orders.sql.ts'
+import { approvedConfirm, failedConfirmColumn, type Order, orderColumns } from './orders.sql.ts'
 
 export type ListedOrder = Order & {
   customerId: string
@@ -17,6 +19,7 @@ export type ListedOrder = Order & {
   /** The kind of its operation in progress. */
   openOperation: OperationKind | null
   failed: FailedConfirm | null
+  paidWith: PaidWith | null
 }
 
 /** Orders that one page reads to filter, to sort and to sum up. */
@@ -85,14 +88,15 @@ function valuesOf(filter: OrdersFilter): unknown[] {
 }
 
 const listed = (quotedPage: Sql, quotedOrder: Sql) => sql`select o.customer_id as "customerId",
-    c.name as "customerName", ${orderColumns},
+    n.name as "customerName", ${orderColumns},
     case o.status when 'CANCELLED' then o.amount
                   when 'REFUNDED' then parts.amount + coalesce(o.refunded_amount, o.amount)
                   when 'CONFIRMED' then nullif(parts.amount, 0) end as "refundedAmount",
-    (${quotedOpenOperation}) as "openOperation", ${failedConfirmColumn}
+    (${quotedOpenOperation}) as "openOperation", ${failedConfirmColumn}, ${paidWithJson(sql`c`)} as "paidWith"
   from (select o.* ${quotedPage} order by ${quotedOrder} limit $11) o
-  left join customers c on c.customer_id = o.customer_id
+  left join customers n on n.customer_id = o.customer_id
   cross join lateral ${partsOf(sql`o`)} parts
+  ${approvedConfirm}
   order by ${quotedOrder}`
 
 const newest = (scope: ListScope) => listed(matching(scope), sql`o.order_id desc`)

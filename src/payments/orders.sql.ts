@@ -11,7 +11,7 @@ import type { CardSlip } from '../gateway/gateway.ts'
 import type { FailedConfirm } from './failure-reasons.ts'
 import type { OrderStatus } from './kinds.ts'
 import type { PackageType } from './packages.ts'
-import { slipColumns, slipMembers } from './slip-columns.sql.ts'
+import { cardSlipColumns, slipMembers } from './slip.sql.ts'
 
 export type Order = {
   orderId: string
@@ -43,8 +43,7 @@ export const failedConfirmColumn = `
 type OrderEventColumns = { order: Sql; status: Sql; available: Sql; slip?: Sql; refunded?: Sql }
 
 /**
- * The data of an event about an order, with the credits that its customer can spend then; with a card slip, or with what was
- * returned.
+ * The data of an event about an order, with the credits that its customer can spend then; with a slip, or with what was returned.
  */
 export const orderEventData = ({ order, status, available, slip, refunded }: OrderEventColumns) => sql`
   json_build_object('customerId', ${order}.customer_id, 'orderId', ${order}.order_id, 'status', ${status},
@@ -164,7 +163,7 @@ export const approvedConfirm = sql`left join lateral (
 
 const findOrdersStatement = statement.ofCustomers(
   'payments.findOrders',
-  sql`select i.ordinal, ${orderColumns}, ${slipColumns(sql`c`)}
+  sql`select i.ordinal, ${orderColumns}, ${cardSlipColumns(sql`c`)}
   from unnest(${orderKeys.arrays}) with ordinality as i (${orderKeys.columns}, ordinal)
   cross join lateral (
     select * from orders where customer_id = i.customer_id and order_id = i.order_id limit 1

@@ -120,6 +120,7 @@ for (const paymentKey of [
 
 const receipt = { url: 'https://dashboard.tosspayments.com/receipt/redirection?transactionId=t1&ref=PX' }
 const card = { issuerCode: '61', number: '43301234****123*', approveNo: '00482913' }
+const noPaidWith = { method: 'CARD', provider: null, cardAmount: null, walletAmount: null, pointsAmount: null } as const
 const wholeSlip = { receiptUrl: receipt.url, cardNumber: card.number, approvalNumber: card.approveNo }
 
 test('a captured payment comes with its card slip: of a confirm, of a lookup, also after a part was cancelled', async () => {
@@ -128,11 +129,13 @@ test('a captured payment comes with its card slip: of a confirm, of a lookup, al
     server.play(answer(200, body), answer(200, body))
     const found = await gateway.findConfirm(intent)
     const snapshot = await gateway.fetchPayment(intent.paymentKey)
-    for (const each of [found, snapshot]) assert.deepEqual('slip' in each && each.slip, wholeSlip)
+    for (const each of [found, snapshot])
+      assert.deepEqual('slip' in each && each.slip, { ...wholeSlip, paidWith: noPaidWith })
   }
   server.play(answer(200, paymentObject({ receipt, card })))
   const transactionKey = 'transaction-1'
-  assert.deepEqual(await gateway.confirm(intent), { kind: 'approved', transactionKey, slip: wholeSlip })
+  const slip = { ...wholeSlip, paidWith: noPaidWith }
+  assert.deepEqual(await gateway.confirm(intent), { kind: 'approved', transactionKey, slip })
 })
 
 test('a member of the slip that is missing or malformed is left out, and the confirm stays approved', async () => {
@@ -162,9 +165,9 @@ test('a member of the slip that is missing or malformed is left out, and the con
   for (const [members, slip] of cases) {
     server.play(answer(200, paymentObject(members)))
     const none = { receiptUrl: null, cardNumber: null, approvalNumber: null }
-    const expected = Object.keys(slip).length > 0 ? { slip: { ...none, ...slip } } : {}
-    const approved = { kind: 'approved', transactionKey: 'transaction-1', ...expected }
-    assert.deepEqual(await gateway.confirm(intent), approved, JSON.stringify(members))
+    const outcome = await gateway.confirm(intent)
+    const { paidWith: _, ...found } = (outcome.kind === 'approved' && outcome.slip) || { ...none, paidWith: null }
+    assert.deepEqual([outcome.kind, found], ['approved', { ...none, ...slip }], JSON.stringify(members))
   }
 })
 
@@ -175,10 +178,60 @@ test('a card number is taken only if it is masked', async () => {
   for (const [number, cardNumber] of numbers) {
     server.play(answer(200, paymentObject({ card: { ...card, number } })))
     const outcome = await gateway.confirm(intent)
-    const slip = { receiptUrl: null, cardNumber, approvalNumber: card.approveNo }
+    const slip = { receiptUrl: null, cardNumber, approvalNumber: card.approveNo, paidWith: noPaidWith }
     assert.deepEqual(outcome, { kind: 'approved', transactionKey: 'transaction-1', slip }, `${number}`)
   }
 })
+
+/** 20,000 won, as the gateway describes it, and as it is kept; parts: by card, from the wallet, with points. */
+const ways: [way: string, members: Record<string, unknown>, kept: unknown[] | null, wrong?: number[]][] = [
+  ['nothing that says it', {}, null],
+  ['a card', { method: '카드', card: { ...card, amount: 20_000 } }, ['CARD', null, 20_000, 0, 0]],
+  ['a card in a wallet', wallet({ amount: 20_000 }, 0, 0), ['EASY_PAY', '토스페이', 20_000, 0, 0]],
+  ['a card and points', wallet({ amount: 15_000 }, 0, 5_000), ['EASY_PAY', '토스페이', 15_000, 0, 5_000]],
+  ['the money of a wallet', wallet(null, 20_000, 0), ['EASY_PAY', '토스페이', 0, 20_000, 0]],
+  ['money and points', wallet(null, 12_000, 8_000), ['EASY_PAY', '토스페이', 0, 12_000, 8_000]],
+  ['points alone', wallet(null, 0, 20_000), ['EASY_PAY', '토스페이', 0, 0, 20_000]],
+  ['a card of amount 0', wallet({ amount: 0 }, 20_000, 0), ['EASY_PAY', '토스페이', 0, 20_000, 0]],
+  ['a new wallet', wallet(null, 20_000, 0, '새로운 Pay'), ['EASY_PAY', '새로운 Pay', 0, 20_000, 0]],
+  ['a wallet without a name', wallet(null, 20_000, 0, null), ['EASY_PAY', null, 0, 20_000, 0]],
+  ['a name with a line break', wallet(null, 20_000, 0, '토스\n페이'), ['EASY_PAY', null, 0, 20_000, 0]],
+  ['a name that is too long', wallet(null, 20_000, 0, 'p'.repeat(51)), ['EASY_PAY', null, 0, 20_000, 0]],
+  ['a method of its own', { method: '계좌이체', transfer: { bankCode: '20' } }, ['OTHER', null, null, null, null]],
+  [
+    'a method in English',
+    { method: 'Easy Pay', ...wallet({ amount: 20_000 }, 0, 0) },
+    ['EASY_PAY', '토스페이', 20_000, 0, 0],
+  ],
+  ['a wallet that is no object', { method: '간편결제', easyPay: '토스페이' }, ['EASY_PAY', null, null, null, null]],
+  ['amounts as text', wallet({ amount: '20000' }, 0, 0), ['EASY_PAY', '토스페이', null, null, null]],
+  ['too little', wallet({ amount: 15_000 }, 0, 4_999), ['EASY_PAY', '토스페이', null, null, null], [15_000, 0, 4_999]],
+  ['too much', wallet({ amount: 20_000 }, 0, 5_000), ['EASY_PAY', '토스페이', null, null, null], [20_000, 0, 5_000]],
+  [
+    'a negative part',
+    wallet({ amount: 25_000 }, -5_000, 0),
+    ['EASY_PAY', '토스페이', null, null, null],
+    [25_000, -5_000, 0],
+  ],
+  ['a card of nothing', { method: '카드', card: { amount: 0 } }, ['CARD', null, null, null, null], [0, 0, 0]],
+]
+
+function wallet(paidCard: object | null, amount: number, discountAmount: number, provider: unknown = '토스페이') {
+  return { method: '간편결제', card: paidCard, easyPay: { provider, amount, discountAmount } }
+}
+
+for (const [way, members, kept, wrong] of ways) {
+  test(`paid with ${way}: it is approved by its total, and how it was paid comes with it as far as it is known`, async () => {
+    const body = paymentObject(members)
+    server.play(answer(200, body), answer(200, body), answer(200, body))
+    for (const verb of ['confirm', 'findConfirm', 'fetch'] as const) {
+      const found = await (verb === 'fetch' ? gateway.fetchPayment(intent.paymentKey) : gateway[verb](intent))
+      assert.ok(found.kind === 'approved' || found.kind === 'payment', verb)
+      assert.deepEqual(found.slip?.paidWith ? Object.values(found.slip.paidWith) : null, kept, verb)
+      assert.deepEqual(found.wrongParts && Object.values(found.wrongParts), wrong, verb)
+    }
+  })
+}
 
 /** An operator sees the payment as the gateway describes it, without the payment key. */
 function disagreement(code: string, members: Record<string, unknown>): Outcome {

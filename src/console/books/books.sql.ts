@@ -1,7 +1,9 @@
 // The statements of the pages of the books: reconciliation runs, the days that they cover, and the payments of a period. A list
 // continues after the key of a row.
+import { paidWithJson } from '../../credits/lots/paid-with.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso, sql } from '../../db/sql.ts'
+import type { PaidWith } from '../../gateway/gateway.ts'
 import { quotedEnd, subjectsInProgress } from '../../operators/action-log.sql.ts'
 import type { LinkedLine } from '../../payments/books/bridge.ts'
 import { isExplained } from '../../payments/books/reconcile.sql.ts'
@@ -131,13 +133,16 @@ export type PaymentRow = {
   operationId: string
   /** `closedAt` to the microsecond, to continue after. */
   place: string
+  paidWith: PaidWith | null
 }
 
 const listPaymentsStatement = statement.global(
   'console.listPayments',
   sql`select p.closed_at as "closedAt", p.order_id as "orderId", p.customer_id as "customerId", p.kind, p.amount,
     p.credits_held as "creditsHeld", p.payment_key as "paymentKey", p.transaction_key as "transactionKey", p.reason, p.gateway_code as "gatewayCode",
-    ${iso(sql`p.opened_at`)} as "openedAt", p.operation_id as "operationId", p.closed_at::text as "place"
+    ${iso(sql`p.opened_at`)} as "openedAt", p.operation_id as "operationId", p.closed_at::text as "place",
+    (select ${paidWithJson(sql`c`)} from payment_operations c
+     where c.customer_id = p.customer_id and c.order_id = p.order_id and c.kind = 'CONFIRM' and c.state = 'APPROVED') as "paidWith"
   from payment_operations p
   where p.state = 'APPROVED' and p.closed_at < $1 and (p.closed_at, p.operation_id) > ($2::timestamptz, $3::uuid)
   order by p.closed_at, p.operation_id

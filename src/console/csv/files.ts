@@ -5,12 +5,13 @@ import { leastUuid } from '../../core/ids.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../../core/korean-days.ts'
 import type { OutstandingLot } from '../../credits/lots/liability.sql.ts'
 import { outstandingPages } from '../../credits/lots/liability-csv.ts'
-import type { StatementEntry } from '../../credits/statement/statement.sql.ts'
-import { type ExportQuery, statementPages } from '../../credits/statement/statement-csv.ts'
+import { type PaidColumns, paidColumnsOf } from '../../credits/lots/paid-with.ts'
+import { type ExportQuery, type StatementLine, statementPages } from '../../credits/statement/statement-csv.ts'
 import type { UseOfDay } from '../../credits/use/use.sql.ts'
 import { readUse, type UseRequest } from '../../credits/use/use.ts'
 import { findCustomerNames, withCustomerNames } from '../../customers/names.sql.ts'
 import type { Database } from '../../db/database.ts'
+import type { PaidWith } from '../../gateway/gateway.ts'
 import { operationKinds } from '../../payments/kinds.ts'
 import { findOrders } from '../../payments/orders.sql.ts'
 import { findRefundActions, listPayments, type PaymentRow } from '../books/books.sql.ts'
@@ -23,7 +24,7 @@ import {
 } from '../books/discrepancies.sql.ts'
 import { refunderOf } from '../orders/ended.ts'
 import type { Language } from './headings.ts'
-import { type CsvColumn, codeColumnsOf, csvTable, fieldsOf, timesOf } from './table.ts'
+import { type CsvColumn, codeColumnsOf, csvTable, fieldsOf, paidColumns, timesOf } from './table.ts'
 
 const pageSize = 5_000
 
@@ -59,20 +60,21 @@ export async function* daysCsv(database: Database, language: FileLanguage, span:
   yield linesOf(await readDays(database, span))
 }
 
-type PaymentLine = Omit<PaymentRow, 'amount' | 'creditsHeld'> & {
-  time: Date
-  day: string
-  customerName: string | null
-  packageType: string | null
-  /** Granted; negative when taken back. */
-  credits: number | null
-  status: string | null
-  operator: string | null
-  /** KRW; negative when it went back. It includes VAT. */
-  krw: number
-  supply: number
-  vat: number
-}
+type PaymentLine = Omit<PaymentRow, 'amount' | 'creditsHeld' | 'paidWith'> &
+  PaidColumns & {
+    time: Date
+    day: string
+    customerName: string | null
+    packageType: string | null
+    /** Granted; negative when taken back. */
+    credits: number | null
+    status: string | null
+    operator: string | null
+    /** KRW; negative when it went back. It includes VAT. */
+    krw: number
+    supply: number
+    vat: number
+  }
 
 export async function* paymentsCsv(
   database: Database,
@@ -88,6 +90,7 @@ export async function* paymentsCsv(
     ...fieldsOf<PaymentLine>('operator'),
     ...codeColumnsOf<PaymentLine>('reason', 'reason'),
     ...fieldsOf<PaymentLine>('paymentKey', 'transactionKey'),
+    ...paidColumns<PaymentLine>(),
   ])
   yield head
   const before = startOfKoreanDay(addDays(to, 1)) as Date
@@ -112,11 +115,12 @@ async function paymentLines(database: Database, page: PaymentRow[]): Promise<Pay
     findRefundActions(database, refunded),
   ])
   return page.map((payment, place) => {
-    const { amount, creditsHeld, ...rest } = payment
+    const { amount, creditsHeld, paidWith, ...rest } = payment
     const { kind, closedAt: time, customerId, orderId } = rest
     const order = orders[place]
     return {
       ...rest,
+      ...paidColumnsOf(kind === 'CONFIRM' ? paidWith : paidWith && wayOf(paidWith)),
       time,
       day: koreanDayOf(time),
       customerName: names.get(customerId) ?? null,
@@ -127,6 +131,11 @@ async function paymentLines(database: Database, page: PaymentRow[]): Promise<Pay
       ...withVat(operationKinds[kind].netPaidSign, amount),
     }
   })
+}
+
+/** Which of the parts went back is not known. */
+function wayOf({ method, provider }: PaidWith): PaidWith {
+  return { method, provider, cardAmount: null, walletAmount: null, pointsAmount: null }
 }
 
 /** VAT is an eleventh of the price, rounded to the won. */
@@ -183,12 +192,13 @@ export async function* consoleStatementCsv(
   query: ExportQuery,
 ): AsyncGenerator<string> {
   const pages = await statementPages(database, query)
-  const { head, linesOf } = csvTable<StatementEntry>(language, [
-    ...fieldsOf<StatementEntry>('entryNumber'),
-    ...timesOf<StatementEntry>('createdAt'),
-    ...codeColumnsOf<StatementEntry>('kind', 'entryKind'),
-    ...fieldsOf<StatementEntry>('delta', 'heldDelta', 'balanceAfter', 'heldAfter', 'availableAfter', 'orderId'),
-    ...fieldsOf<StatementEntry>('reference', 'holdId', 'service', 'keyId', 'userId', 'label', 'units'),
+  const { head, linesOf } = csvTable<StatementLine>(language, [
+    ...fieldsOf<StatementLine>('entryNumber'),
+    ...timesOf<StatementLine>('createdAt'),
+    ...codeColumnsOf<StatementLine>('kind', 'entryKind'),
+    ...fieldsOf<StatementLine>('delta', 'heldDelta', 'balanceAfter', 'heldAfter', 'availableAfter', 'orderId'),
+    ...fieldsOf<StatementLine>('reference', 'holdId', 'service', 'keyId', 'userId', 'label', 'units'),
+    ...paidColumns<StatementLine>(),
   ])
   yield head
   for await (const page of pages) yield linesOf(page)

@@ -38,6 +38,11 @@ export const headings = {
   gatewayCode: { en: 'Gateway code', ko: 'PG사 코드' },
   confirmedAt: { en: 'Confirmed', ko: '승인 시각' },
   refundedAmount: { en: 'Refunded (KRW)', ko: '환불 금액(원)' },
+  paidMethod: { en: 'Paid with', ko: '결제 수단' },
+  paidProvider: { en: 'Wallet', ko: '간편결제사' },
+  cardAmount: { en: 'By card (KRW)', ko: '카드(원)' },
+  walletAmount: { en: 'From the wallet (KRW)', ko: '간편결제 잔액(원)' },
+  pointsAmount: { en: 'Points (KRW)', ko: '포인트(원)' },
   openOperation: { en: 'In progress at the gateway', ko: 'PG사 처리 중' },
 
   discrepancyId: { en: 'Discrepancy ID', ko: '불일치 ID' },
@@ -100,6 +105,7 @@ export const koreanCodes = {
     'order-expired': '기한 내 미결제',
     other: '기타 사유',
   },
+  paidMethod: { CARD: '카드', EASY_PAY: '간편결제', OTHER: '기타' },
   operationKind: { CONFIRM: '승인', CANCEL: '취소', REFUND: '환불', RETURN: '실패 주문 반환', PART: '부분 취소' },
   reason: { 'cancelled at the gateway': 'PG사에서 취소됨', 'the order had failed': '실패한 주문' },
   entryKind: {

@@ -3,6 +3,7 @@
 
 import { type CsvValue, csvLine } from '../../core/csv.ts'
 import { koreanTimeOf } from '../../core/korean-days.ts'
+import type { PaidColumns } from '../../credits/lots/paid-with.ts'
 import { type CodeName, type ColumnName, headings, koreanCodes, type Language } from './headings.ts'
 
 export type CsvColumn<Row> = {
@@ -26,6 +27,14 @@ export function timesOf<Row>(...names: FieldName<Row>[]): CsvColumn<Row>[] {
 
 export function codeColumnsOf<Row>(name: FieldName<Row>, codes: CodeName): CsvColumn<Row>[] {
   return fieldsOf(name).map((column) => ({ ...column, codes }))
+}
+
+/** At the end of a file. */
+export function paidColumns<Row extends PaidColumns>(): CsvColumn<Row>[] {
+  return [
+    ...codeColumnsOf<PaidColumns>('paidMethod', 'paidMethod'),
+    ...fieldsOf<PaidColumns>('paidProvider', 'cardAmount', 'walletAmount', 'pointsAmount'),
+  ]
 }
 
 export type CsvTable<Row> = { head: string; linesOf(rows: Row[]): string }

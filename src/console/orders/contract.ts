@@ -1,5 +1,6 @@
 // The schemas of the pages of orders and of their actions.
 import Type from 'typebox'
+import { PaidWithOrNull } from '../../credits/lots/paid-with.ts'
 import { failureReasons } from '../../payments/failure-reasons.ts'
 import { packageTypes } from '../../payments/packages.ts'
 import {
@@ -135,6 +136,7 @@ export const OrderData = Type.Object({
     paymentKey: TextOrNull,
     cardNumber: TextOrNull,
     approvalNumber: TextOrNull,
+    paidWith: PaidWithOrNull,
     /** Masked like a payment key. */
     receiptUrl: TextOrNull,
     /** The payment on a page of the gateway; masked like a payment key. */

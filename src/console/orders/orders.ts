@@ -94,6 +94,7 @@ export function orderHandlers({ database, payments, deliveries, paymentUrlOf }: 
           paymentKey,
           cardNumber: story.cardNumber,
           approvalNumber: story.approvalNumber,
+          paidWith: story.paidWith,
           receiptUrl: story.receiptUrl,
           paymentUrl: paymentKey && paymentUrlOf({ paymentKey, orderId }),
           refundShortfall: story.refundShortfall,

@@ -3,6 +3,8 @@
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso, sql } from '../../db/sql.ts'
+import type { PaidWith } from '../../gateway/gateway.ts'
+import { paidWithJson } from '../lots/paid-with.sql.ts'
 import type { EntryKind } from '../movements.ts'
 import { joinDetails } from '../use/details.sql.ts'
 
@@ -27,6 +29,8 @@ export type StatementEntry = {
   userId: string | null
   label: string | null
   units: number | null
+  /** Only of a GRANT. */
+  paidWith: PaidWith | null
   createdAt: Date
 }
 
@@ -39,22 +43,26 @@ export type EntryRange = {
   limit: number
 }
 
-const entryColumns = `e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDelta",
+const entryColumns = sql`e.entry_number as "entryNumber", e.kind, e.delta, e.held_delta as "heldDelta",
     e.balance_after as "balanceAfter", e.held_after as "heldAfter", e.balance_after - e.held_after as "availableAfter",
     e.order_id as "orderId", coalesce(e.reference, opening.reference) as "reference", e.hold_id as "holdId",
     t.name as "service", d.key_id as "keyId", d.user_id as "userId", d.label,
-    case when d.entry_number = e.entry_number then d.units end as "units", e.created_at as "createdAt"
+    case when d.entry_number = e.entry_number then d.units end as "units",
+    case e.kind when 'GRANT' then (
+      select ${paidWithJson(sql`p`)} from payment_operations p
+      where p.customer_id = e.customer_id and p.order_id = e.order_id and p.kind = 'CONFIRM' and p.state = 'APPROVED'
+    ) end as "paidWith", e.created_at as "createdAt"
   from ledger_entries e${joinDetails}
   left join service_tokens t on t.service_id = e.service_id
   where e.customer_id = $1 and e.entry_number > $2 and e.entry_number <= $3 and ($4::text[] is null or e.kind = any ($4))`
 
 const listNewestStatement = statement.ofCustomer(
   'credits.listNewestEntries',
-  `select ${entryColumns} order by e.entry_number desc limit $5`,
+  sql`select ${entryColumns} order by e.entry_number desc limit $5`,
 )
 const listOldestStatement = statement.ofCustomer(
   'credits.listOldestEntries',
-  `select ${entryColumns} order by e.entry_number limit $5`,
+  sql`select ${entryColumns} order by e.entry_number limit $5`,
 )
 
 export function listEntries(

@@ -18,8 +18,9 @@ import type {
 } from '../gateway.ts'
 import type { Exchange, TossClient } from './client.ts'
 import { type CodeClass, cancelCodes, confirmCodes } from './outcomes.ts'
+import { paidWithOf } from './paid-with.ts'
 import { printableText } from './printable-text.ts'
-import { slipOf } from './slip.ts'
+import { cardSlipOf } from './slip.ts'
 import { movementQuery, readMovements } from './transactions.ts'
 
 const TransactionKey = Type.Optional(Type.Union([Type.String(), Type.Null()]))
@@ -27,8 +28,8 @@ const TransactionKey = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 const Cancel = Type.Object({ transactionKey: TransactionKey, cancelAmount: Type.Optional(Type.Number()) })
 
 /**
- * The fields of a Payment that decide something, and three that are read if they are well formed: two by slip.ts, and why a
- * payment has failed. Toss adds fields without notice; they are ignored.
+ * The fields of a Payment that decide something, and those that are read if they are well formed: by slip.ts and paid-with.ts,
+ * and why a payment has failed. Toss adds fields without notice; they are ignored.
  */
 const Payment = Type.Object({
   paymentKey: printableText,
@@ -40,7 +41,9 @@ const Payment = Type.Object({
   lastTransactionKey: TransactionKey,
   cancels: Type.Optional(Type.Union([Type.Null(), Type.Array(Cancel)])),
   receipt: Type.Optional(Type.Unknown()),
+  method: Type.Optional(Type.Unknown()),
   card: Type.Optional(Type.Unknown()),
+  easyPay: Type.Optional(Type.Unknown()),
   failure: Type.Optional(Type.Unknown()),
 })
 type Payment = Type.Static<typeof Payment>
@@ -270,9 +273,11 @@ function codeOfFailed({ status, failure }: Payment): string {
   return failureShape.Check(failure) && confirmCodes.get(failure.code) === 'refused' ? failure.code : status
 }
 
-function captureOf(payment: Payment): Pick<Approved, 'transactionKey' | 'slip'> {
-  const slip = slipOf(payment)
-  return { transactionKey: printableOrNull(payment.lastTransactionKey), ...(slip && { slip }) }
+function captureOf(payment: Payment): Pick<Approved, 'transactionKey' | 'slip' | 'wrongParts'> {
+  const { paidWith, ...wrong } = paidWithOf(payment)
+  const slip = { ...cardSlipOf(payment), paidWith }
+  const isKnown = Object.values(slip).some((value) => value !== null)
+  return { transactionKey: printableOrNull(payment.lastTransactionKey), ...(isKnown && { slip }), ...wrong }
 }
 
 /**

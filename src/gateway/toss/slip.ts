@@ -1,6 +1,7 @@
 // The card slip of a captured payment: what its buyer finds on the card statement. It decides nothing: a member that is missing
 // or malformed is left out, and the outcome stays the same. A card number is taken only if it is masked.
 import type { CardSlip } from '../gateway.ts'
+import { membersOf } from './members.ts'
 
 const longestUrl = 500
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
@@ -10,19 +11,13 @@ const maskedNumber = /^[0-9]{0,8}\*{3,16}[0-9]{0,4}\*{0,4}$/
 const longestNumber = 20
 const approvalNumber = /^[A-Za-z0-9]{1,8}$/
 
-/** Undefined if nothing of it is usable. */
-export function slipOf(payment: { receipt?: unknown; card?: unknown }): CardSlip | undefined {
+export function cardSlipOf(payment: { receipt?: unknown; card?: unknown }): CardSlip {
   const card = membersOf(payment.card)
-  const slip = {
+  return {
     receiptUrl: urlOrNull(membersOf(payment.receipt).url),
     cardNumber: maskedOrNull(card.number),
     approvalNumber: matchOrNull(card.approveNo, approvalNumber),
   }
-  return Object.values(slip).some((value) => value !== null) ? slip : undefined
-}
-
-function membersOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
 /** It becomes a link: https, or http to a sandbox on this machine. */

@@ -223,6 +223,13 @@ export const operationRules: ScanRule[] = [
         and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)`,
   },
   {
+    invariant: 'I-12',
+    rule: 'only an approved confirm says how it was paid, and the parts are its amount',
+    holds: `num_nonnulls(p.paid_method, p.paid_provider, p.card_amount, p.wallet_amount, p.points_amount) = 0
+      or p.kind = 'CONFIRM' and p.state = 'APPROVED'
+        and coalesce(p.card_amount + p.wallet_amount + p.points_amount = p.amount, num_nonnulls(p.card_amount, p.wallet_amount, p.points_amount) = 0)`,
+  },
+  {
     invariant: 'I-13',
     rule: 'nothing is stranded: whatever is open has somebody who works on it or will soon',
     holds: `p.state <> 'OPEN' or not (${stranded})`,

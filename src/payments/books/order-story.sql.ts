@@ -4,11 +4,11 @@
 import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso, sql } from '../../db/sql.ts'
-import type { CardSlip } from '../../gateway/gateway.ts'
+import type { Slip } from '../../gateway/gateway.ts'
 import type { ClosedState, OperationKind, OrderStatus } from '../kinds.ts'
 import { attemptsKept } from '../operations/lease.sql.ts'
 import { findOrderKeys } from '../orders.sql.ts'
-import { slipColumns } from '../slip-columns.sql.ts'
+import { slipColumns } from '../slip.sql.ts'
 
 /** Times are ISO texts, because the rows are aggregated as JSON. */
 export type StoryOperation = {
@@ -68,7 +68,7 @@ export type StoryAction = {
 }
 
 /** With the slip of its approved confirm. */
-type OrderOfStory = CardSlip & {
+type OrderOfStory = Slip & {
   orderId: string
   customerId: string
   status: OrderStatus

@@ -1,4 +1,5 @@
 // The endpoints of a customer's orders for the API document.
+import { paidWithExample } from '../../credits/lots/paid-with.ts'
 import { type Documented, notAllowed, refused } from '../../http/documented.ts'
 import { success } from '../../http/envelope.ts'
 import { Limit } from '../../http/input/page.ts'
@@ -20,6 +21,7 @@ const order = {
   receiptUrl: documentedSlip.receiptUrl.example,
   cardNumber: documentedSlip.cardNumber.example,
   approvalNumber: documentedSlip.approvalNumber.example,
+  paidWith: paidWithExample,
   refusalReason: null,
   refundedAmount: amount,
   refunds: [{ amount, refundedAt: '2026-11-16T02:10:08.417Z' }],

@@ -1,15 +1,15 @@
-// The orders of a customer, newest first, with all that its buyer may know: the status, the card slip, why it failed, and each
+// The orders of a customer, newest first, with all that its buyer may know: the status, the slip, why it failed, and each
 // amount that went back. Order ids are sorted by time.
 import { afterAllOrderIds } from '../../core/ids.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso, type Sql, sql } from '../../db/sql.ts'
-import type { CardSlip } from '../../gateway/gateway.ts'
+import type { Slip } from '../../gateway/gateway.ts'
 import type { FailedConfirm } from '../failure-reasons.ts'
 import { approvedConfirm, failedConfirmColumn, type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
-import { slipColumns } from '../slip-columns.sql.ts'
+import { slipColumns } from '../slip.sql.ts'
 
 export type OwnOrder = Order &
-  CardSlip & {
+  Slip & {
     failed: FailedConfirm | null
     /** KRW; null when nothing went back. */
     refundedAmount: number | null

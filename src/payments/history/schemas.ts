@@ -1,6 +1,7 @@
 // The schemas of a customer's orders: an order has what its status has, and more.
 import Type from 'typebox'
 import { orderIdPattern } from '../../core/ids.ts'
+import { PaidWithOrNull } from '../../credits/lots/paid-with.ts'
 import { NullableText } from '../../http/envelope.ts'
 import { Limit } from '../../http/input/page.ts'
 import { type FailureReason, failureReasons } from '../failure-reasons.ts'
@@ -27,6 +28,7 @@ export const OwnOrderData = Type.Object(
     receiptUrl: slipText('receiptUrl'),
     cardNumber: slipText('cardNumber'),
     approvalNumber: slipText('approvalNumber'),
+    paidWith: PaidWithOrNull,
     refusalReason: Type.Unsafe<FailureReason | null>({
       type: ['string', 'null'],
       enum: [...failureReasons, null],

@@ -10,13 +10,13 @@ import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
 import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
-import type { CardSlip } from '../../gateway/gateway.ts'
 import type { OrderStatus, OutcomeRow } from '../kinds.ts'
 import { orderEventData } from '../orders.sql.ts'
+import type { SlipColumns } from '../slip.sql.ts'
 import { byOperation } from './begin.sql.ts'
 
 /** The slip is that of an approved confirm; of everything else its members are null. */
-export type Finish = CardSlip & {
+export type Finish = SlipColumns & {
   customerId: string
   operationId: string
   holderId: string
@@ -56,6 +56,11 @@ const finishes = inputs<Finish>({
   receiptUrl: 'text',
   cardNumber: 'text',
   approvalNumber: 'text',
+  paidMethod: 'text',
+  paidProvider: 'text',
+  cardAmount: 'bigint',
+  walletAmount: 'bigint',
+  pointsAmount: 'bigint',
   answered: 'boolean',
   onlyHolder: 'boolean',
 })
@@ -123,6 +128,11 @@ const finishOperationsStatement = statement.ofCustomers(
         receipt_url = t.receipt_url,
         card_number = t.card_number,
         approval_number = t.approval_number,
+        paid_method = t.paid_method,
+        paid_provider = t.paid_provider,
+        card_amount = t.card_amount,
+        wallet_amount = t.wallet_amount,
+        points_amount = t.points_amount,
         total_credits = t.available,
         answered_by = case when t.answered then t.holder_id end
     from outcome t

@@ -13,7 +13,7 @@ import type { CardSlip } from '../../gateway/gateway.ts'
 import type { FailedConfirm } from '../failure-reasons.ts'
 import { failedConfirmColumn, type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
 import { findDoubtsOfOrder } from '../recovery/discrepancies.sql.ts'
-import { slipMembers } from '../slip-columns.sql.ts'
+import { cardSlipMembers } from '../slip.sql.ts'
 import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
 
 /** An operation as one JSON column, so that a row can carry an order and its operations; null when there is none. */
@@ -49,7 +49,7 @@ const findConfirmSubjectsStatement = statement.ofCustomers(
   'payments.findConfirmSubjects',
   (
     replicated,
-  ) => sql`select i.ordinal, ${orderColumns}, ${operationJson(sql`p`)} as "confirm", json_build_object(${slipMembers(sql`p`)}) as "slip",
+  ) => sql`select i.ordinal, ${orderColumns}, ${operationJson(sql`p`)} as "confirm", json_build_object(${cardSlipMembers(sql`p`)}) as "slip",
     ${confirmOfAnotherOrder} is not null as "paymentKeyTaken", ${failedConfirmColumn}
   from unnest(${confirmKeys.arrays}) with ordinality as i (${confirmKeys.columns}, ordinal)
   join orders o using (customer_id, order_id)

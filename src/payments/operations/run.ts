@@ -25,7 +25,8 @@ import {
 import type { PaymentContext } from '../context.ts'
 import { cancelledElsewhere, type OutcomeRow, operationKinds } from '../kinds.ts'
 import { insertDiscrepancyOfOperation, resolveDiscrepanciesOfOrder } from '../recovery/discrepancies.sql.ts'
-import { noSlip } from '../slip-columns.sql.ts'
+import { reportWrongParts } from '../recovery/wrong-parts.ts'
+import { columnsOfSlip, noSlip, type SlipColumns } from '../slip.sql.ts'
 import type { Operation, RequestRef } from './begin.sql.ts'
 import type { Finish, Finished } from './finish.sql.ts'
 import { claimLease, notArrivedYet, releaseLease, renewLease } from './lease.sql.ts'
@@ -244,7 +245,7 @@ async function endWithoutSending(
   return { kind: 'unknown', code: notArrivedYet, hasDiscrepancy: false }
 }
 
-type OutcomeToRecord = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey' | keyof CardSlip>
+type OutcomeToRecord = Pick<Finish, 'state' | 'gatewayCode' | 'transactionKey' | keyof SlipColumns>
 
 function recordOf(outcome: Approved | Rejected): OutcomeToRecord {
   return outcome.kind === 'approved'
@@ -252,9 +253,9 @@ function recordOf(outcome: Approved | Rejected): OutcomeToRecord {
         state: 'APPROVED',
         gatewayCode: outcome.code ?? null,
         transactionKey: outcome.transactionKey,
-        ...(outcome.slip ?? noSlip),
+        ...columnsOfSlip(outcome.slip ?? noSlip),
       }
-    : { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null, ...noSlip }
+    : { state: 'REJECTED', gatewayCode: outcome.code, transactionKey: null, ...columnsOfSlip(noSlip) }
 }
 
 /** Records the outcome and everything that follows from it; also for an outcome that a review has seen at the gateway. */
@@ -282,6 +283,9 @@ export async function finish(
   if (outcome.kind === 'approved' && outcome.discrepancy) {
     const code = kind === 'CONFIRM' ? 'PARTLY_CANCELLED_AT_GATEWAY' : 'REFUNDED_MORE_AT_GATEWAY'
     await report(context, operation, 'APPROVED', code, outcome.discrepancy)
+  }
+  if (finished && outcome.kind === 'approved' && outcome.wrongParts) {
+    await reportWrongParts(context, operation, operation, outcome.wrongParts)
   }
   const { gatewayCode, receiptUrl, cardNumber, approvalNumber } = record
   return { kind: outcome.kind, finished, gatewayCode, slip: { receiptUrl, cardNumber, approvalNumber } }

@@ -18,6 +18,7 @@ import { findOrderForReview, type OrderForReview } from '../operations/read.sql.
 import { finish, recoveryModes, runOrResume, takeOver } from '../operations/run.ts'
 import type { Order, OrderKey } from '../orders.sql.ts'
 import { resolveDiscrepancies, saveDiscrepancy } from './discrepancies.sql.ts'
+import { reportWrongParts } from './wrong-parts.ts'
 
 /** `under way`: another process is working on it. `unknown`: the gateway gave no answer. In both cases review again later. */
 export type Review = 'agrees' | 'repaired' | 'disagrees' | 'under way' | 'unknown'
@@ -164,7 +165,7 @@ async function applyRule(
   const rule = ruleFor(found, paymentKey, payment)
   switch (rule) {
     case 'agrees':
-      return 'agrees'
+      return compareParts(context, found, payment)
     case 'confirm':
       return payment ? adoptCapture(context, found, payment) : 'agrees'
     case 'refund':
@@ -176,11 +177,21 @@ async function applyRule(
   }
 }
 
+async function compareParts(
+  context: PaymentContext,
+  { customerId, order: { orderId, status }, paymentKey: own }: OrderForReview,
+  payment: PaymentSnapshot | null,
+): Promise<Review> {
+  if (!payment?.wrongParts || payment.paymentKey !== own || status !== 'CONFIRMED') return 'agrees'
+  await reportWrongParts(context, { customerId, orderId }, payment, payment.wrongParts)
+  return 'disagrees'
+}
+
 /** Captured for a PENDING order without an operation of ours: a confirm begins and finishes with that outcome. */
 async function adoptCapture(
   context: PaymentContext,
   { customerId, order }: OrderForReview,
-  { paymentKey, money, transactionKey: last, slip }: PaymentSnapshot,
+  { paymentKey, money, transactionKey: last, slip, wrongParts }: PaymentSnapshot,
 ): Promise<Review> {
   const intent = {
     customerId,
@@ -195,7 +206,12 @@ async function adoptCapture(
   if (!(await context.batches.claimConfirm({ ...intent, leaseMs, seenCaptured: true }))) return overtaken
   // Then the last transaction is not the capture.
   const transactionKey = money === 'partly returned' ? null : last
-  const outcome: Approved = { kind: 'approved', transactionKey, ...(slip && { slip }) }
+  const outcome: Approved = {
+    kind: 'approved',
+    transactionKey,
+    ...(slip && { slip }),
+    ...(wrongParts && { wrongParts }),
+  }
   await finish(context, newOperation(intent), outcome, recoveryModes.background)
   return 'repaired'
 }

@@ -164,6 +164,7 @@ test('the rows of an order become sentences: a confirm without an answer, settle
     receiptUrl: null,
     cardNumber: null,
     approvalNumber: null,
+    paidWith: null,
     operations: [
       {
         operationId,

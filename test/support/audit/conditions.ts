@@ -371,6 +371,13 @@ only an approved confirm has a card slip, and a card number is masked
   - 13 digits are not masked | CONFIRM of confirmed: card_number = '43301234****12345'
   + 12 digits are not masked | CONFIRM of confirmed: card_number = '43301234****1234'
   + an approved confirm has no card number | CONFIRM of confirmed: approval_number = '1'
+only an approved confirm says how it was paid, and the parts are its amount
+  - a refused confirm says it | CONFIRM of failed: paid_method = 'CARD'
+  - a cancel says it | CANCEL of cancelled: paid_method = 'CARD'
+  - one part is missing | CONFIRM of confirmed: (paid_method, card_amount, wallet_amount) = ('CARD', amount, 0)
+  + it says only the method | CONFIRM of confirmed: (paid_method, paid_provider) = ('EASY_PAY', 'a wallet')
+  + a wallet charged a card and took points |
+      CONFIRM of confirmed: (paid_method, card_amount, wallet_amount, points_amount) = ('EASY_PAY', amount - 100, 0, 100)
 nothing is stranded: whatever is open has somebody who works on it or will soon
   + it was opened nine minutes ago | CONFIRM of confirming: ${minutesAgo(9, 6, 6)}
   + its next attempt was due four minutes ago | CONFIRM of confirming: ${minutesAgo(11, 4, 20)}

@@ -317,6 +317,14 @@ export const brokenOrders: BrokenRule[] = [
     also: [guardsDown],
   },
   {
+    invariant: 'I-12',
+    rule: 'only an approved confirm says how it was paid, and the parts are its amount',
+    when: 'its parts are less than its amount',
+    damage: (books) => `alter table payment_operations drop constraint payment_operations_paid_with;
+      ${operationOf('confirmed', 'CONFIRM', `(paid_method, card_amount, wallet_amount, points_amount) = ('CARD', amount - 1, 0, 0)`)(books)}`,
+    also: [guardsDown],
+  },
+  {
     invariant: 'I-13',
     rule: 'nothing is stranded: whatever is open has somebody who works on it or will soon',
     when: 'an open confirm is not recovered',

@@ -6,6 +6,7 @@ import type { Data } from '../../api/client.ts'
 import { useEndpoint, usePages } from '../../api/hooks.ts'
 import { Credits } from '../../format/amounts.tsx'
 import { useFormats } from '../../format/formats.ts'
+import { paidWithText } from '../../format/paid-with.ts'
 import { Id, InsideLink } from '../../format/id.tsx'
 import { Time } from '../../format/time.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
@@ -184,15 +185,24 @@ function Entries({ pages }: { pages: ReturnType<typeof usePages<'statement', Ent
 
 /** The order, or the reference of a service. */
 function Cause({ entry }: { entry: Entry }) {
-  const { orderId, reference, holdId, service } = entry
-  const { statement: words } = useWords().customers
+  const { orderId, reference, holdId, service, paidWith } = entry
+  const allWords = useWords()
+  const { statement: words } = allWords.customers
+  const { won } = useFormats()
   if (orderId) {
     return (
-      <Anchor component={Link} href={`/orders/${encodeURIComponent(orderId)}`} inherit>
-        <InsideLink value={true}>
-          <Id value={orderId} />
-        </InsideLink>
-      </Anchor>
+      <div>
+        <Anchor component={Link} href={`/orders/${encodeURIComponent(orderId)}`} inherit>
+          <InsideLink value={true}>
+            <Id value={orderId} />
+          </InsideLink>
+        </Anchor>
+        {paidWith && (
+          <Text size="xs" c="dimmed">
+            {paidWithText(allWords, won, paidWith)}
+          </Text>
+        )}
+      </div>
     )
   }
   return (

@@ -7,6 +7,7 @@ import { useMay } from '../../api/hooks.ts'
 import { Credits, Won } from '../../format/amounts.tsx'
 import { useFormats } from '../../format/formats.ts'
 import { Id } from '../../format/id.tsx'
+import { paidWithText } from '../../format/paid-with.ts'
 import { StatusBadge } from '../../format/status-badge.tsx'
 import { Time } from '../../format/time.tsx'
 import { useWords } from '../../words/words.tsx'
@@ -25,7 +26,9 @@ export function Headline({ page }: { page: Data<'order'> }) {
   const { order: words, nameless } = allWords.orders
   const mayRefund = useMay('refund')
   const { status, failure, ended, amount, credits, packageType, customerId, customerName, paymentKey } = order
-  const { createdAt, confirmedAt, cardNumber, approvalNumber, receiptUrl, paymentUrl, refundShortfall } = order
+  const { createdAt, confirmedAt, paidWith, cardNumber, approvalNumber, receiptUrl, paymentUrl } = order
+  const { refundShortfall } = order
+  const { won } = useFormats()
   const atGateway = openDiscrepancies.reduce((sum, each) => sum + Math.min(each.amount ?? 0, 0), amount)
   return (
     <Paper component="section" withBorder p="md" aria-label={words.title}>
@@ -75,6 +78,7 @@ export function Headline({ page }: { page: Data<'order'> }) {
             <PaymentLink url={paymentUrl} />
           </Fact>
         )}
+        {paidWith && <Fact label={words.paidWith}>{paidWithText(allWords, won, paidWith)}</Fact>}
         {cardNumber && <Fact label={words.card}>{cardNumber}</Fact>}
         {approvalNumber && <Fact label={words.approvalNumber}>{approvalNumber}</Fact>}
         {receiptUrl && (

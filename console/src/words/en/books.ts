@@ -248,6 +248,11 @@ export const books = {
         meaning: 'The gateway has returned more of the payment than this service refunded for the order.',
         next: 'Check in the dashboard of the gateway who cancelled the rest. Our books keep the amount of the refund: agree on a solution with the customer and resolve it with a note.',
       },
+      PAYMENT_PARTS_DIFFER: {
+        name: 'Parts of the payment differ',
+        meaning: 'By card, from a wallet and with points: what the gateway names does not add up to the amount of the payment. The order counts with the amount.',
+        next: 'Look the payment up in the dashboard of the gateway, ask the gateway which parts are right, and resolve it with a note.',
+      },
       NOT_CAPTURED_AT_GATEWAY: {
         name: 'Not captured at the gateway',
         meaning: 'The order is paid in our books, but the gateway has not captured the payment.',

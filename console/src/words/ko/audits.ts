@@ -241,6 +241,8 @@ export const audits: typeof english = {
     'no hold lasts longer than a hold may': '보류 기간은 허용된 최대 기간을 넘지 않는다',
     'a FAILED order has a confirm that was refused or expired':
       '실패한 주문에는 거절되었거나 만료된 결제 승인 작업이 있다',
+    'only an approved confirm says how it was paid, and the parts are its amount':
+      '결제 수단은 승인된 결제 작업에만 있고, 나뉜 금액의 합은 결제 금액과 같다',
     'only an approved confirm has a card slip, and a card number is masked':
       '매출전표 정보는 승인된 결제 작업에만 있고, 카드 번호는 마스킹되어 있다',
     'a return belongs to a FAILED order, and no payment is returned twice':
