@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { advanceFields } from './clock.ts'
 import { paymentObject } from './payments/payment-object.ts'
 import { type Checkout, checkoutFields, finishCheckout, koreanLocalTime, koreanTime } from './payments/payments.ts'
+import { findWalletBreach } from './payments/ways-to-pay.ts'
 import { errorAnswer } from './protocol/errors.ts'
 import { findBreach, text } from './protocol/fields.ts'
 import type { Sandbox } from './state.ts'
@@ -45,10 +46,14 @@ function addPaymentRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   const { payments, clock } = sandbox
 
   app.post('/sandbox/payments', async (request, reply) => {
-    const breach = findBreach(request.body, checkoutFields)
+    const checkout = request.body as Checkout
+    const breach = findBreach(checkout, checkoutFields) ?? findWalletBreach(checkout, checkout.amount)
     if (breach !== null) return refuse(reply, breach)
-    const { orderId, amount, result } = request.body as Checkout
-    const payment = finishCheckout({ orderId, amount, result: result ?? 'approve' }, clock.now())
+    const { orderId, amount, result, method, provider, points, partialCancelable } = checkout
+    const payment = finishCheckout(
+      { orderId, amount, result, method, provider, points, partialCancelable },
+      clock.now(),
+    )
     sandbox.record({ changed: [payment] })
     return reply.code(201).send({ paymentKey: payment.paymentKey })
   })

@@ -23,7 +23,10 @@ type Texts = {
   ended: Record<EndedKind, { heading: string; text: string }>
   continueToShop: string
   backToShop: string
-  receipt: Record<'heading' | 'returned' | 'card' | 'approvalNumber' | 'approvedAt', string>
+  receipt: Record<
+    'heading' | 'returned' | 'wallet' | 'money' | 'points' | 'card' | 'approvalNumber' | 'approvedAt',
+    string
+  >
   /** Part of the redirect to failUrl. */
   messages: Record<'PAY_PROCESS_CANCELED' | 'PAY_PROCESS_ABORTED' | 'REJECT_CARD_COMPANY', string>
 }
@@ -73,6 +76,9 @@ const en: Texts = {
   receipt: {
     heading: 'Receipt',
     returned: 'Returned',
+    wallet: 'Wallet',
+    money: 'Wallet money',
+    points: 'Points',
     card: 'Card',
     approvalNumber: 'Approval number',
     approvedAt: 'Approved at',
@@ -129,6 +135,9 @@ const ko: Texts = {
   receipt: {
     heading: '매출전표',
     returned: '취소 금액',
+    wallet: '간편결제',
+    money: '간편결제 머니',
+    points: '포인트',
     card: '카드',
     approvalNumber: '승인 번호',
     approvedAt: '승인 시각',

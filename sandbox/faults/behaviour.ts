@@ -17,6 +17,8 @@ export const behaviours = {
   webhookReceived: ['200', '2xx'],
   /** Whether a further partial cancel, which leaves the status as it is, is notified again. */
   partialCancelWebhook: ['every', 'first'],
+  /** Whether card, easyPay.amount and easyPay.discountAmount are together the total. */
+  easyPayParts: ['add up', 'differ'],
 } as const
 
 type Values = { -readonly [Name in keyof typeof behaviours]: (typeof behaviours)[Name][number] }

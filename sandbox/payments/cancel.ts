@@ -15,6 +15,7 @@ import {
   type Payments,
   refused,
 } from './payments.ts'
+import { pointsIn } from './ways-to-pay.ts'
 
 const cancelFields = {
   cancelReason: text(200),
@@ -49,12 +50,14 @@ export function cancel(payments: Payments, paymentKey: string, body: unknown, no
   const cancelAmount = request.cancelAmount ?? balance
   if (balance === 0 || cancelAmount > balance) return refused('NOT_CANCELABLE_AMOUNT')
 
+  const points = pointsIn(payment.easyPay, payment.amount - balance, cancelAmount)
   const item: Cancel = {
     transactionKey: newTransactionKey(),
     cancelAmount,
     cancelReason: request.cancelReason,
     canceledAt: koreanTime(now),
     refundableAmount: balance - cancelAmount,
+    ...(points > 0 && { easyPayDiscountAmount: points }),
   }
   const cancelled: Payment = {
     ...payment,

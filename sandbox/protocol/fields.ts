@@ -42,6 +42,11 @@ export function oneOf(names: readonly string[]): FieldRule {
   return { accepts: (value) => names.includes(value as string), expected: `one of ${names.join(', ')}` }
 }
 
+export const trueOrFalse: FieldRule = {
+  accepts: (value) => typeof value === 'boolean',
+  expected: 'true or false',
+}
+
 export function optional(rule: FieldRule): FieldRule {
   return { ...rule, optional: true }
 }

@@ -14,6 +14,7 @@ const defaults = {
   transmissionIdOnRetry: 'same',
   webhookReceived: '200',
   partialCancelWebhook: 'every',
+  easyPayParts: 'add up',
 }
 
 let url = ''
