@@ -2,12 +2,10 @@
 // does not compile. Names of the protocol (codes, statuses, kinds of faults) are shown as they are, beside the words.
 
 import type { Language } from '../checkout/texts.ts'
-import type { behaviours } from '../faults/behaviour.ts'
+import type { Behaviour } from '../faults/behaviour.ts'
 import type { Fault, FaultKind, WebhookFaultKind } from '../faults/faults.ts'
 import type { PaymentStatus } from '../payments/payments.ts'
 import type { DeliveryState } from '../webhooks/deliveries.ts'
-
-type BehaviourName = keyof typeof behaviours
 
 /** The faults that one click sets: the ones that find most mistakes. */
 export const quickFaults = [
@@ -87,7 +85,7 @@ type Texts = {
   behaviour: string
   behaviourText: string
   change: string
-  behaviours: Record<BehaviourName, string>
+  behaviours: Record<keyof Behaviour, string>
   foreign: string
   json: string
 }
@@ -172,7 +170,12 @@ const en: Texts = {
     'too-fast': '403, requests too fast',
     'provider-error': '400, error at the provider',
   },
-  webhookKinds: { duplicate: 'sent twice', drop: 'never sent', delay: 'sent late', reorder: 'sent after the next one' },
+  webhookKinds: {
+    duplicate: 'sent twice',
+    drop: 'never sent',
+    delay: 'sent late',
+    reorder: 'sent after the next one',
+  },
   faultTimes: 'Times',
   delay: 'Delay in ms',
   addFault: 'Set fault',
@@ -208,6 +211,7 @@ const en: Texts = {
     webhookReceived: 'Answers that count as received',
     partialCancelWebhook: 'Webhook for a further partial cancel',
     easyPayParts: 'Parts of an easy payment and its total',
+    cancelWindowDays: 'Days in which a payment can be cancelled',
   },
   foreign: 'The form was sent from another page. Nothing was changed.',
   json: 'As JSON',
@@ -334,6 +338,7 @@ const ko: Texts = {
     webhookReceived: '수신으로 인정하는 응답',
     partialCancelWebhook: '추가 부분 취소의 웹훅',
     easyPayParts: '간편결제 금액의 합과 총 결제 금액',
+    cancelWindowDays: '결제를 취소할 수 있는 기간(일)',
   },
   foreign: '다른 페이지에서 보낸 요청입니다. 변경된 내용이 없습니다.',
   json: 'JSON으로 보기',

@@ -15,6 +15,7 @@ const defaults = {
   webhookReceived: '200',
   partialCancelWebhook: 'every',
   easyPayParts: 'add up',
+  cancelWindowDays: 365,
 }
 
 let url = ''
