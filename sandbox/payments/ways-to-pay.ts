@@ -21,6 +21,10 @@ export const wayNames = Object.keys(waysToPay) as WayToPay[]
 /** Those with points of their own; others are added by the gateway without notice. */
 export const wallets = ['토스페이', '네이버페이', '카카오페이', '페이코'] as const
 
+export function usesCard(way: WayToPay): boolean {
+  return waysToPay[way]?.rest !== 'amount'
+}
+
 export type PaidWith = {
   method?: WayToPay | null | undefined
   provider?: string | null | undefined
