@@ -7,6 +7,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { advanceFields } from './clock.ts'
 import { paymentObject } from './payments/payment-object.ts'
 import { type Checkout, checkoutFields, finishCheckout, koreanLocalTime, koreanTime } from './payments/payments.ts'
+import { restore } from './payments/restore.ts'
+import { findWalletBreach } from './payments/ways-to-pay.ts'
 import { errorAnswer } from './protocol/errors.ts'
 import { findBreach, text } from './protocol/fields.ts'
 import type { Sandbox } from './state.ts'
@@ -42,15 +44,30 @@ function sendList<Item>(reply: FastifyReply, name: string, items: Item[], object
 }
 
 function addPaymentRoutes(app: FastifyInstance, sandbox: Sandbox): void {
-  const { payments, clock } = sandbox
+  const { payments, movements, clock } = sandbox
 
   app.post('/sandbox/payments', async (request, reply) => {
-    const breach = findBreach(request.body, checkoutFields)
+    const checkout = request.body as Checkout
+    const breach = findBreach(checkout, checkoutFields) ?? findWalletBreach(checkout, checkout.amount)
     if (breach !== null) return refuse(reply, breach)
-    const { orderId, amount, result } = request.body as Checkout
-    const payment = finishCheckout({ orderId, amount, result: result ?? 'approve' }, clock.now())
+    const { orderId, amount, result, method, provider, points, partialCancelable } = checkout
+    const payment = finishCheckout(
+      { orderId, amount, result, method, provider, points, partialCancelable },
+      clock.now(),
+    )
     sandbox.record({ changed: [payment] })
     return reply.code(201).send({ paymentKey: payment.paymentKey })
+  })
+  app.post<{ Params: { paymentKey: string } }>('/sandbox/payments/:paymentKey/restore', async (request, reply) => {
+    const payment = payments.find(request.params.paymentKey)
+    if (payment === undefined) {
+      const { status, error } = errorAnswer('NOT_FOUND_PAYMENT')
+      return reply.code(status).send(error)
+    }
+    const restored = restore(movements, payment, clock.now())
+    if (typeof restored === 'string') return refuse(reply, restored)
+    sandbox.record({ changed: [restored] })
+    return paymentObject(restored)
   })
   app.get('/sandbox/payments', async (_request, reply) => {
     sandbox.expireSessions()

@@ -6,12 +6,12 @@
 //   delivery       how an attempt to deliver one of them ended, and what comes next (deliveries.ts)
 //   clockOffsetMs  how far the clock is ahead of the machine's from here on (clock.ts)
 // What one request did shares a line, so there is never one part without the other. Each movement of money is one value
-// in `changed`: DONE a capture, one more entry in `cancels` a cancel. A written line survives the death of the
+// in `changed`: DONE a capture, one more entry in `cancels` a cancel, one less a cancel that is taken back. A written line survives the death of the
 // process (kill -9) because the kernel has it; it is not synced to disk, so a power cut may lose the last lines.
 
 import { appendFileSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Movement, movementOf } from './payments/movements.ts'
+import { createMovements, type Movement } from './payments/movements.ts'
 import type { Payment } from './payments/payments.ts'
 import type { Answered } from './protocol/idempotency.ts'
 import type { Announcement, Progress } from './webhooks/deliveries.ts'
@@ -57,13 +57,11 @@ export function openJournal(dataDir: string, replay: (entry: JournalEntry) => vo
   }
 }
 
-/** Every movement of money in the journal `file`, in its order; the sandbox may be running or not. */
+/** Every movement of money in the journal `file` that was not taken back, in its order; the sandbox may be running or not. */
 export function readMovements(file: string): Movement[] {
-  const movements: Movement[] = []
-  replayLines(readFileSync(file), file, ({ changed }) => {
-    movements.push(...changed.map(movementOf).filter((movement) => movement !== null))
-  })
-  return movements
+  const movements = createMovements()
+  replayLines(readFileSync(file), file, ({ changed }) => changed.forEach(movements.put))
+  return movements.all()
 }
 
 /** Returns the length in bytes of the whole lines. */

@@ -95,7 +95,7 @@ function addTossRoutes(app: FastifyInstance, sandbox: Sandbox): void {
   })
   app.post<{ Params: { paymentKey: string } }>('/v1/payments/:paymentKey/cancel', (request, reply) =>
     exchange(sandbox, 'cancel', request, reply, (now) =>
-      cancel(payments, request.params.paymentKey, request.body, now),
+      cancel(payments, request.params.paymentKey, request.body, now, behaviour.cancelWindowDays),
     ),
   )
   app.get<{ Params: { paymentKey: string } }>('/v1/payments/:paymentKey', (request, reply) =>

@@ -1,12 +1,13 @@
-// The pages of the checkout as HTML: the order with its test cards, and how a session ended. Plain forms that work
-// without JavaScript; the script only adds the Escape key.
+// The pages of the checkout as HTML: the order with the ways to pay and its test cards, and how a session ended. Plain forms
+// that work without JavaScript; the script only adds the Escape key.
 
-import { cardNames, cards } from './cards.ts'
+import { type WayToPay, wallets, wayNames } from '../payments/ways-to-pay.ts'
+import { type ChoiceProblem, cardNames, cards } from './cards.ts'
 import { type Html, html } from './html.ts'
 import type { Session } from './sessions.ts'
 import { type EndedKind, type Language, languageNames, texts } from './texts.ts'
 
-export function checkoutPage(session: Session, language: Language, cardMissing = false): string {
+export function checkoutPage(session: Session, language: Language, problem: ChoiceProblem | null = null): string {
   const text = texts[language]
   const { request, id, seller } = session
   const amount = formatWon(request.amount)
@@ -22,9 +23,16 @@ export function checkoutPage(session: Session, language: Language, cardMissing =
         </dl>
       </section>
       <form method="post" action="/checkout/${id}/pay?lang=${language}">
-        <fieldset>
+        ${problem === null ? null : html`<p class="problem" role="alert">${text[problem]}</p>`}
+        <fieldset class="methods">
+          <legend>${text.chooseMethod}</legend>
+          ${wayNames.map((name) => methodChoice(language, name))}
+          <label class="wallet">${text.wallet}
+            <select name="provider">${wallets.map((name) => html`<option value="${name}">${text.wallets[name]}</option>`)}</select>
+          </label>
+        </fieldset>
+        <fieldset class="cards">
           <legend>${text.chooseCard}</legend>
-          ${cardMissing ? html`<p class="problem" role="alert">${text.noCardChosen}</p>` : null}
           ${cardNames.map((name, index) => cardChoice(language, name, index === 0))}
         </fieldset>
         <div class="actions">
@@ -34,6 +42,14 @@ export function checkoutPage(session: Session, language: Language, cardMissing =
         <p class="keys">${text.keys}</p>
       </form>`,
   )
+}
+
+function methodChoice(language: Language, name: WayToPay): Html {
+  return html`
+          <label class="card">
+            <input type="radio" name="method" value="${name}" required${name === 'card' ? html` checked` : null}>
+            <span>${texts[language].methods[name]}</span>
+          </label>`
 }
 
 function cardChoice(language: Language, name: (typeof cardNames)[number], chosen: boolean): Html {

@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isCardName } from './cards.ts'
+import { readChoice } from './cards.ts'
 import { checkoutPage, endedPage } from './page.ts'
 import { receiptPage } from './receipt.ts'
 import { readCheckoutRequest } from './request.ts'
@@ -105,10 +105,10 @@ function addCheckout(app: FastifyInstance, host: CheckoutHost): void {
   app.post('/checkout/:id/pay', (request: PageRequest, reply) => {
     const session = sessions.find(request.params.id)
     const language = languageOf(request)
-    const card = (request.body as { card?: unknown } | null)?.card
     if (session && sessions.isOpen(session)) {
-      if (!isCardName(card)) return sendPage(reply, 400, checkoutPage(session, language, true))
-      sessions.pay(session, card, texts[language].messages)
+      const choice = readChoice(request.body ?? {}, session.request.amount)
+      if (typeof choice === 'string') return sendPage(reply, 400, checkoutPage(session, language, choice))
+      sessions.pay(session, choice, texts[language].messages)
       if (session.ended) return reply.redirect(session.ended.location, 303)
     }
     // The buyer went back and paid again: the same payment, redirected to the shop again.

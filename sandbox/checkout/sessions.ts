@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import type { JournalEntry } from '../journal.ts'
 import { authenticateCheckout, openCheckout, type Payment, type Payments } from '../payments/payments.ts'
-import { type CardName, cards } from './cards.ts'
+import type { Choice } from './cards.ts'
 import type { CheckoutRequest } from './request.ts'
 import type { EndedKind } from './texts.ts'
 
@@ -67,16 +67,15 @@ export function createSessions(host: CheckoutHost) {
     isOpen: (session: Session): boolean => openPaymentOf(session) !== undefined,
 
     /** No effect on a session that is not open any more. */
-    pay(session: Session, card: CardName, messages: Messages): void {
+    pay(session: Session, { result, easyPay }: Choice, messages: Messages): void {
       const payment = openPaymentOf(session)
       if (payment === undefined) return
-      const { result } = cards[card]
       if (result === null) {
         // The payment stays READY, as when the window is closed: there was no confirm.
         session.ended = { kind: 'refused', location: failLocation(session, 'REJECT_CARD_COMPANY', messages) }
         return
       }
-      host.record({ changed: [authenticateCheckout(payment, result, now())] })
+      host.record({ changed: [authenticateCheckout(payment, result, now(), easyPay)] })
       session.ended = { kind: 'paid', location: successLocation(session) }
     },
 

@@ -1,6 +1,7 @@
 // The texts of the checkout page in both languages, and how the language is chosen: the visible switch, then the
 // browser's preference, then Korean, the language of the gateway.
 
+import type { WayToPay, wallets } from '../payments/ways-to-pay.ts'
 import type { CardName } from './cards.ts'
 
 export type Language = 'ko' | 'en'
@@ -13,6 +14,11 @@ type Texts = {
   shop: string
   orderId: string
   amount: string
+  chooseMethod: string
+  noMethodChosen: string
+  methods: Record<WayToPay, string>
+  wallet: string
+  wallets: Record<(typeof wallets)[number], string>
   chooseCard: string
   noCardChosen: string
   cards: Record<CardName, { name: string; consequence: string }>
@@ -23,7 +29,10 @@ type Texts = {
   ended: Record<EndedKind, { heading: string; text: string }>
   continueToShop: string
   backToShop: string
-  receipt: Record<'heading' | 'returned' | 'card' | 'approvalNumber' | 'approvedAt', string>
+  receipt: Record<
+    'heading' | 'returned' | 'wallet' | 'money' | 'points' | 'card' | 'approvalNumber' | 'approvedAt',
+    string
+  >
   /** Part of the redirect to failUrl. */
   messages: Record<'PAY_PROCESS_CANCELED' | 'PAY_PROCESS_ABORTED' | 'REJECT_CARD_COMPANY', string>
 }
@@ -34,6 +43,16 @@ const en: Texts = {
   shop: 'Paid to',
   orderId: 'Order',
   amount: 'Amount',
+  chooseMethod: 'How to pay',
+  noMethodChosen: 'Choose one of the ways to pay.',
+  methods: {
+    card: 'Card',
+    'easy-card': 'Card in a wallet',
+    'easy-points': 'Card in a wallet, with points',
+    'easy-money': 'Money in a wallet',
+  },
+  wallet: 'Wallet',
+  wallets: { 토스페이: 'Toss Pay', 네이버페이: 'Naver Pay', 카카오페이: 'Kakao Pay', 페이코: 'PAYCO' },
   chooseCard: 'Choose a test card',
   noCardChosen: 'Choose one of the cards.',
   cards: {
@@ -52,7 +71,7 @@ const en: Texts = {
   ended: {
     paid: {
       heading: 'This payment was already made here',
-      text: 'The card was accepted. The shop shows whether the payment is complete.',
+      text: 'It was accepted here. The shop shows whether the payment is complete.',
     },
     canceled: { heading: 'This payment was cancelled', text: 'Nothing was charged. Start again at the shop.' },
     refused: {
@@ -73,6 +92,9 @@ const en: Texts = {
   receipt: {
     heading: 'Receipt',
     returned: 'Returned',
+    wallet: 'Wallet',
+    money: 'Wallet money',
+    points: 'Points',
     card: 'Card',
     approvalNumber: 'Approval number',
     approvedAt: 'Approved at',
@@ -90,6 +112,16 @@ const ko: Texts = {
   shop: '결제 받는 곳',
   orderId: '주문번호',
   amount: '결제 금액',
+  chooseMethod: '결제 수단을 선택하세요',
+  noMethodChosen: '결제 수단을 하나 선택해 주세요.',
+  methods: {
+    card: '카드',
+    'easy-card': '간편결제 카드',
+    'easy-points': '간편결제 카드와 포인트',
+    'easy-money': '간편결제 머니',
+  },
+  wallet: '간편결제',
+  wallets: { 토스페이: '토스페이', 네이버페이: '네이버페이', 카카오페이: '카카오페이', 페이코: '페이코' },
   chooseCard: '테스트 카드를 선택하세요',
   noCardChosen: '카드를 하나 선택해 주세요.',
   cards: {
@@ -108,7 +140,7 @@ const ko: Texts = {
   ended: {
     paid: {
       heading: '이미 진행한 결제입니다',
-      text: '카드 인증이 끝났습니다. 결제가 완료되었는지는 상점에서 확인해 주세요.',
+      text: '인증이 끝났습니다. 결제가 완료되었는지는 상점에서 확인해 주세요.',
     },
     canceled: { heading: '취소한 결제입니다', text: '결제되지 않았습니다. 상점에서 다시 시작해 주세요.' },
     refused: {
@@ -129,6 +161,9 @@ const ko: Texts = {
   receipt: {
     heading: '매출전표',
     returned: '취소 금액',
+    wallet: '간편결제',
+    money: '간편결제 머니',
+    points: '포인트',
     card: '카드',
     approvalNumber: '승인 번호',
     approvedAt: '승인 시각',

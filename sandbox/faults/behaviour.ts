@@ -1,6 +1,9 @@
 // Unknown behaviour of Toss, as switches: every point on which its documentation is silent or contradicts itself and on
 // which an answer of the sandbox depends. A correct client passes its tests with every value. The first value is the
-// default, the one that is documented best or assumed by most.
+// default, the one that is documented best or assumed by most. Beside them the window of a cancel, which differs between card
+// companies: a number of days.
+
+import { boundedInteger, oneOf } from '../protocol/fields.ts'
 
 export const behaviours = {
   /** The code at confirm for another amount than the buyer agreed to. */
@@ -17,23 +20,31 @@ export const behaviours = {
   webhookReceived: ['200', '2xx'],
   /** Whether a further partial cancel, which leaves the status as it is, is notified again. */
   partialCancelWebhook: ['every', 'first'],
+  /** Whether card, easyPay.amount and easyPay.discountAmount are together the total. */
+  easyPayParts: ['add up', 'differ'],
 } as const
 
-type Values = { -readonly [Name in keyof typeof behaviours]: (typeof behaviours)[Name][number] }
+/** How long after its approval a payment can be cancelled. */
+export const cancelWindowDays = { usual: 365, rule: boundedInteger(0, 3650) }
+
+type Switches = { -readonly [Name in keyof typeof behaviours]: (typeof behaviours)[Name][number] }
+type Values = Switches & { cancelWindowDays: number }
 
 export type Behaviour = Readonly<Values>
 
 export function createBehaviour() {
-  const values = Object.fromEntries(Object.entries(behaviours).map(([name, [first]]) => [name, first])) as Values
+  const switches = Object.fromEntries(Object.entries(behaviours).map(([name, [first]]) => [name, first])) as Switches
+  const values: Values = { ...switches, cancelWindowDays: cancelWindowDays.usual }
   return {
     values: values as Behaviour,
     /** All or nothing; returns what is wrong with the names or values, or null. */
     merge(body: unknown): string | null {
       if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'The body: expected a JSON object.'
       for (const [name, value] of Object.entries(body)) {
-        if (!Object.hasOwn(behaviours, name)) return `${name}: expected one of ${Object.keys(behaviours).join(', ')}.`
-        const allowed: readonly unknown[] = behaviours[name as keyof typeof behaviours]
-        if (!allowed.includes(value)) return `${name}: expected one of ${allowed.join(', ')}.`
+        if (!Object.hasOwn(values, name)) return `${name}: expected one of ${Object.keys(values).join(', ')}.`
+        const allowed: readonly unknown[] | undefined = behaviours[name as keyof typeof behaviours]
+        const { accepts, expected } = allowed ? oneOf(allowed) : cancelWindowDays.rule
+        if (!accepts(value)) return `${name}: expected ${expected}.`
       }
       Object.assign(values, body)
       return null

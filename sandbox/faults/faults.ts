@@ -1,6 +1,6 @@
 // Faults on demand that Toss's own test mode cannot produce: failures, resets and silence before or after the money
-// moved, refusals that decide nothing, garbled answers, webhooks that come twice, late, in the wrong order or never. A
-// request or a webhook takes the first fault of the list that applies to it and has times left, so `times: 2` affects
+// moved, refusals that decide nothing, garbled answers, webhooks that come twice, late, in the wrong order, never or
+// beside one that says the opposite. A request or a webhook takes the first fault of the list that applies to it and has times left, so `times: 2` affects
 // two requests, replays included. List and counts are in memory: a restart clears them.
 
 import type { FastifyReply } from 'fastify'
@@ -61,8 +61,8 @@ export type FaultKind = keyof typeof requestFaults
 
 export const faultKinds: Readonly<Record<FaultKind, Effect>> = requestFaults
 
-/** Sent twice, never, later, or behind the one that follows it. */
-export const webhookFaultKinds = ['duplicate', 'drop', 'delay', 'reorder'] as const
+/** Sent twice, never, later, behind the one that follows it, or with another one that says the opposite. */
+export const webhookFaultKinds = ['duplicate', 'drop', 'delay', 'reorder', 'contradict'] as const
 
 export type WebhookFaultKind = (typeof webhookFaultKinds)[number]
 
@@ -112,9 +112,8 @@ export function createFaults() {
   let faults: Fault[] = []
   const firedTimes = new Map<string, FiredFault>()
 
-  function take(on: Fault['on'], isReplay: boolean): Fault | undefined {
-    const strikes = (fault: Fault) => fault.on === on && fault.times > 0 && !(isReplay && sparesReplays(fault))
-    const fault = faults.find(strikes)
+  function take(on: Fault['on'], spares: (fault: Fault) => boolean): Fault | undefined {
+    const fault = faults.find((each) => each.on === on && each.times > 0 && !spares(each))
     if (fault !== undefined) use(fault, 1)
     return fault
   }
@@ -145,9 +144,11 @@ export function createFaults() {
     remaining: (): Fault[] => faults.filter((fault) => fault.times > 0),
     /** How often each has occurred since the start of the process. */
     fired: (): FiredFault[] => [...firedTimes.values()].filter(({ times }) => times > 0),
-    take: (operation: Operation, isReplay: boolean) => take(operation, isReplay) as RequestFault | undefined,
+    take: (operation: Operation, isReplay: boolean) =>
+      take(operation, (fault) => isReplay && sparesReplays(fault)) as RequestFault | undefined,
     /** It had no effect: the next request gets it. */
     giveBack: (fault: RequestFault): void => use(fault, -1),
-    takeForWebhook: () => take('webhook', false) as WebhookFault | undefined,
+    takeForWebhook: (hasOpposite: boolean) =>
+      take('webhook', ({ kind }) => kind === 'contradict' && !hasOpposite) as WebhookFault | undefined,
   }
 }

@@ -155,6 +155,7 @@ function behaviourPanel(view: View): Html {
                     html`<option value="${String(value)}"${sandbox.behaviour.values[name] === value ? html` selected` : null}>${String(value)}</option>`,
                 )}</select></label>`,
                 )}
+                <label class="wide">${text.behaviours.cancelWindowDays} <input type="number" name="cancelWindowDays" min="0" max="3650" value="${sandbox.behaviour.values.cancelWindowDays}" required></label>
                 <button type="submit">${text.save}</button>
               </div>`,
               )}

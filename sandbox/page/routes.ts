@@ -60,10 +60,10 @@ const advanceClock: Action = (sandbox, form) => {
 
 const setBehaviour: Action = ({ behaviour }, form) => {
   const allowed: Record<string, readonly unknown[]> = behaviours
-  // A form has texts only: the value is the one that is written so.
+  // A form has texts only: the value is the one that is written so, or a number.
   const values = Object.entries(form).map(([name, text]) => [
     name,
-    allowed[name]?.find((value) => String(value) === text) ?? text,
+    name === 'cancelWindowDays' ? Number(text) : (allowed[name]?.find((value) => String(value) === text) ?? text),
   ])
   return behaviour.merge(Object.fromEntries(values))
 }
@@ -77,7 +77,8 @@ const setWebhookUrl: Action = ({ webhooks }, form) => {
 
 const cancelPart: Action = (sandbox, { paymentKey = '', cancelAmount, cancelReason }) => {
   const body = { cancelReason, cancelAmount: Number(cancelAmount) }
-  const { changed, answer } = cancel(sandbox.payments, paymentKey, body, sandbox.clock.now())
+  const { payments, clock, behaviour } = sandbox
+  const { changed, answer } = cancel(payments, paymentKey, body, clock.now(), behaviour.values.cancelWindowDays)
   if (changed.length > 0) sandbox.record({ changed })
   return 'error' in answer ? `${answer.error.code}: ${answer.error.message}` : null
 }

@@ -2,12 +2,10 @@
 // does not compile. Names of the protocol (codes, statuses, kinds of faults) are shown as they are, beside the words.
 
 import type { Language } from '../checkout/texts.ts'
-import type { behaviours } from '../faults/behaviour.ts'
+import type { Behaviour } from '../faults/behaviour.ts'
 import type { Fault, FaultKind, WebhookFaultKind } from '../faults/faults.ts'
 import type { PaymentStatus } from '../payments/payments.ts'
 import type { DeliveryState } from '../webhooks/deliveries.ts'
-
-type BehaviourName = keyof typeof behaviours
 
 /** The faults that one click sets: the ones that find most mistakes. */
 export const quickFaults = [
@@ -87,7 +85,7 @@ type Texts = {
   behaviour: string
   behaviourText: string
   change: string
-  behaviours: Record<BehaviourName, string>
+  behaviours: Record<keyof Behaviour, string>
   foreign: string
   json: string
 }
@@ -172,7 +170,13 @@ const en: Texts = {
     'too-fast': '403, requests too fast',
     'provider-error': '400, error at the provider',
   },
-  webhookKinds: { duplicate: 'sent twice', drop: 'never sent', delay: 'sent late', reorder: 'sent after the next one' },
+  webhookKinds: {
+    duplicate: 'sent twice',
+    drop: 'never sent',
+    delay: 'sent late',
+    reorder: 'sent after the next one',
+    contradict: 'followed by its opposite',
+  },
   faultTimes: 'Times',
   delay: 'Delay in ms',
   addFault: 'Set fault',
@@ -207,6 +211,8 @@ const en: Texts = {
     transmissionIdOnRetry: 'Transmission id of a repeated webhook',
     webhookReceived: 'Answers that count as received',
     partialCancelWebhook: 'Webhook for a further partial cancel',
+    easyPayParts: 'Parts of an easy payment and its total',
+    cancelWindowDays: 'Days in which a payment can be cancelled',
   },
   foreign: 'The form was sent from another page. Nothing was changed.',
   json: 'As JSON',
@@ -297,6 +303,7 @@ const ko: Texts = {
     drop: '전송하지 않음',
     delay: '늦게 전송',
     reorder: '다음 웹훅보다 늦게 전송',
+    contradict: '반대 상태의 웹훅도 전송',
   },
   faultTimes: '횟수',
   delay: '지연 시간(ms)',
@@ -332,6 +339,8 @@ const ko: Texts = {
     transmissionIdOnRetry: '재전송한 웹훅의 전송 ID',
     webhookReceived: '수신으로 인정하는 응답',
     partialCancelWebhook: '추가 부분 취소의 웹훅',
+    easyPayParts: '간편결제 금액의 합과 총 결제 금액',
+    cancelWindowDays: '결제를 취소할 수 있는 기간(일)',
   },
   foreign: '다른 페이지에서 보낸 요청입니다. 변경된 내용이 없습니다.',
   json: 'JSON으로 보기',

@@ -1,7 +1,8 @@
 // POST /v1/payments/{paymentKey}/cancel: refunds the balance or a part of it. Follows two behaviours of Toss that were
 // seen live: a payment emptied by partial cancels stays PARTIAL_CANCELED, and cancelling an empty payment is refused
-// with a code that depends on how it became empty.
+// with a code that depends on how it became empty. After its window a payment cannot be cancelled any more.
 
+import { cancelWindowDays } from '../faults/behaviour.ts'
 import type { ErrorCode } from '../protocol/errors.ts'
 import { findBreach, integer, optional, text } from '../protocol/fields.ts'
 import {
@@ -15,6 +16,7 @@ import {
   type Payments,
   refused,
 } from './payments.ts'
+import { pointsIn } from './ways-to-pay.ts'
 
 const cancelFields = {
   cancelReason: text(200),
@@ -34,7 +36,13 @@ const refusalOfStatus = {
   EXPIRED: 'NOT_CANCELABLE_PAYMENT',
 } as const satisfies Record<PaymentStatus, ErrorCode | null>
 
-export function cancel(payments: Payments, paymentKey: string, body: unknown, now: Date): Outcome {
+export function cancel(
+  payments: Payments,
+  paymentKey: string,
+  body: unknown,
+  now: Date,
+  windowDays = cancelWindowDays.usual,
+): Outcome {
   const breach = findBreach(body, cancelFields)
   if (breach !== null) return refused('INVALID_REQUEST', breach)
   const request = body as CancelBody
@@ -43,18 +51,25 @@ export function cancel(payments: Payments, paymentKey: string, body: unknown, no
   if (payment === undefined) return refused('NOT_FOUND_PAYMENT')
   const statusRefusal = refusalOfStatus[payment.status]
   if (statusRefusal !== null) return refused(statusRefusal)
+  const closesAtMs = Date.parse(payment.approvedAt ?? '') + windowDays * 24 * 3600_000
+  if (now.getTime() >= closesAtMs) {
+    return refused('NOT_CANCELABLE_PAYMENT', `The payment could be cancelled for ${windowDays} days.`)
+  }
 
   const balance = balanceOf(payment)
   if ((request.refundableAmount ?? balance) !== balance) return refused('NOT_MATCHES_REFUNDABLE_AMOUNT')
   const cancelAmount = request.cancelAmount ?? balance
   if (balance === 0 || cancelAmount > balance) return refused('NOT_CANCELABLE_AMOUNT')
+  if (payment.partialCancelable === false && cancelAmount < balance) return refused('NOT_ALLOWED_PARTIAL_REFUND')
 
+  const points = pointsIn(payment.easyPay, payment.amount - balance, cancelAmount)
   const item: Cancel = {
     transactionKey: newTransactionKey(),
     cancelAmount,
     cancelReason: request.cancelReason,
     canceledAt: koreanTime(now),
     refundableAmount: balance - cancelAmount,
+    ...(points > 0 && { easyPayDiscountAmount: points }),
   }
   const cancelled: Payment = {
     ...payment,

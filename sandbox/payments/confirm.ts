@@ -17,6 +17,7 @@ import {
   type Payments,
   refused,
 } from './payments.ts'
+import type { EasyPay } from './ways-to-pay.ts'
 
 // The official sample forwards the amount from the query string, so Toss takes a numeric string as well.
 const amount: FieldRule = {
@@ -96,6 +97,11 @@ function decide(rules: ConfirmRules, payment: Payment, request: ConfirmRequest, 
     approvedAt: koreanTime(now),
     receiptOrigin: rules.origin,
     lastTransactionKey: newTransactionKey(),
+    ...(payment.easyPay && { easyPay: asReported(payment.easyPay, rules.behaviour) }),
   }
   return { changed: [done], answer: { status: 200, payment: done }, silent }
+}
+
+function asReported(easyPay: EasyPay, { easyPayParts }: Behaviour): EasyPay {
+  return easyPayParts === 'differ' ? { ...easyPay, discountAmount: easyPay.discountAmount + 100 } : easyPay
 }

@@ -1,5 +1,6 @@
 // The movements of money: one for each approval, one for each cancel, in the order of time. A payment is written once
-// for each movement, so a payment value represents its last movement.
+// for each movement, so a payment value represents its last movement. One that represents the movement before takes the
+// last one back.
 
 import type { Payment } from './payments.ts'
 
@@ -33,6 +34,7 @@ export type Movements = ReturnType<typeof createMovements>
 export function createMovements() {
   const inOrder: Moved[] = []
   const byTransactionKey = new Map<string, Moved>()
+  const ofPayment = new Map<string, Moved[]>()
 
   /** The index of the first movement at or after that time. */
   function lowerBound(atMs: number): number {
@@ -45,18 +47,35 @@ export function createMovements() {
     return low
   }
 
+  function takeBack(moved: Moved): void {
+    byTransactionKey.delete(moved.movement.transactionKey)
+    inOrder.splice(inOrder.indexOf(moved, lowerBound(moved.atMs)), 1)
+  }
+
   return {
     put(payment: Payment): void {
       const movement = movementOf(payment)
       if (movement === null) return
+      const { paymentKey, transactionKey } = movement
+      const before = ofPayment.get(paymentKey) ?? []
+      if (byTransactionKey.has(transactionKey)) {
+        if (before.at(-1)?.movement.transactionKey !== transactionKey) takeBack(before.pop() as Moved)
+        return
+      }
       const moved = { atMs: Date.parse(movement.at), movement, payment }
-      byTransactionKey.set(movement.transactionKey, moved)
+      byTransactionKey.set(transactionKey, moved)
+      before.push(moved)
+      ofPayment.set(paymentKey, before)
       const last = inOrder.at(-1)
       // After all others, unless the machine's clock was set back.
       if (last === undefined || last.atMs <= moved.atMs) inOrder.push(moved)
       else inOrder.splice(lowerBound(moved.atMs + 1), 0, moved)
     },
     find: (transactionKey: string): Moved | undefined => byTransactionKey.get(transactionKey),
+    /** As they were recorded, whatever their times. */
+    all: (): Movement[] => [...byTransactionKey.values()].map(({ movement }) => movement),
+    /** The payment before its last movement. */
+    findPrevious: (paymentKey: string): Payment | undefined => ofPayment.get(paymentKey)?.at(-2)?.payment,
     /** From one second to another, both included, at most `limit` of those that follow `after`. */
     between(fromMs: number, toMs: number, after: Moved | undefined, limit: number): Moved[] {
       let first = lowerBound(fromMs)

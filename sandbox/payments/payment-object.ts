@@ -25,7 +25,7 @@ export function paymentObject(payment: Payment) {
     orderName: payment.orderName ?? `주문 ${payment.orderId}`,
     currency: 'KRW',
     country: 'KR',
-    method: payment.method === null ? null : '카드',
+    method: payment.method,
     status: payment.status,
     requestedAt: payment.requestedAt,
     approvedAt: payment.approvedAt,
@@ -37,7 +37,7 @@ export function paymentObject(payment: Payment) {
     taxExemptionAmount: 0,
     useEscrow: false,
     cultureExpense: false,
-    isPartialCancelable: true,
+    isPartialCancelable: payment.partialCancelable ?? true,
     secret: payment.secret,
     card: approved ? cardObject(payment) : null,
     cancels: payment.cancels.length > 0 ? payment.cancels.map(cancelObject) : null,
@@ -48,7 +48,7 @@ export function paymentObject(payment: Payment) {
     transfer: null,
     mobilePhone: null,
     giftCertificate: null,
-    easyPay: null,
+    easyPay: approved ? easyPayObject(payment) : null,
     cashReceipt: null,
     cashReceipts: null,
     discount: null,
@@ -66,9 +66,17 @@ export function approvalNumberOf(paymentKey: string): string {
   return String(createHash('sha256').update(paymentKey).digest().readUInt32BE() % 1e8).padStart(8, '0')
 }
 
-function cardObject({ amount, paymentKey }: Payment) {
+function easyPayObject({ easyPay }: Payment) {
+  if (easyPay === undefined) return null
+  const { provider, amount, discountAmount } = easyPay
+  return { provider, amount, discountAmount }
+}
+
+function cardObject({ amount, easyPay, paymentKey }: Payment) {
+  const part = easyPay?.card ?? amount
+  if (part === 0) return null
   return {
-    amount,
+    amount: part,
     issuerCode: '61',
     acquirerCode: '31',
     number: '43301234****123*',
@@ -94,7 +102,7 @@ function cancelObject(cancel: Cancel) {
     taxExemptionAmount: 0,
     cardDiscountAmount: 0,
     transferDiscountAmount: 0,
-    easyPayDiscountAmount: 0,
+    easyPayDiscountAmount: cancel.easyPayDiscountAmount ?? 0,
     receiptKey: null,
     cancelStatus: 'DONE',
     cancelRequestId: null,

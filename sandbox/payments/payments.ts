@@ -4,7 +4,8 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type ErrorAnswer, type ErrorCode, errorAnswer } from '../protocol/errors.ts'
-import { integer, oneOf, optional } from '../protocol/fields.ts'
+import { integer, oneOf, optional, trueOrFalse } from '../protocol/fields.ts'
+import { type EasyPay, easyPayOf, type PaidWith, paidWithFields } from './ways-to-pay.ts'
 
 export type PaymentStatus = 'READY' | 'IN_PROGRESS' | 'DONE' | 'ABORTED' | 'EXPIRED' | 'CANCELED' | 'PARTIAL_CANCELED'
 
@@ -14,6 +15,8 @@ export type Cancel = Readonly<{
   cancelReason: string
   canceledAt: string
   refundableAmount: number
+  /** How much of it was points; absent: nothing. */
+  easyPayDiscountAmount?: number
 }>
 
 export type Payment = Readonly<{
@@ -24,7 +27,11 @@ export type Payment = Readonly<{
   customerKey?: string
   metadata?: Readonly<Record<string, string>>
   /** Null until the buyer has chosen it. */
-  method: '카드' | null
+  method: '카드' | '간편결제' | null
+  /** Absent: paid with a card alone. */
+  easyPay?: EasyPay
+  /** Absent: it is. */
+  partialCancelable?: false
   result: CheckoutResult
   status: PaymentStatus
   /** When it expires unless the buyer or the shop continues; null once it cannot expire any more. */
@@ -66,7 +73,13 @@ export const checkoutResults = {
 
 export type CheckoutResult = keyof typeof checkoutResults
 
-export type Checkout = { paymentKey?: string; orderId: string; amount: number; result?: CheckoutResult | null }
+export type Checkout = PaidWith & {
+  paymentKey?: string
+  orderId: string
+  amount: number
+  result?: CheckoutResult | null | undefined
+  partialCancelable?: boolean | null | undefined
+}
 
 const orderIdPattern = /^[A-Za-z0-9_-]{6,64}$/
 
@@ -77,6 +90,8 @@ export const checkoutFields = {
   },
   amount: integer(100),
   result: optional(oneOf(Object.keys(checkoutResults))),
+  ...paidWithFields,
+  partialCancelable: optional(trueOrFalse),
 }
 
 export const merchantId = 'sandboxmid'
@@ -117,12 +132,18 @@ export function openCheckout(checkout: OpenedCheckout, now: Date): Payment {
   }
 }
 
-/** The buyer has chosen a card and authenticated: IN_PROGRESS, or EXPIRED when that is the chosen result. */
-export function authenticateCheckout(payment: Payment, result: CheckoutResult, now: Date): Payment {
+/** The buyer has chosen how to pay and authenticated: IN_PROGRESS, or EXPIRED when that is the chosen result. */
+export function authenticateCheckout(
+  payment: Payment,
+  result: CheckoutResult,
+  now: Date,
+  easyPay: EasyPay | null = null,
+): Payment {
   if (payment.status !== 'READY') throw new Error(`A payment that is ${payment.status} cannot be authenticated.`)
   const authenticated: Payment = {
     ...payment,
-    method: '카드',
+    method: easyPay === null ? '카드' : '간편결제',
+    ...(easyPay !== null && { easyPay }),
     result,
     status: 'IN_PROGRESS',
     sessionEndsAtMs: now.getTime() + sessionMs.IN_PROGRESS,
@@ -131,8 +152,10 @@ export function authenticateCheckout(payment: Payment, result: CheckoutResult, n
 }
 
 /** Both at once. */
-export function finishCheckout({ result, ...checkout }: Checkout, now: Date): Payment {
-  return authenticateCheckout(openCheckout(checkout, now), result ?? 'approve', now)
+export function finishCheckout({ result, partialCancelable, ...checkout }: Checkout, now: Date): Payment {
+  const easyPay = easyPayOf(checkout, checkout.amount)
+  const payment = authenticateCheckout(openCheckout(checkout, now), result ?? 'approve', now, easyPay)
+  return partialCancelable === false ? { ...payment, partialCancelable } : payment
 }
 
 export function expired(payment: Payment): Payment {

@@ -55,7 +55,7 @@ function transactionRow({ movement, payment }: Moved, behaviour: Behaviour) {
     transactionKey: movement.transactionKey,
     paymentKey: movement.paymentKey,
     orderId: movement.orderId,
-    method: '카드',
+    method: payment.method,
     customerKey: payment.customerKey ?? null,
     useEscrow: false,
     receiptUrl: receiptUrl(payment),

@@ -38,8 +38,13 @@ export function boundedInteger(minimum: number, maximum: number): FieldRule {
   }
 }
 
-export function oneOf(names: readonly string[]): FieldRule {
-  return { accepts: (value) => names.includes(value as string), expected: `one of ${names.join(', ')}` }
+export function oneOf(values: readonly unknown[]): FieldRule {
+  return { accepts: (value) => values.includes(value), expected: `one of ${values.join(', ')}` }
+}
+
+export const trueOrFalse: FieldRule = {
+  accepts: (value) => typeof value === 'boolean',
+  expected: 'true or false',
 }
 
 export function optional(rule: FieldRule): FieldRule {

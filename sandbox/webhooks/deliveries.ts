@@ -3,7 +3,14 @@
 
 import type { Behaviour } from '../faults/behaviour.ts'
 import type { Faults, WebhookFaultKind } from '../faults/faults.ts'
-import { type Payment, type PaymentStatus, randomAlphanumeric } from '../payments/payments.ts'
+import {
+  koreanTime,
+  newTransactionKey,
+  type Payment,
+  type PaymentStatus,
+  randomAlphanumeric,
+} from '../payments/payments.ts'
+import { errorAnswer } from '../protocol/errors.ts'
 
 export type Announcement = {
   /** The transmission id of the first attempt. */
@@ -12,6 +19,8 @@ export type Announcement = {
   atMs: number
   dueAtMs: number
   fault?: WebhookFaultKind
+  /** What is notified, where it is not the payment as it is. */
+  opposite?: Payment
 }
 
 /** `status` is the HTTP status, null when there was no answer; `error` is the reason then. */
@@ -53,6 +62,9 @@ const isNotified = {
 /** How long a webhook that is to be reordered waits for one that overtakes it. */
 const reorderLimitMs = 1000
 
+/** As seen at Toss. */
+const contradictionMs = 46
+
 /** After 1, 4, 16, 64, 256, 1024 and 4096 minutes. */
 export const retryDelaysMs = Array.from({ length: 7 }, (_, retry) => 4 ** retry * 60_000)
 
@@ -77,11 +89,28 @@ export function announceChanges(
     const again = payment.status === 'PARTIAL_CANCELED' && before(payment.paymentKey)?.status === payment.status
     const announcement = announcePayment(payment, nowMs)
     if (announcement === null || (again && behaviour.partialCancelWebhook === 'first')) return []
-    const fault = faults.takeForWebhook()
+    const opposite = oppositeOf(payment, nowMs)
+    const fault = faults.takeForWebhook(opposite !== null)
     if (fault === undefined) return [announcement]
-    const heldBackMs = { delay: fault.delayMs ?? 0, reorder: reorderLimitMs, duplicate: 0, drop: 0 }[fault.kind]
-    return [{ ...announcement, dueAtMs: nowMs + heldBackMs, fault: fault.kind }]
+    const { kind, delayMs = 0 } = fault
+    const heldBackMs = { delay: delayMs, reorder: reorderLimitMs, contradict: contradictionMs, duplicate: 0, drop: 0 }
+    const struck = { ...announcement, dueAtMs: nowMs + heldBackMs[kind], fault: kind }
+    // The last of a payment is the one that is resent: the true one.
+    return opposite === null || kind !== 'contradict'
+      ? [struck]
+      : [{ ...struck, id: newTransmissionId(), opposite }, announcement]
   })
+}
+
+/** DONE for ABORTED and the other way round, null for what is neither. */
+function oppositeOf(payment: Payment, nowMs: number): Payment | null {
+  if (payment.status === 'DONE') {
+    const failure = errorAnswer('REJECT_CARD_COMPANY').error
+    return { ...payment, status: 'ABORTED', approvedAt: null, lastTransactionKey: null, failure }
+  }
+  if (payment.status !== 'ABORTED') return null
+  const approvedAt = koreanTime(new Date(nowMs))
+  return { ...payment, status: 'DONE', approvedAt, lastTransactionKey: newTransactionKey(), failure: null }
 }
 
 /** After a scheduled attempt: the end, or the next attempt. */
@@ -119,7 +148,8 @@ export function createDeliveries() {
   const byId = new Map<string, Delivery>()
   const ofPayment = new Map<string, Delivery[]>()
   return {
-    add({ id, atMs, dueAtMs, fault }: Announcement, payment: Payment): void {
+    add({ id, atMs, dueAtMs, fault, opposite }: Announcement, current: Payment): void {
+      const payment = opposite ?? current
       const state = fault === 'drop' ? 'dropped' : 'pending'
       const sequence = byId.size
       const fresh = { id, sequence, payment, atMs, fault: fault ?? null, attempts: [], state, retriedCount: 0, dueAtMs }

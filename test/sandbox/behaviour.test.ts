@@ -14,6 +14,8 @@ const defaults = {
   transmissionIdOnRetry: 'same',
   webhookReceived: '200',
   partialCancelWebhook: 'every',
+  easyPayParts: 'add up',
+  cancelWindowDays: 365,
 }
 
 let url = ''

@@ -2,13 +2,16 @@
 // cancelled in parts stays PARTIAL_CANCELED, and there are two codes for a balance of zero.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { assertRefused, type Json, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
+import { assertRefused, call, type Json, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
 
 const { start } = openSandboxes()
 
+const day = 24 * 3600_000
+let url = ''
 let toss = shop('')
 before(async () => {
-  toss = shop((await start()).url)
+  url = (await start()).url
+  toss = shop(url)
 })
 
 describe('cancel', () => {
@@ -76,6 +79,59 @@ describe('cancel', () => {
       assertRefused(await toss.cancel(paymentKey, body), 400, 'INVALID_REQUEST')
     }
     assert.equal((await toss.cancel(paymentKey, { cancelReason: 'x'.repeat(200), cancelAmount: null })).status, 200)
+  })
+
+  test('a part of a payment that is cancelled as a whole only is 403 NOT_ALLOWED_PARTIAL_REFUND', async () => {
+    const { paymentKey } = await toss.paid(1000, { partialCancelable: false })
+    for (const cancelAmount of [1, 999]) {
+      const reply = await toss.cancel(paymentKey, { cancelReason: 'a part', cancelAmount })
+      assertRefused(reply, 403, 'NOT_ALLOWED_PARTIAL_REFUND')
+    }
+    assertRefused(
+      await toss.cancel(paymentKey, { cancelReason: 'x', cancelAmount: 1001 }),
+      403,
+      'NOT_CANCELABLE_AMOUNT',
+    )
+    assert.equal((await toss.cancel(paymentKey, { cancelReason: 'all', cancelAmount: 1000 })).body.status, 'CANCELED')
+  })
+})
+
+describe('the window of a cancel', () => {
+  const windowOf = (cancelWindowDays: unknown) => toss.behaviour({ cancelWindowDays })
+  const late = async (paymentKey: string) =>
+    assertRefused(await toss.cancel(paymentKey, { cancelReason: 'late' }), 403, 'NOT_CANCELABLE_PAYMENT')
+
+  test('closes 365 days after the approval, for what is left of a payment as well', async () => {
+    const whole = await toss.paid(1000)
+    const partly = await toss.paid(1000)
+    await toss.cancel(partly.paymentKey, { cancelReason: 'a part', cancelAmount: 300 })
+    await toss.advance(365 * day - 60_000)
+    const { body } = await toss.cancel(partly.paymentKey, { cancelReason: 'in time', cancelAmount: 300 })
+    assert.equal(body.balanceAmount, 400)
+    await toss.advance(60_000)
+    for (const { paymentKey } of [whole, partly]) await late(paymentKey)
+    assert.equal(await toss.statusOf(whole.paymentKey), 'DONE')
+  })
+
+  test('is as many days as cancelWindowDays has, and none with 0', async () => {
+    const { paymentKey } = await toss.paid(1000)
+    assert.equal((await windowOf(90)).body.cancelWindowDays, 90)
+    await toss.advance(90 * day)
+    await late(paymentKey)
+    await windowOf(91)
+    assert.equal((await toss.cancel(paymentKey, { cancelReason: 'in time' })).body.status, 'CANCELED')
+    await windowOf(0)
+    await late((await toss.paid(1000)).paymentKey)
+    await windowOf(365)
+  })
+
+  test('is a whole number of days', async () => {
+    for (const days of [-1, 1.5, '90', null, 3651]) {
+      const reply = await windowOf(days)
+      assertRefused(reply, 400, 'INVALID_REQUEST')
+      assert.match(String(reply.body.message), /^cancelWindowDays: expected an integer from 0 to 3650/)
+    }
+    assert.equal((await call(`${url}/sandbox/behaviour`, 'GET')).body.cancelWindowDays, 365)
   })
 })
 

@@ -1,12 +1,15 @@
 // Faults of the sandbox's webhooks: sent twice, never, late, out of order, manually, without a receiver; and that no
 // answer waits for a webhook.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, test } from 'node:test'
 import { until } from '../../harness/until.ts'
+import type { JournalEntry } from '../../sandbox/journal.ts'
 import { assertRefused, call, type Json, openSandboxes, shop } from '../support/gateway/sandbox-shop.ts'
 import { startReceiver } from '../support/gateway/webhook-receiver.ts'
 
-const { start } = openSandboxes()
+const { directory, start } = openSandboxes()
 
 const receiver = await startReceiver()
 const { url } = await start({ webhookUrl: receiver.url })
@@ -20,6 +23,15 @@ const settled = (paymentKey: string, address = url) =>
   until('the delivery has ended', async () => (await deliveryOf(paymentKey, address))?.state !== 'pending')
 
 const resend = (body: unknown, address = url) => call(`${address}/sandbox/webhooks/resend`, 'POST', body)
+
+/** How long after the change each notification of it was to be sent. */
+function dueAfterMs(paymentKey: string): number[] {
+  const lines = readFileSync(join(directory, 'shared', 'journal.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+  const announced = lines.flatMap((line) => (JSON.parse(line) as JournalEntry).webhooks ?? [])
+  return announced.filter((each) => each.paymentKey === paymentKey).map(({ atMs, dueAtMs }) => dueAtMs - atMs)
+}
 
 afterEach(() => {
   receiver.answerWith(200)
@@ -93,6 +105,64 @@ describe('faults', () => {
     const { paymentKey } = await toss.paid()
     assert.deepEqual(receiver.of(paymentKey), [])
     assert.deepEqual(await receiver.statusesOf(paymentKey, 1), ['DONE'])
+  })
+
+  test('contradict: the opposite of a payment that is DONE or ABORTED is sent 46 ms later, and is not resent', async () => {
+    await toss.faults({ on: 'webhook', kind: 'contradict', times: 2 })
+    const declined = await toss.checkout(1000, 'decline')
+    await toss.confirm(declined)
+    const done = await toss.paid()
+    const opposites = { [done.paymentKey]: ['DONE', 'ABORTED'], [declined.paymentKey]: ['ABORTED', 'DONE'] }
+    for (const [paymentKey, [status, opposite]] of Object.entries(opposites)) {
+      const statuses = await receiver.statusesOf(paymentKey, 2)
+      assert.deepEqual(statuses.toSorted(), [status, opposite].toSorted())
+      const lookup = (await toss.lookup(paymentKey)).body
+      assert.equal(lookup.status, status)
+      const sent = new Map(receiver.of(paymentKey).map(({ body }) => [body.data.status, body]))
+      assert.deepEqual(sent.get(status)?.data, lookup)
+      const { approvedAt, failure, secret } = sent.get(opposite)?.data ?? {}
+      assert.deepEqual([approvedAt === null, failure === null], [opposite === 'ABORTED', opposite === 'DONE'])
+      assert.equal(secret, lookup.secret)
+      const { webhooks } = (await call(`${url}/sandbox/webhooks`, 'GET')).body
+      const ofPayment = (webhooks as Json[]).filter((each) => each.paymentKey === paymentKey)
+      const [false_, true_] = ofPayment
+      assert.deepEqual(
+        [false_?.status, false_?.fault, true_?.status, true_?.fault],
+        [opposite, 'contradict', status, null],
+      )
+      assert.deepEqual(dueAfterMs(paymentKey), [46, 0])
+      await resend({ paymentKey })
+      assert.equal((await receiver.statusesOf(paymentKey, 3))[2], status)
+    }
+  })
+
+  test('contradict: waits for a payment that has an opposite, and lets others pass', async () => {
+    const { paymentKey } = await toss.paid()
+    await receiver.statusesOf(paymentKey, 1)
+    await toss.faults({ on: 'webhook', kind: 'contradict', times: 1 }, { on: 'webhook', kind: 'duplicate', times: 1 })
+    await toss.cancel(paymentKey, { cancelReason: 'has no opposite' })
+    assert.deepEqual(await receiver.statusesOf(paymentKey, 3), ['DONE', 'CANCELED', 'CANCELED'])
+    const remaining = JSON.parse((await call(`${url}/sandbox/faults`, 'GET')).text)
+    assert.deepEqual(remaining, [{ on: 'webhook', kind: 'contradict', times: 1 }])
+  })
+
+  test('contradict: the opposite survives a restart', async () => {
+    const silent = await start({ name: 'contradicted', webhookUrl: receiver.url })
+    const there = shop(silent.url)
+    receiver.answerWith(500)
+    await there.faults({ on: 'webhook', kind: 'contradict', times: 1 })
+    const { paymentKey } = await there.paid()
+    await receiver.statusesOf(paymentKey, 2)
+    await until('both attempts are recorded', async () => {
+      const { webhooks } = (await call(`${silent.url}/sandbox/webhooks`, 'GET')).body
+      return (webhooks as { attempts: Json[] }[]).every(({ attempts }) => attempts.length === 1)
+    })
+    await silent.close()
+    receiver.answerWith(200)
+    const next = await start({ name: 'contradicted', webhookUrl: receiver.url })
+    await shop(next.url).advance(60_000)
+    const statuses = await receiver.statusesOf(paymentKey, 4)
+    assert.deepEqual(statuses.slice(2).toSorted(), ['ABORTED', 'DONE'])
   })
 
   test('a kind that is not for webhooks is 400, and so are webhook kinds for requests', async () => {

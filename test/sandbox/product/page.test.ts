@@ -122,8 +122,10 @@ describe('the forms', () => {
     const before = await toss.now()
     await send('clock', { advanceMs: '600000' })
     assert.ok((await toss.now()) - before >= 600_000)
-    await send('behaviour', { replayServerErrors: 'true', webhookReceived: '2xx' })
-    assert.partialDeepStrictEqual(await control('behaviour'), { replayServerErrors: true, webhookReceived: '2xx' })
+    const form = { replayServerErrors: 'true', webhookReceived: '2xx', cancelWindowDays: '90' }
+    await send('behaviour', form)
+    const set = { ...form, replayServerErrors: true, cancelWindowDays: 90 }
+    assert.partialDeepStrictEqual(await control('behaviour'), set)
     await send('webhook', { url: 'http://127.0.0.1:9/hook' })
     assert.deepEqual(await control('webhook'), { url: 'http://127.0.0.1:9/hook' })
     await send('webhook', { url: '' })
@@ -154,6 +156,7 @@ describe('the forms', () => {
       ['faults', { fault: 'confirm delay', times: '0' }, /times: expected an integer of at least 1/],
       ['clock', { advanceMs: '-1' }, /advanceMs: expected an integer from 0/],
       ['behaviour', { webhookReceived: '418' }, /webhookReceived: expected one of 200, 2xx/],
+      ['behaviour', { cancelWindowDays: 'many' }, /cancelWindowDays: expected an integer from 0 to 3650/],
       ['webhook', { url: 'http://example.com/' }, /this machine only/],
       ['cancel', { paymentKey: 'unknown', cancelAmount: '1', cancelReason: 'x' }, /NOT_FOUND_PAYMENT/],
       ['cancel', {}, /INVALID_REQUEST: cancelReason/],

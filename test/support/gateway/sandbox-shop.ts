@@ -73,8 +73,9 @@ export type Shop = ReturnType<typeof shop>
 export function shop(url: string) {
   const withKey = (key?: string) => (key === undefined ? {} : { 'idempotency-key': key })
   const calls = {
-    async checkout(amount = 15000, result = 'approve', orderId = newOrderId()) {
-      const reply = await call(`${url}/sandbox/payments`, 'POST', { orderId, amount, result })
+    /** `more`: how it is paid. */
+    async checkout(amount = 15000, result = 'approve', orderId = newOrderId(), more: Json = {}) {
+      const reply = await call(`${url}/sandbox/payments`, 'POST', { orderId, amount, result, ...more })
       assert.equal(reply.status, 201)
       return { paymentKey: String(reply.body.paymentKey), orderId, amount }
     },
@@ -83,8 +84,8 @@ export function shop(url: string) {
       call(`${url}/v1/payments/${paymentKey}/cancel`, 'POST', body, withKey(key)),
     lookup: (paymentKey: string) => call(`${url}/v1/payments/${paymentKey}`, 'GET'),
     lookupOrder: (orderId: string) => call(`${url}/v1/payments/orders/${orderId}`, 'GET'),
-    async paid(amount = 15000) {
-      const checkout = await calls.checkout(amount)
+    async paid(amount = 15000, more: Json = {}) {
+      const checkout = await calls.checkout(amount, 'approve', undefined, more)
       assert.equal((await calls.confirm(checkout)).status, 200)
       return checkout
     },
