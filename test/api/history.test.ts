@@ -62,6 +62,7 @@ test('an order has what its status has, its credits, its card slip, why it faile
       receiptUrl: status.headers.get('payment-receipt-url'),
       cardNumber: status.headers.get('payment-card'),
       approvalNumber: status.headers.get('payment-approval-number'),
+      paidWith: paid ? { method: 'CARD', provider: null, cardAmount: 20_000, walletAmount: 0, pointsAmount: 0 } : null,
       refusalReason: status.headers.get('refusal-reason'),
       refundedAmount: back ? 20_000 : null,
       refunds: back ? [{ amount: 20_000, refundedAt: refunded?.refundedAt }] : [],

@@ -200,7 +200,7 @@ const ways: [way: string, members: Record<string, unknown>, kept: unknown[] | nu
   ['a method of its own', { method: '계좌이체', transfer: { bankCode: '20' } }, ['OTHER', null, null, null, null]],
   [
     'a method in English',
-    { method: 'Easy Pay', ...wallet({ amount: 20_000 }, 0, 0) },
+    { ...wallet({ amount: 20_000 }, 0, 0), method: 'Easy Pay' },
     ['EASY_PAY', '토스페이', 20_000, 0, 0],
   ],
   ['a wallet that is no object', { method: '간편결제', easyPay: '토스페이' }, ['EASY_PAY', null, null, null, null]],

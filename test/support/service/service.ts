@@ -127,6 +127,9 @@ export async function startTestSandbox({ webhookUrl, strict = true }: { webhookU
 }
 
 /** The control endpoints of the sandbox: the buyer's checkout, the gateway's payments, and its faults. */
+/** As the sandbox takes it. */
+export type WayToPay = { method?: string; provider?: string; points?: number; partialCancelable?: boolean }
+
 export function sandboxControl(url: string) {
   async function control<Data>(method: string, path: string, body?: unknown): Promise<Data> {
     const json =
@@ -137,11 +140,12 @@ export function sandboxControl(url: string) {
   }
   return {
     /** The buyer finishes the checkout. */
-    async pay(orderId: string, amount: number, result = 'approve'): Promise<string> {
+    async pay(orderId: string, amount: number, result = 'approve', way: WayToPay = {}): Promise<string> {
       const { paymentKey } = await control<{ paymentKey: string }>('POST', '/sandbox/payments', {
         orderId,
         amount,
         result,
+        ...way,
       })
       return paymentKey
     },
@@ -244,15 +248,15 @@ export async function startTestService(options: TestServiceOptions = {}) {
         return (await as<{ credits: number }>('/credits')).body.data.credits
       },
       /** A PENDING order whose buyer has finished the checkout. */
-      async paidOrder(packageType: PackageType = 'STANDARD', result = 'approve') {
+      async paidOrder(packageType: PackageType = 'STANDARD', result = 'approve', way: WayToPay = {}) {
         const { price: amount, credits } = packageOf(packageType)
         const { orderId } = (await customer.purchase(packageType)).body.data
-        const paymentKey = await control.pay(orderId, amount, result)
+        const paymentKey = await control.pay(orderId, amount, result, way)
         return { orderId, paymentKey, amount, credits, confirm: () => customer.confirm(orderId, paymentKey, amount) }
       },
       /** A CONFIRMED order. */
-      async confirmedOrder(packageType: PackageType = 'STANDARD') {
-        const order = await customer.paidOrder(packageType)
+      async confirmedOrder(packageType: PackageType = 'STANDARD', way: WayToPay = {}) {
+        const order = await customer.paidOrder(packageType, 'approve', way)
         assertSuccess(await order.confirm(), 200)
         return order
       },
