@@ -47,9 +47,9 @@ const en: Texts = {
   noMethodChosen: 'Choose one of the ways to pay.',
   methods: {
     card: 'Card',
-    'easy-card': 'Card in a wallet',
-    'easy-points': 'Card in a wallet, with points',
-    'easy-money': 'Money in a wallet',
+    'easy-card': 'Wallet: card',
+    'easy-points': 'Wallet: points',
+    'easy-money': 'Wallet: money',
   },
   wallet: 'Wallet',
   wallets: { 토스페이: 'Toss Pay', 네이버페이: 'Naver Pay', 카카오페이: 'Kakao Pay', 페이코: 'PAYCO' },

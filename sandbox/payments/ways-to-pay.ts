@@ -6,7 +6,7 @@ import { boundedInteger, findBreach, oneOf, optional, text } from '../protocol/f
 /** `amount` is the wallet's money, `discountAmount` points or a coupon, as the protocol calls them. */
 export type EasyPay = Readonly<{ provider: string; card: number; amount: number; discountAmount: number }>
 
-/** What is taken besides the points, and the points of a buyer who chooses none. */
+/** Null: no wallet. `rest`: the part that what is not points is taken from. */
 const waysToPay = {
   card: null,
   'easy-card': { rest: 'card', usualPoints: () => 0 },
@@ -33,7 +33,7 @@ export type PaidWith = {
 
 export const paidWithFields = { method: optional(oneOf(wayNames)), provider: optional(text(50)) }
 
-/** Of fields that `paidWithFields` accepts. */
+/** The fields are as `paidWithFields` has them. */
 export function findWalletBreach({ method, provider, points }: PaidWith, amount: number): string | null {
   if (waysToPay[method ?? 'card'] !== null) {
     return findBreach({ points }, { points: optional(boundedInteger(0, amount)) })

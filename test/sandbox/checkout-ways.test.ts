@@ -50,7 +50,7 @@ const wallet = (provider: string, amount: number, discountAmount: number) => ({ 
 test('the page offers four ways, a card first, and four wallets, in both languages', async () => {
   const { address } = await open()
   for (const [language, ways] of Object.entries({
-    en: ['How to pay', 'Card in a wallet', 'Wallet', 'Toss Pay', 'PAYCO'],
+    en: ['How to pay', 'Wallet: card', 'Wallet', 'Toss Pay', 'PAYCO'],
     ko: ['결제 수단', '간편결제 카드', '간편결제', '토스페이', '페이코'],
   })) {
     const page = await (await fetch(`${address}?lang=${language}`)).text()
