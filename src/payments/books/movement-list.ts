@@ -10,7 +10,9 @@ import { sleep } from '../../core/clock.ts'
 import { dayMs } from '../../core/korean-days.ts'
 import type { Movement, MovementPage, MovementQuery } from '../../gateway/gateway.ts'
 import type { PaymentContext } from '../context.ts'
+import { findOrderKeys } from '../orders.sql.ts'
 import { type Discrepancy, resolveMovementDiscrepancies, saveDiscrepancy } from '../recovery/discrepancies.sql.ts'
+import { review } from '../recovery/review.ts'
 import { createListedMovements, type ListedMovements } from './listed-movements.ts'
 import {
   findMovements,
@@ -164,12 +166,12 @@ async function every<Item>(items: AsyncIterable<Item>, holds: (item: Item) => bo
 }
 
 /** They name no order: a review of the order would find it right and resolve them, although the row is still there. */
-async function report(
-  { context, span }: ReconcileWork,
-  { notListed, differing, rejectedKeys }: MovementList,
-): Promise<void> {
+async function report(work: ReconcileWork, { notListed, differing, rejectedKeys }: MovementList): Promise<void> {
+  const { context, span } = work
+  const missing: Movement[] = []
+  for (const stored of notListed) if (!(await isTakenBack(work, stored))) missing.push(stored)
   const found: Discrepancy[] = [
-    ...notListed.map((stored) => discrepancyOf('MOVEMENT_NOT_LISTED', stored, null)),
+    ...missing.map((stored) => discrepancyOf('MOVEMENT_NOT_LISTED', stored, null)),
     ...[...differing.values()].map(({ listed, stored }) => discrepancyOf('MOVEMENT_DIFFERS', stored, listed)),
   ]
   for (const discrepancy of found) {
@@ -178,6 +180,14 @@ async function report(
     if (isNew) context.log.error({ discrepancy: kind, transactionKey }, 'a movement is not as the gateway lists it')
   }
   await resolveMovementDiscrepancies(context.database, span, rejectedKeys)
+}
+
+/** A cancel that the gateway has taken back: the order whose books have it is the discrepancy. */
+async function isTakenBack({ context, checkLease }: ReconcileWork, { direction, orderId }: Movement): Promise<boolean> {
+  if (direction !== 'CANCEL') return false
+  const key = (await findOrderKeys(context.database, [orderId])).get(orderId)
+  await checkLease()
+  return key !== undefined && (await review(context, key)) === 'disagrees'
 }
 
 function discrepancyOf(kind: string, stored: Movement, listed: Movement | null): Discrepancy {

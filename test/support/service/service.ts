@@ -165,6 +165,8 @@ export function sandboxControl(url: string) {
       dashboard('confirm', { paymentKey, orderId, amount }),
     cancel: (paymentKey: string, cancelAmount?: number) =>
       dashboard(`${paymentKey}/cancel`, { cancelReason: 'by hand', cancelAmount }),
+    /** The gateway takes the last cancel back. */
+    restore: (paymentKey: string) => control<unknown>('POST', `/sandbox/payments/${paymentKey}/restore`),
   }
   async function dashboard(path: string, body: object): Promise<void> {
     const response = await fetch(`${url}/v1/payments/${path}`, {
