@@ -10,7 +10,7 @@ import { inLockedTransaction, isAhead } from './migrate.ts'
 type Rights = { insert?: true; delete?: true; update?: string[] }
 
 /** Increased with every change of the table below; a test compares the two. An older version does not revoke newer rights. */
-export const rightsVersion = 14
+export const rightsVersion = 15
 
 export const rights: Record<string, Rights> = {
   schema_migrations: {},
@@ -83,6 +83,7 @@ export const rights: Record<string, Rights> = {
       'answered_by',
     ],
   },
+  refund_rules: { insert: true, update: ['full_price_days', 'smallest_amount', 'share_percent'] },
   discrepancies: { insert: true, update: ['last_seen_at', 'detail', 'resolved_at', 'resolution'] },
   webhook_notifications: {
     insert: true,
