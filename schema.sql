@@ -327,6 +327,18 @@ AS $function$
     extract(epoch from written_at))::text, 'UTF8'))
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refund_share(confirmed timestamp with time zone)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select coalesce((
+    select r.share_percent from refund_rules r
+    where r.holds_from <= (confirmed at time zone 'Asia/Seoul')::date
+    order by r.holds_from desc limit 1), 100)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refundable_credits(customer uuid, own uuid DEFAULT NULL::uuid)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -648,7 +660,7 @@ begin
         when new.kind = 'CANCEL' then (new.amount, new.credits_held) = (rest.amount, rest.credits)
           and refundable_credits(new.customer_id, new.operation_id) >= rest.credits
         else (new.amount, new.credits_held) = (rest.amount, least(rest.credits, a.balance - a.held + new.credits_held))
-          or new.amount = rest.amount - (rest.credits - new.credits_held) * 1000
+          or new.amount = (rest.amount - (rest.credits - new.credits_held) * 1000) * refund_share(o.confirmed_at) / 100
             and new.credits_held <= refundable_credits(new.customer_id, new.operation_id)
         end
     from accounts a
@@ -1336,11 +1348,13 @@ create table payment_operations (
   card_amount     bigint,
   wallet_amount   bigint,
   points_amount   bigint,
+  refund_rule     date,
   constraint payment_operations_pkey PRIMARY KEY (customer_id, operation_id),
   constraint payment_operations_customer_id_order_id_fkey FOREIGN KEY (customer_id, order_id) REFERENCES orders(customer_id, order_id)
 );
 
 alter table payment_operations add constraint payment_operations_paid_with CHECK (num_nonnulls(paid_method, paid_provider, card_amount, wallet_amount, points_amount) = 0 OR COALESCE(kind = 'CONFIRM'::text AND state = 'APPROVED'::text AND (paid_method = ANY (ARRAY['CARD'::text, 'EASY_PAY'::text, 'OTHER'::text])) AND (paid_provider IS NULL OR length(paid_provider) >= 1 AND length(paid_provider) <= 50 AND paid_provider !~ '[[:cntrl:]]'::text) AND CASE num_nonnulls(card_amount, wallet_amount, points_amount) WHEN 0 THEN true WHEN 3 THEN LEAST(card_amount, wallet_amount, points_amount) >= 0 AND (card_amount + wallet_amount + points_amount) = amount ELSE false END, false)) NOT VALID;
+alter table payment_operations add constraint payment_operations_refund_rule CHECK (refund_rule IS NULL OR kind = 'REFUND'::text) NOT VALID;
 alter table payment_operations add constraint payment_operations_rules CHECK (check_operation_or_part(kind, state, attempts, closed_at, closed_by, payment_key, credits_held, reason, receipt_url, card_number, approval_number)) NOT VALID;
 
 CREATE INDEX payment_operations_approved ON payment_operations USING btree (approval_number) WHERE approval_number IS NOT NULL;
@@ -1803,6 +1817,19 @@ create table record_journal_head (
 
 CREATE TRIGGER record_journal_head_moves_on BEFORE UPDATE ON record_journal_head FOR EACH ROW WHEN (new.last_number <= old.last_number) EXECUTE FUNCTION refuse_journal_step();
 CREATE TRIGGER record_journal_head_never_deleted BEFORE DELETE OR TRUNCATE ON record_journal_head FOR EACH STATEMENT EXECUTE FUNCTION refuse_deletion();
+
+create table refund_rules (
+  holds_from      date                     not null,
+  full_price_days integer                  not null,
+  smallest_amount bigint                   not null,
+  share_percent   integer                  not null,
+  stored_at       timestamp with time zone not null default now(),
+  constraint refund_rules_pkey PRIMARY KEY (holds_from),
+  constraint refund_rules_numbers CHECK (full_price_days >= 0 AND smallest_amount >= 1 AND share_percent >= 1 AND share_percent <= 100)
+);
+
+CREATE TRIGGER refund_rules_never_deleted BEFORE DELETE OR TRUNCATE ON refund_rules FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER refund_rules_stay BEFORE UPDATE ON refund_rules FOR EACH ROW WHEN (old.holds_from <= (now() AT TIME ZONE 'Asia/Seoul'::text)::date OR old.holds_from <> new.holds_from) EXECUTE FUNCTION refuse_write('a rule of refunds stays from its day on');
 
 create table service_tokens (
   service_id     text                     not null,

@@ -4627,7 +4627,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'api_keys ' || r.key_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 81 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 82 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from api_keys t where t.key_id = r.key_id limit 1) present on true
     left join lateral (
@@ -4660,7 +4660,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'audits ' || r.audit_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 87 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 88 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from audits t where t.audit_id = r.audit_id limit 1) present on true
     left join lateral (
@@ -4693,7 +4693,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'budgets ' || r.customer_id::text || ' ' || r.budget_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 88 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 89 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from budgets t where t.customer_id = r.customer_id and t.budget_id = r.budget_id limit 1) present on true
     left join lateral (
@@ -4726,7 +4726,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'customers ' || r.customer_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 80 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 81 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from customers t where t.customer_id = r.customer_id limit 1) present on true
     left join lateral (
@@ -4759,7 +4759,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'discrepancies ' || r.discrepancy_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 86 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 87 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from discrepancies t where t.discrepancy_id = r.discrepancy_id limit 1) present on true
     left join lateral (
@@ -4950,7 +4950,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'event_endpoints ' || r.endpoint_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 89 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 90 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from event_endpoints t where t.endpoint_id = r.endpoint_id limit 1) present on true
     left join lateral (
@@ -4985,25 +4985,25 @@ with page as materialized (
       'orderStatus', o.status, 'entryNumber', e.entry_number, 'balanceAfter', e.balance_after, 'heldAfter', e.held_after,
       'entryCreatedAt', e.created_at) as detail,
            array_remove(array[
-             case when (coalesce(v.event_number = v.previous_number + 1, true)) is not true then 70 end,
-             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 71 end,
+             case when (coalesce(v.event_number = v.previous_number + 1, true)) is not true then 71 end,
+             case when (coalesce(v.created_at >= v.previous_time, true)) is not true then 72 end,
              case when (case when v.type not like 'order.%' then v.data ->> 'customerId' = v.customer_id::text
       else v.data ->> 'customerId' = o.customer_id::text and v.data ->> 'status' = v.status
-        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 72 end,
+        and (o.status = v.status or v.status = 'CONFIRMED' and o.status in ('CANCELLED', 'REFUNDED')) end) is not true then 73 end,
              case when (o.order_id is null or (v.data ->> 'packageType', v.data ->> 'amount', v.data ->> 'credits')
-      = (o.package_type, o.amount::text, o.credits::text)) is not true then 73 end,
+      = (o.package_type, o.amount::text, o.credits::text)) is not true then 74 end,
              case when (e.entry_number is null
-      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 74 end,
-             case when (v.order_id is null or v.same_events = 1) is not true then 75 end,
+      or (v.data ->> 'balance', v.created_at) = ((e.balance_after - e.held_after)::text, e.created_at)) is not true then 75 end,
+             case when (v.order_id is null or v.same_events = 1) is not true then 76 end,
              case when (v.type <> 'credits.low' or case
       when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'threshold') = 'number'
-      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 76 end,
+      then (v.data ->> 'credits')::numeric < (v.data ->> 'threshold')::numeric end) is not true then 77 end,
              case when (case v.type when 'credits.empty' then v.data ->> 'credits' = '0'
       when 'budget.low' then case
         when json_typeof(v.data -> 'credits') = 'number' and json_typeof(v.data -> 'used') = 'number'
           and json_typeof(v.data -> 'left') = 'number'
         then (v.data ->> 'used')::numeric + (v.data ->> 'left')::numeric = (v.data ->> 'credits')::numeric end
-      else true end) is not true then 77 end], null) as broken
+      else true end) is not true then 78 end], null) as broken
     from (
       select *, lag(event_number) over numbered as previous_number, lag(created_at) over numbered as previous_time,
              data ->> 'orderId' as order_id, upper(split_part(type, '.', 2)) as status,
@@ -5101,16 +5101,16 @@ with page as materialized (
     select fresh, jsonb_build_object('record', j.table_name || ' ' || j.row_key, 'recordNumber', j.record_number) as identity, jsonb_build_object('writtenAt', j.written_at, 'contentHash', encode(j.content_hash, 'hex'),
       'beforeHash', encode(j.before_hash, 'hex'), 'previousNumber', j.previous_number) as detail,
            array_remove(array[
-             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 91 end,
+             case when (j.record_number = coalesce(j.previous_number, 0) + 1) is not true then 92 end,
              case when (j.record_number <> coalesce(j.previous_number, 0) + 1
       or j.journal_hash = record_journal_hash(coalesce(j.previous_hash, ''::bytea), j.record_number, j.table_name,
-                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 92 end,
+                                              j.row_key, j.before_hash, j.content_hash, j.written_at)) is not true then 93 end,
              case when ((select true from record_journal n where n.record_number > j.record_number limit 1)
-      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 93 end,
+      or (select (h.last_number, h.last_hash) = (j.record_number, j.journal_hash) from record_journal_head h)) is not true then 94 end,
              case when (j.before_hash is not distinct from (
       select b.content_hash from record_journal b
       where b.table_name = j.table_name and b.row_key = j.row_key and b.record_number < j.record_number
-      order by b.record_number desc limit 1)) is not true then 94 end,
+      order by b.record_number desc limit 1)) is not true then 95 end,
              case when (case j.table_name
       when 'customers' then case when j.row_key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         then (select true from customers r where r.customer_id = split_part(j.row_key, ' ', 1)::uuid limit 1) end
@@ -5132,7 +5132,7 @@ with page as materialized (
         then (select true from event_endpoints r where r.endpoint_id = split_part(j.row_key, ' ', 1)::text limit 1) end
       when 'log_checkpoints' then case when j.row_key ~ '^[0-9]{1,18}$'
         then (select true from log_checkpoints r where r.size = split_part(j.row_key, ' ', 1)::bigint limit 1) end
-      else true end) is not true then 95 end], null) as broken
+      else true end) is not true then 96 end], null) as broken
     from (
       select *, lag(record_number) over numbered as previous_number, lag(journal_hash) over numbered as previous_hash
       from page window numbered as (order by record_number)) j
@@ -5162,7 +5162,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'log_checkpoints ' || r.size::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 90 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 91 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from log_checkpoints t where t.size = r.size limit 1) present on true
     left join lateral (
@@ -5197,7 +5197,8 @@ with page as materialized (
       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,
       'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits,
       'refundedAmount', o.refunded_amount, 'accepted', p.accepted, 'partsAmount', parts.amount,
-      'partsCredits', parts.credits) as detail,
+      'partsCredits', parts.credits, 'refundRule', p.refund_rule, 'confirmedAt', o.confirmed_at,
+      'rule', rule.holds_from, 'sharePercent', rule.share_percent) as detail,
            array_remove(array[
              case when (p.kind <> 'CONFIRM' or p.state in ('REJECTED', 'EXPIRED') or 1 = (
       select count(*) from payment_operations twin
@@ -5210,26 +5211,30 @@ with page as materialized (
       - case when p.kind = 'CANCEL' and p.state <> 'REJECTED' then parts.amount else 0 end
       or p.kind = 'CANCEL' and p.state = 'REJECTED' and p.amount between o.amount - parts.amount and o.amount) is not true then 57 end,
              case when (p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount - parts.amount
-      or p.amount = o.amount - parts.amount - (o.credits - parts.credits - p.credits_held) * 1000
+      or p.amount = (o.amount - parts.amount - (o.credits - parts.credits - p.credits_held) * 1000) * coalesce(rule.share_percent, 100) / 100
       or p.accepted and p.amount between 1 and o.amount) is not true then 58 end,
+             case when (p.refund_rule is null or p.state = 'REJECTED' or p.kind = 'REFUND' and p.refund_rule = rule.holds_from
+      and (p.amount = (o.amount - parts.amount - (o.credits - parts.credits - p.credits_held) * 1000) * rule.share_percent / 100 and p.amount >= rule.smallest_amount
+        or p.amount = (o.amount - parts.amount - (o.credits - parts.credits - p.credits_held) * 1000) and p.credits_held = o.credits - parts.credits
+          and p.opened_at < o.confirmed_at + rule.full_price_days * interval '1 day' + interval '1 hour')) is not true then 59 end,
              case when (p.kind <> 'PART' or p.state = 'APPROVED' and p.accepted and p.amount > 0 and parts.amount < o.amount
-      and (o.credits - parts.credits) * 1000 >= o.amount - parts.amount and o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED')) is not true then 59 end,
+      and (o.credits - parts.credits) * 1000 >= o.amount - parts.amount and o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED')) is not true then 60 end,
              case when (p.kind <> 'PART' or p.credits_held = (
       select coalesce(sum(-e.delta), 0) from ledger_entries e
-      where e.customer_id = p.customer_id and e.hold_id = p.operation_id and e.kind = 'REFUND' and e.order_id = p.order_id)) is not true then 60 end,
-             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 61 end,
+      where e.customer_id = p.customer_id and e.hold_id = p.operation_id and e.kind = 'REFUND' and e.order_id = p.order_id)) is not true then 61 end,
+             case when (p.kind <> 'REFUND' or p.state <> 'APPROVED' or p.amount = coalesce(o.refunded_amount, o.amount)) is not true then 62 end,
              case when (p.state <> 'REJECTED' or case when p.kind in ('CONFIRM', 'RETURN') then o.status = 'FAILED'
-                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 62 end,
+                                          else o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED') end) is not true then 63 end,
              case when (p.kind not in ('CANCEL', 'REFUND', 'PART') or (
       select c.order_id = p.order_id from payment_operations c
       where c.customer_id = p.customer_id and c.payment_key = p.payment_key
-        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 63 end,
+        and c.kind = 'CONFIRM' and c.state = 'APPROVED' limit 1)) is not true then 64 end,
              case when (case p.kind when 'CANCEL' then p.credits_held = o.credits - parts.credits
                           or p.state = 'REJECTED' and p.credits_held between o.credits - parts.credits and o.credits
                         when 'PART' then p.credits_held between 0 and o.credits
                         when 'REFUND' then p.credits_held between 0 and o.credits
                           and (p.state <> 'APPROVED' or p.credits_held = o.credits - o.refund_shortfall)
-                        else p.credits_held = 0 end) is not true then 64 end,
+                        else p.credits_held = 0 end) is not true then 65 end,
              case when (p.kind <> 'REFUND' or p.accepted or p.state = 'REJECTED' and parts.amount > 0
       or p.amount <> o.amount - parts.amount or p.credits_held = o.credits - parts.credits
       or case when p.credits_held > 0 then coalesce((
@@ -5244,19 +5249,19 @@ with page as materialized (
                  lead(l.created_at) over (order by l.entry_number) as next_time
           from (select * from ledger_entries e
                 where e.customer_id = p.customer_id and e.created_at <= p.opened_at
-                order by e.entry_number desc limit 2) l) b) end) is not true then 65 end,
+                order by e.entry_number desc limit 2) l) b) end) is not true then 66 end,
              case when (p.kind <> 'RETURN' or o.status = 'FAILED' and (p.state = 'REJECTED' or 1 = (
       select count(*) from payment_operations twin
       where twin.customer_id = p.customer_id and twin.order_id = p.order_id and twin.kind = 'RETURN'
-        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 66 end,
+        and twin.payment_key = p.payment_key and twin.state <> 'REJECTED'))) is not true then 67 end,
              case when (num_nonnulls(p.receipt_url, p.card_number, p.approval_number) = 0
       or p.kind = 'CONFIRM' and p.state = 'APPROVED'
-        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 67 end,
+        and coalesce(p.card_number like '%***%' and length(translate(p.card_number, '*', '')) <= 12, true)) is not true then 68 end,
              case when (num_nonnulls(p.paid_method, p.paid_provider, p.card_amount, p.wallet_amount, p.points_amount) = 0
       or p.kind = 'CONFIRM' and p.state = 'APPROVED'
-        and coalesce(p.card_amount + p.wallet_amount + p.points_amount = p.amount, num_nonnulls(p.card_amount, p.wallet_amount, p.points_amount) = 0)) is not true then 68 end,
+        and coalesce(p.card_amount + p.wallet_amount + p.points_amount = p.amount, num_nonnulls(p.card_amount, p.wallet_amount, p.points_amount) = 0)) is not true then 69 end,
              case when (p.state <> 'OPEN' or not (p.opened_at < now() - interval '10 minutes'
-  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 69 end], null) as broken
+  and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes')) is not true then 70 end], null) as broken
     from page p
     left join lateral (
       select * from orders o where o.customer_id = p.customer_id and o.order_id = p.order_id limit 1) o on true
@@ -5265,6 +5270,9 @@ with page as materialized (
       from payment_operations part
       where part.customer_id = p.customer_id and part.order_id = p.order_id and part.kind = 'PART'
         and true) parts
+    left join lateral (
+      select * from refund_rules
+      where holds_from <= (o.confirmed_at at time zone 'Asia/Seoul')::date order by holds_from desc limit 1) rule on true
   ),
   found as materialized (
     select rule, jsonb_strip_nulls(identity) as identity, jsonb_strip_nulls(detail) as detail,
@@ -5291,10 +5299,10 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'operator_actions ' || r.action_id::text || ' ' || r.step::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 84 end,
+             case when (present.hash = noted.content_hash) is not true then 85 end,
              case when (r.step <> 'BEGUN'
       or exists (select from operator_actions l where l.action_id = r.action_id and l.step <> 'BEGUN')
-      or exists (select from open_actions o where o.action_id = r.action_id)) is not true then 85 end], null) as broken
+      or exists (select from open_actions o where o.action_id = r.action_id)) is not true then 86 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operator_actions t where t.action_id = r.action_id and t.step = r.step limit 1) present on true
     left join lateral (
@@ -5327,7 +5335,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'operators ' || r.operator_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 83 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 84 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from operators t where t.operator_id = r.operator_id limit 1) present on true
     left join lateral (
@@ -5436,7 +5444,7 @@ with page as materialized (
   evaluated as (
     select fresh, jsonb_build_object('record', 'service_tokens ' || r.service_id::text, 'recordNumber', noted.record_number) as identity, jsonb_build_object('contentHash', encode(present.hash, 'hex'), 'notedHash', encode(noted.content_hash, 'hex')) as detail,
            array_remove(array[
-             case when (present.hash = noted.content_hash) is not true then 82 end], null) as broken
+             case when (present.hash = noted.content_hash) is not true then 83 end], null) as broken
     from page r
     left join lateral (select record_hash(t) as hash from service_tokens t where t.service_id = r.service_id limit 1) present on true
     left join lateral (
@@ -5470,8 +5478,8 @@ with page as materialized (
     select fresh, jsonb_build_object('customerId', u.customer_id) as identity, jsonb_build_object('budgetId', u.budget_id, 'value', u.value, 'used', u.used, 'periodStart', u.period_start, 'scope', b.scope,
       'period', b.period, 'credits', b.credits) as detail,
            array_remove(array[
-             case when (u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)) is not true then 78 end,
-             case when (u.period_start = date_trunc(lower(b.period), u.period_start, 'Asia/Seoul') and u.period_start < now() + interval '1 day') is not true then 79 end], null) as broken
+             case when (u.used >= 0 and (u.value <> '') = (b.scope in ('KEY', 'USER') and b.value is null)) is not true then 79 end,
+             case when (u.period_start = date_trunc(lower(b.period), u.period_start, 'Asia/Seoul') and u.period_start < now() + interval '1 day') is not true then 80 end], null) as broken
     from page u
     left join lateral (
       select * from budgets b where b.customer_id = u.customer_id and b.budget_id = u.budget_id limit 1) b on true
@@ -5540,10 +5548,13 @@ with recursive input as (
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent)
+       lease_until, settle_at, trace_parent, refund_rule)
     select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount_left), reason,
            coalesce(part_credits, least(credits_left, available)), account.moved_at, operation_id,
-           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
+           case when part_amount is not null then (select holds_from from (
+      select * from refund_rules
+      where holds_from <= (rest.not_before at time zone 'Asia/Seoul')::date order by holds_from desc limit 1) rule) end
     from rest
     join account using (customer_id)
     where case when part_credits is not null then account.available >= part_credits
@@ -6199,6 +6210,11 @@ select
   order by p.state = 'REJECTED', p.opened_at desc
   limit 1;
 
+-- payments.findConfirmSince
+select order_id as "orderId" from payment_operations
+  where closed_at >= $1::date::timestamp at time zone 'Asia/Seoul' and kind = 'CONFIRM' and state = 'APPROVED'
+  limit 1;
+
 -- payments.findConfirmSubjects
 select i.ordinal,
   o.order_id as "orderId", o.status, o.package_type as "packageType", o.amount, o.credits,
@@ -6398,7 +6414,10 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
        'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', to_char(p.opened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'closedAt', to_char(p.closed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        'nextAttemptAt', case p.state when 'OPEN' then to_char(greatest(p.settle_at, p.lease_until) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end,
        'keyLastFour', (select k.last_four from cancel_keys s join api_keys k using (key_id)
-                       where s.customer_id = p.customer_id and s.operation_id = p.operation_id)) order by p.opened_at), '[]')
+                       where s.customer_id = p.customer_id and s.operation_id = p.operation_id),
+       'refundRule', (select json_build_object(
+       'from', case when isfinite(r.holds_from) then r.holds_from::text end, 'fullPriceDays', r.full_price_days,
+       'smallestAmount', r.smallest_amount, 'sharePercent', r.share_percent) from refund_rules r where r.holds_from = p.refund_rule)) order by p.opened_at), '[]')
      from unnest(own.operations) p
     ) as "operations",
     (select coalesce(json_agg(json_build_object(
@@ -6633,6 +6652,11 @@ select o.customer_id as "customerId",
     'openedAgoMs', extract(epoch from now() - p.opened_at) * 1000, 'leased', p.lease_until > now(),
     'holderId', p.holder_id, 'attempts', p.attempts, 'totalCredits', p.total_credits,
     'traceParent', p.trace_parent) end as "open",
+    (select json_build_object(
+       'from', case when isfinite(rule.holds_from) then rule.holds_from::text end, 'fullPriceDays', rule.full_price_days,
+       'smallestAmount', rule.smallest_amount, 'sharePercent', rule.share_percent) from (
+      select * from refund_rules
+      where holds_from <= (o.confirmed_at at time zone 'Asia/Seoul')::date order by holds_from desc limit 1) rule) as "refundRule",
     (select c.payment_key from payment_operations c
      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM'
        and c.state = 'APPROVED') as "paymentKey",
@@ -7342,6 +7366,13 @@ select q.customer_id as "customerId", q.next_event as "eventNumber"
 -- payments.listRecordedDiscrepancies
 select kind, subject, detail from discrepancies where resolved_at is null order by found_at limit $1;
 
+-- payments.listRefundRules
+select json_build_object(
+       'from', case when isfinite(r.holds_from) then r.holds_from::text end, 'fullPriceDays', r.full_price_days,
+       'smallestAmount', r.smallest_amount, 'sharePercent', r.share_percent) as "rule", (now() at time zone 'Asia/Seoul')::date::text as "today"
+  from (values (1)) one left join refund_rules r on true
+  order by r.holds_from;
+
 -- payments.listRefundsToCheck
 with page as (
     select * from payment_operations
@@ -7590,6 +7621,14 @@ insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
   on conflict (kind, subject) where resolved_at is null
   do update set last_seen_at = now(), detail = excluded.detail
   returning d.found_at = now() as "isNew";
+
+-- payments.storeRefundRules
+insert into refund_rules (holds_from, full_price_days, smallest_amount, share_percent)
+  select * from unnest($1::date[], $2::int[], $3::bigint[], $4::int[])
+  on conflict (holds_from) do update
+  set full_price_days = excluded.full_price_days, smallest_amount = excluded.smallest_amount,
+      share_percent = excluded.share_percent
+  where refund_rules.holds_from > $5::date;
 
 -- payments.sumOrders
 select count(*) as "count", coalesce(sum(o.amount), 0)::bigint as "amount",

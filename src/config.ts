@@ -12,6 +12,7 @@ import type { OpenGatewayOptions } from './gateway/toss/open.ts'
 import { type AdjustmentSettings, noLimits, readAdjustmentLimits } from './operators/adjustment-limits.ts'
 import type { PaymentSettings } from './payments/context.ts'
 import { failUrlOf } from './payments/fail-url.ts'
+import { type RefundRule, readLaterRules, ruleLimits } from './payments/refunds/dated-rules.ts'
 import type { PublicationSettings } from './transparency/publication/publish.ts'
 import { readWitnesses } from './transparency/publication/witnesses.ts'
 
@@ -55,8 +56,8 @@ export type Config = {
   operationFlagAttempts: number
   pendingOrdersPerCustomer: number
   pendingOrderLifetimeMs: number
-  refundFullPriceDays: number
-  refundSmallestAmount: number
+  /** The first one holds from the beginning. */
+  refundRules: [RefundRule, ...RefundRule[]]
   movementsKeptDays: number
   successUrl: string
   failUrl: string
@@ -193,8 +194,7 @@ export function readConfig(environment: Environment = process.env): Config {
     operationFlagAttempts: read.integer('OPERATION_FLAG_ATTEMPTS', 20, 1, 10_000),
     pendingOrdersPerCustomer: read.integer('PENDING_ORDERS_PER_CUSTOMER', 1_000, 0, 1_000_000),
     pendingOrderLifetimeMs: read.integer('PENDING_ORDER_LIFETIME_MS', 24 * hour, 1_000, 365 * 24 * hour),
-    refundFullPriceDays: read.integer('REFUND_FULL_PRICE_DAYS', 7, 0, 3_650),
-    refundSmallestAmount: read.integer('REFUND_SMALLEST_AMOUNT', 1_000, 1, 100_000),
+    refundRules: readRefundRules(read),
     movementsKeptDays: read.integer('MOVEMENTS_KEPT_DAYS', 400, 0, 36_500),
     successUrl: read.url('SUCCESS_URL', ['https:', 'http:'], shop && `${shop}/success`),
     failUrl: read.url('FAIL_URL', ['https:', 'http:'], shop && `${shop}/fail`),
@@ -465,6 +465,24 @@ function readAdjustments(read: Reader): AdjustmentSettings {
   }
 }
 
+function readRefundRules(read: Reader): Config['refundRules'] {
+  const first = {
+    from: null,
+    fullPriceDays: read.integer('REFUND_FULL_PRICE_DAYS', 7, ...ruleLimits.fullPriceDays),
+    smallestAmount: read.integer('REFUND_SMALLEST_AMOUNT', 1_000, ...ruleLimits.smallestAmount),
+    sharePercent: 100,
+  }
+  const later = readLaterRules(read.raw('REFUND_RULES') ?? '[]')
+  if (!later) {
+    read.fault(
+      'REFUND_RULES',
+      'a JSON list of rules, the earliest first and one for a day, such as [{"from": "2026-12-01", "fullPriceDays": 7, ' +
+        '"smallestAmount": 1000, "sharePercent": 80}], with 0 to 3650 days, 1 to 100000 won and 1 to 100 percent',
+    )
+  }
+  return [first, ...(later ?? [])]
+}
+
 /** How long the gateway accepts a confirm after the buyer has authenticated. */
 const gatewaySessionMs = 600_000
 
@@ -480,8 +498,7 @@ export function paymentSettings(config: Config): PaymentSettings {
     retryFirstPauseMs: 1_000,
     retryLongestPauseMs: config.operationRetryMaxMs,
     stuckAfterAttempts: config.operationFlagAttempts,
-    refundFullPriceMs: config.refundFullPriceDays * 24 * hour,
-    refundSmallestAmount: config.refundSmallestAmount,
+    firstRefundRule: config.refundRules[0],
     movementsKeptDays: config.movementsKeptDays,
     clientKey: config.gateway.clientKey,
     successUrl: config.successUrl,

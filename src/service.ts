@@ -26,6 +26,7 @@ import { writeRunningNote } from './listeners/running-note.ts'
 import { buildWebhookListener, webhookPath } from './listeners/webhook.ts'
 import { countOperators } from './operators/operators.sql.ts'
 import { createPaymentContext, type PaymentSettings } from './payments/context.ts'
+import { keepRefundRules } from './payments/refunds/keep-rules.ts'
 import { countedGateway } from './telemetry/gateway.ts'
 import { createMeasures, openMetrics } from './telemetry/metrics.ts'
 import { openTracing } from './telemetry/open-tracing.ts'
@@ -81,6 +82,7 @@ export async function startService(config: Config, log: Logger, surroundings?: S
     const opened = await openDatabase({ ...config, use: 'service', tallies, log, onWait: (line) => log.warn(line) })
     parts.defer(() => opened.close())
     const { database, requestDatabase } = opened
+    await keepRefundRules(database, config.refundRules, log)
     const peppers = configured('KEY_PEPPER', config.keyPeppers ?? surroundings?.peppers())
     const signer = logSignerOf(peppers, config.transparencyLog)
     const logState = await reportLog(database, signer, log)

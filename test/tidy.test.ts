@@ -122,6 +122,7 @@ const writers: Record<string, string[]> = {
   hourly_figures: ['src/payments/books/figures.sql.ts'],
   figures_reached: ['src/payments/books/figures.sql.ts'],
   customer_figures: ['src/payments/books/figures.sql.ts'],
+  refund_rules: ['src/payments/refunds/dated-rules.sql.ts'],
   sweeping_processes: ['src/db/cluster/share.ts'],
   log_head: ['src/transparency/append.sql.ts'],
   log_runs: ['src/transparency/append.sql.ts'],

@@ -88,6 +88,7 @@ export const rights: Record<string, Rights> = {
       'answered_by',
     ],
   },
+  refund_rules: { insert: true, update: ['full_price_days', 'smallest_amount', 'share_percent'] },
   discrepancies: { insert: true, update: ['last_seen_at', 'detail', 'resolved_at', 'resolution'] },
   webhook_notifications: {
     insert: true,

@@ -6,12 +6,14 @@ import { dirname, join } from 'node:path'
 import type { ShopInfo } from '../../examples/storefront/pages/layout.ts'
 import { type RunningStorefront, startStorefront } from '../../examples/storefront/server.ts'
 import type { Config } from '../config.ts'
+import { koreanDayOf } from '../core/korean-days.ts'
 import { apiKeyPattern, hashKey, type IssuedKey, issueKey, type Peppers } from '../customers/api-keys.ts'
 import { countKeys, findKeys } from '../customers/customers.sql.ts'
 import { findTokens } from '../customers/service-tokens.sql.ts'
 import { issueToken, tokenPattern } from '../customers/service-tokens.ts'
 import type { Database } from '../db/database.ts'
 import { explainListen } from '../listeners/listen.ts'
+import { ruleOn } from '../payments/refunds/dated-rules.ts'
 
 const shopCustomer = 'demo'
 const shopService = 'example shop'
@@ -63,10 +65,12 @@ export async function issueDemoKey(database: Database, peppers: Peppers): Promis
   return (await countKeys(database)) > 1 ? undefined : issueKey(database, peppers, shopCustomer)
 }
 
-function shopInfo({ shopTexts, refundSmallestAmount, gateway }: Config): ShopInfo {
+function shopInfo({ shopTexts, refundRules, gateway }: Config): ShopInfo {
+  const { smallestAmount, sharePercent } = ruleOn(koreanDayOf(new Date()), refundRules)
   return {
     ...shopTexts,
-    smallestRefund: refundSmallestAmount,
+    smallestRefund: smallestAmount,
+    refundShare: sharePercent,
     customer: shopCustomer,
     isTest: gateway.kind === 'sandbox' || gateway.clientKey.startsWith('test_'),
   }

@@ -27,6 +27,7 @@ import {
   type OrderOfKeyInput,
   type OrderWithOutcome,
 } from './orders.sql.ts'
+import type { RefundRule } from './refunds/dated-rules.ts'
 
 export type PaymentSettings = {
   /** How long a holder has for an operation; longer than the gateway calls it makes. */
@@ -44,10 +45,8 @@ export type PaymentSettings = {
   pendingOrdersPerCustomer: number
   /** A PENDING order without a confirm by then is FAILED. */
   pendingOrderLifetimeMs: number
-  /** Within this time after the confirm an untouched order is refunded at its full price, however small. */
-  refundFullPriceMs: number
-  /** KRW; no unused part below it is refunded. */
-  refundSmallestAmount: number
+  /** For orders while no start of a service has stored rules. */
+  firstRefundRule: RefundRule
   /** Copies of the gateway's movements, after their day was reconciled; 0: for ever. */
   movementsKeptDays: number
   clientKey: string

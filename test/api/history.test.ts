@@ -12,14 +12,23 @@ import { recordPlayedActions } from '../support/audit/played-actions.ts'
 import { orderInState } from '../support/service/orders.ts'
 import { acceptPartOf } from '../support/service/parts.ts'
 import { createOverrides } from '../support/service/recovery.ts'
-import { assertRefused, assertSuccess, type TestCustomer, testPeppers } from '../support/service/service.ts'
+import {
+  assertRefused,
+  assertSuccess,
+  type TestCustomer,
+  testPeppers,
+  testSettings,
+} from '../support/service/service.ts'
 import { runEveryMovement } from '../support/spending/history.ts'
 import { assertFieldRefused, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: SpendingService
 before(async () => {
-  service = await startSpendingService({ wrapGateway, settings: { refundFullPriceMs: 0 } })
+  service = await startSpendingService({
+    wrapGateway,
+    settings: { firstRefundRule: { ...testSettings.firstRefundRule, fullPriceDays: 0 } },
+  })
 })
 afterEach(clear)
 after(async () => {

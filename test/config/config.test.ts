@@ -76,8 +76,7 @@ test('nothing has to be set: sandbox mode on the loopback address', () => {
     operationFlagAttempts: 20,
     pendingOrdersPerCustomer: 1_000,
     pendingOrderLifetimeMs: 86_400_000,
-    refundFullPriceDays: 7,
-    refundSmallestAmount: 1_000,
+    refundRules: [{ from: null, fullPriceDays: 7, smallestAmount: 1_000, sharePercent: 100 }],
     movementsKeptDays: 400,
     successUrl: 'http://127.0.0.1:8084/success',
     failUrl: 'http://127.0.0.1:8084/fail',
@@ -139,6 +138,7 @@ test('every setting is read from its variable', () => {
     PENDING_ORDER_LIFETIME_MS: '1001',
     REFUND_FULL_PRICE_DAYS: '14',
     REFUND_SMALLEST_AMOUNT: '5000',
+    REFUND_RULES: '[{"from": "2026-12-01", "fullPriceDays": 7, "smallestAmount": 1000, "sharePercent": 80}]',
     MOVEMENTS_KEPT_DAYS: '90',
     SHOP_NAME: 'Acme',
     SHOP_SELLER: 'Acme Inc.',
@@ -201,8 +201,10 @@ test('every setting is read from its variable', () => {
     operationFlagAttempts: 8,
     pendingOrdersPerCustomer: 0,
     pendingOrderLifetimeMs: 1_001,
-    refundFullPriceDays: 14,
-    refundSmallestAmount: 5_000,
+    refundRules: [
+      { from: null, fullPriceDays: 14, smallestAmount: 5_000, sharePercent: 100 },
+      { from: '2026-12-01', fullPriceDays: 7, smallestAmount: 1_000, sharePercent: 80 },
+    ],
     movementsKeptDays: 90,
     storefront: undefined,
     shopTexts: {
@@ -254,9 +256,9 @@ test('the payments, the events and the links to the gateway follow their setting
     EVENT_DEAD_AFTER_MS: '12',
     EVENT_PRIVATE_ADDRESSES: 'refuse',
   })
-  const { paymentSessionMs, retryLongestPauseMs, stuckAfterAttempts, refundFullPriceMs } = paymentSettings(config)
+  const { paymentSessionMs, retryLongestPauseMs, stuckAfterAttempts, firstRefundRule } = paymentSettings(config)
   assert.equal(paymentSessionMs, 605_000, 'ten minutes, and as long as a request may take')
-  assert.deepEqual([retryLongestPauseMs, stuckAfterAttempts, refundFullPriceMs], [7_000, 8, 2 * 86_400_000])
+  assert.deepEqual([retryLongestPauseMs, stuckAfterAttempts, firstRefundRule.fullPriceDays], [7_000, 8, 2])
   assert.deepEqual(deliverySettings(config), { timeoutMs: 9, firstPauseMs: 10, longestPauseMs: 11, deadAfterMs: 12 })
   assert.deepEqual(outboundOptions(config), { allowPrivate: false, timeoutMs: 9 })
   const own = readConfig({ GATEWAY_PAYMENT_URL: 'https://gateway.example/{orderId}' })
@@ -358,6 +360,11 @@ for (const [name, min, max] of integers) {
   })
 }
 
+const rulesOf = (...rules: object[]) =>
+  JSON.stringify(
+    rules.map((rule) => ({ from: '2026-12-01', fullPriceDays: 7, smallestAmount: 1_000, sharePercent: 80, ...rule })),
+  )
+
 const url = 'an absolute URL beginning with https:// or http://'
 const oneFault: [environment: Environment, fault: string][] = [
   [{ GATEWAY: 'stripe' }, 'GATEWAY: expected one of sandbox, toss, got "stripe"'],
@@ -371,6 +378,29 @@ const oneFault: [environment: Environment, fault: string][] = [
     { LOG_WITNESSES: witness },
     'LOG_ORIGIN is not set: a name such as credits.example.com/log by which the witnesses of LOG_WITNESSES distinguish this log from others is needed',
   ],
+  ...[
+    'seven',
+    '{}',
+    '[1]',
+    '[{"from":"2026-12-01","fullPriceDays":7,"smallestAmount":1000}]',
+    rulesOf({ from: null }),
+    rulesOf({ from: '2026-2-1' }),
+    rulesOf({ from: '2026-02-30' }),
+    rulesOf({ fullPriceDays: -1 }),
+    rulesOf({ fullPriceDays: 3_651 }),
+    rulesOf({ smallestAmount: 0 }),
+    rulesOf({ smallestAmount: 1_000.5 }),
+    rulesOf({ smallestAmount: '1000' }),
+    rulesOf({ sharePercent: 0 }),
+    rulesOf({ sharePercent: 101 }),
+    rulesOf({ share: 80 }),
+    rulesOf({}, {}),
+    rulesOf({}, { from: '2026-11-30' }),
+  ].map((text): (typeof oneFault)[number] => [
+    { REFUND_RULES: text },
+    'REFUND_RULES: expected a JSON list of rules, the earliest first and one for a day, such as [{"from": "2026-12-01", ' +
+      '"fullPriceDays": 7, "smallestAmount": 1000, "sharePercent": 80}], with 0 to 3650 days, 1 to 100000 won and 1 to 100 percent',
+  ]),
   [{ WORKER: 'no' }, 'WORKER: expected one of on, off, got "no"'],
   [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, got "loud"'],
   [

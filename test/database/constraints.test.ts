@@ -167,6 +167,19 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     const operation = sql.startsWith('delete') ? 'DELETE' : 'TRUNCATE'
     return [`"${sql}"`, 'budgets_never_deleted', sql, `a budget keeps its row: ${operation} is refused`]
   }),
+  ...['delete from refund_rules', 'truncate refund_rules'].map((sql): (typeof triggers)[number] => {
+    const operation = sql.startsWith('delete') ? 'DELETE' : 'TRUNCATE'
+    return [`"${sql}"`, 'refund_rules_never_deleted', sql, appendOnly(operation, 'refund_rules')]
+  }),
+  ...Object.entries({
+    'another share in a rule of refunds that holds': `set share_percent = 1 where holds_from = '-infinity'`,
+    'another day of a rule of refunds': `set holds_from = '9000-01-02' where holds_from = '9000-01-01'`,
+  }).map(([what, change]): (typeof triggers)[number] => [
+    what,
+    'refund_rules_stay',
+    `update refund_rules ${change}`,
+    'a rule of refunds stays from its day on: UPDATE is refused',
+  ]),
   ['holding credits without an entry', ofAccounts, 'update accounts set held = 1', unentered],
   ['taking credits without an entry', ofAccounts, 'update accounts set balance = 0', unentered],
   [

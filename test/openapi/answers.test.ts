@@ -23,6 +23,7 @@ import {
   testLogKeys,
   testLogOrigin,
   testPeppers,
+  testSettings,
 } from '../support/service/service.ts'
 import { logEntries, signLogAgain } from '../support/spending/receipts.ts'
 import { startInternal } from '../support/spending/spending.ts'
@@ -48,7 +49,10 @@ before(async () => {
   service = await startTestService({
     beside: { database: { ...database, pool }, sandboxUrl },
     way: 'checked',
-    settings: { pendingOrdersPerCustomer: 5, refundFullPriceMs: 0, refundSmallestAmount: 5_000 },
+    settings: {
+      pendingOrdersPerCustomer: 5,
+      firstRefundRule: { ...testSettings.firstRefundRule, fullPriceDays: 0, smallestAmount: 5_000 },
+    },
     wrapGateway: (gateway) => ({
       ...gateway,
       cancel: async (intent) =>

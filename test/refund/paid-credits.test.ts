@@ -16,13 +16,16 @@ import { bookkeeper, confirmed, newCustomer, spend as spendCredits } from '../su
 import { createTestDatabase } from '../support/database/database.ts'
 import { acceptPartOf } from '../support/service/parts.ts'
 import { createOverrides } from '../support/service/recovery.ts'
-import { assertSuccess, type TestCustomer } from '../support/service/service.ts'
+import { assertSuccess, type TestCustomer, testSettings } from '../support/service/service.ts'
 import { atOnce, type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
 const { overrides, clear, wrapGateway } = createOverrides()
 let service: SpendingService
 before(async () => {
-  service = await startSpendingService({ wrapGateway, settings: { refundFullPriceMs: 0 } })
+  service = await startSpendingService({
+    wrapGateway,
+    settings: { firstRefundRule: { ...testSettings.firstRefundRule, fullPriceDays: 0 } },
+  })
 })
 afterEach(clear)
 after(() => service.close())

@@ -25,12 +25,14 @@ import { refund } from '../../src/payments/refunds/refund.ts'
 import { recordPlayedActions } from '../support/audit/played-actions.ts'
 import { acceptPartOf, type TestAcceptance } from '../support/service/parts.ts'
 import { operationStates, settleAll } from '../support/service/recovery.ts'
-import { type Answer, assertRefused, assertSuccess } from '../support/service/service.ts'
+import { type Answer, assertRefused, assertSuccess, testSettings } from '../support/service/service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
 
 let service: SpendingService
 before(async () => {
-  service = await startSpendingService({ settings: { refundFullPriceMs: 0, refundSmallestAmount: 1_000 } })
+  service = await startSpendingService({
+    settings: { firstRefundRule: { ...testSettings.firstRefundRule, fullPriceDays: 0 } },
+  })
 })
 afterEach(async () => {
   await recordPlayedActions(service.database)

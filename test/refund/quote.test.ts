@@ -5,7 +5,7 @@ import { quoteRefund } from '../../src/payments/refunds/quote.ts'
 import { refund } from '../../src/payments/refunds/refund.ts'
 import { spend } from '../support/service/orders.ts'
 import { operationStates } from '../support/service/recovery.ts'
-import { startTestService, type TestService } from '../support/service/service.ts'
+import { startTestService, type TestService, testSettings } from '../support/service/service.ts'
 
 let service: TestService
 before(async () => {
@@ -14,7 +14,7 @@ before(async () => {
 after(() => service.close())
 
 const part = (rule: 'full price' | 'unused part', amount: number, credits: number) => ({
-  unused: { rule, amount, credits },
+  unused: { rule, amount, credits, value: amount, terms: testSettings.firstRefundRule },
   unusedRefusal: null,
 })
 

@@ -10,14 +10,14 @@ import { refusingEnds } from '../support/console/refused-ends.ts'
 import { wrapDatabase } from '../support/database/connections.ts'
 import { movements } from '../support/service/orders.ts'
 import { operationStates, settleAll } from '../support/service/recovery.ts'
-import { type Answer, assertRefused, assertSuccess } from '../support/service/service.ts'
+import { type Answer, assertRefused, assertSuccess, testSettings } from '../support/service/service.ts'
 import { type SpendingService, startInternal, startSpendingService } from '../support/spending/spending.ts'
 
 let service: SpendingService
 const logged: string[] = []
 before(async () => {
   service = await startSpendingService({
-    settings: { refundFullPriceMs: 0, refundSmallestAmount: 3_000 },
+    settings: { firstRefundRule: { ...testSettings.firstRefundRule, fullPriceDays: 0, smallestAmount: 3_000 } },
     onLogged: (line) => logged.push(line),
   })
 })
@@ -45,6 +45,14 @@ async function spend(customerId: string, credits: number): Promise<void> {
 }
 
 const lastHour = () => ({ from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 1_000) })
+
+function withinDays(fullPriceDays: number) {
+  const { settings } = service.payments
+  return {
+    ...service.payments,
+    settings: { ...settings, firstRefundRule: { ...settings.firstRefundRule, fullPriceDays } },
+  }
+}
 
 async function paymentOf(orderId: string) {
   const [payment] = await service.sandbox.paymentsOf(orderId)
@@ -119,18 +127,16 @@ test('an order that is not CONFIRMED has no quote', async () => {
 test('an untouched order is refunded at its full price, however small, while it is young; once it is old the smallest amount applies', async () => {
   const customer = await service.newCustomer()
   const { orderId } = await customer.confirmedOrder('BASIC')
-  const settings = { ...service.payments.settings, refundFullPriceMs: 60_000 }
-  const quote = await quoteRefund({ ...service.payments, settings }, orderId)
-  assert.deepEqual(quote?.unused, { rule: 'full price', amount: 1_000, credits: 1 })
-  const later = await quoteRefund({ ...service.payments, settings: { ...settings, refundFullPriceMs: -1 } }, orderId)
+  const quote = await quoteRefund(withinDays(1), orderId)
+  assert.deepEqual([quote?.unused?.rule, quote?.unused?.amount, quote?.unused?.credits], ['full price', 1_000, 1])
+  const later = await quoteRefund(withinDays(-1), orderId)
   assert.deepEqual([later?.unused, later?.unusedRefusal], [null, 'below the smallest amount'])
 })
 
 test('a young order with used credits has the smallest amount of any other', async () => {
   const { customerId, orderId } = await customerWithOrder()
   await spend(customerId, 18)
-  const settings = { ...service.payments.settings, refundFullPriceMs: 60_000 }
-  const quote = await quoteRefund({ ...service.payments, settings }, orderId)
+  const quote = await quoteRefund(withinDays(1), orderId)
   assert.deepEqual([quote?.unused, quote?.unusedRefusal], [null, 'below the smallest amount'])
 })
 

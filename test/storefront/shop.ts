@@ -14,6 +14,7 @@ export const testShop: ShopInfo = {
   termsUrl: 'https://shop.example/terms',
   refundRule: null,
   smallestRefund: 1_000,
+  refundShare: 100,
   customer: 'demo',
   isTest: true,
 }

@@ -15,6 +15,8 @@ export type ShopInfo = {
   refundRule: string | null
   /** KRW: less than this of an unused part is not refunded. */
   smallestRefund: number
+  /** Percent of the value of what is unused. */
+  refundShare: number
   /** Whose credits are bought; null: not shown. */
   customer: string | null
   /** Whether payments are only pretended. */
@@ -107,8 +109,8 @@ function footer({ language, shop }: View): Html {
         ${customer === null ? null : html`<p>${text.customer(customer)}</p>`}`
 }
 
-function refundRuleOf(language: Language, { refundRule, smallestRefund }: ShopInfo): string {
-  return refundRule ?? texts[language].footer.refundRule(smallestRefund)
+function refundRuleOf(language: Language, { refundRule, smallestRefund, refundShare }: ShopInfo): string {
+  return refundRule ?? texts[language].footer.refundRule(smallestRefund, refundShare)
 }
 
 function languageSwitch({ language: current, address }: View): Html[] {

@@ -28,10 +28,10 @@ export const en = {
     verify: 'Verify a receipt, and the keys for it',
     refunds: 'Cancellation and refunds',
     customer: (name: string) => `Credits bought here go to the account ${name}.`,
-    /** `smallest`: KRW. */
-    refundRule: (smallest: number) =>
+    /** `smallest`: KRW; `share`: percent. */
+    refundRule: (smallest: number, share: number) =>
       'You can cancel an order yourself, for its full price, as long as you have as many bought credits left as it added. ' +
-      `If you have fewer, we refund what is unused of it on request, from ${formatWon(smallest)}; bonus credits are not refunded.`,
+      `If you have fewer, we refund ${share < 100 ? `${share}% of ` : ''}what is unused of it on request, from ${formatWon(smallest)}; bonus credits are not refunded.`,
   },
   buyCredits: 'Buy credits',
   buyCreditsText:

@@ -23,9 +23,9 @@ export const ko: Texts = {
     verify: '영수증 검증과 검증 키',
     refunds: '취소·환불 안내',
     customer: (name) => `구매한 크레딧은 ${name} 계정에 충전됩니다.`,
-    refundRule: (smallest) =>
+    refundRule: (smallest, share) =>
       '구매한 크레딧이 주문으로 충전된 만큼 남아 있으면 주문을 직접 취소하고 전액 환불받을 수 있습니다. ' +
-      `그보다 적게 남았으면 사용하지 않은 만큼을 ${formatWon(smallest)}부터 요청에 따라 환불해 드리며, 보너스 크레딧은 환불되지 않습니다.`,
+      `그보다 적게 남았으면 사용하지 않은 ${share < 100 ? `만큼의 ${share}%를` : '만큼을'} ${formatWon(smallest)}부터 요청에 따라 환불해 드리며, 보너스 크레딧은 환불되지 않습니다.`,
   },
   buyCredits: '크레딧 구매',
   buyCreditsText: 'API 이용에 쓰는 선불 크레딧입니다. 결제가 완료되면 바로 충전되며 유효기간이 없습니다.',

@@ -10,6 +10,7 @@ import { findOrderKeys, type OrderKey } from '../../payments/orders.sql.ts'
 import { findDoubtsOfOrder } from '../../payments/recovery/discrepancies.sql.ts'
 import { partlyCancelled } from '../../payments/recovery/review.ts'
 import { needsAttention, type OrderReview, reviewOrder } from '../../payments/recovery/review-order.ts'
+import { ruleInWords } from '../../payments/refunds/dated-rules.ts'
 import { quoteRefund, quoteUnused, type UnusedQuote } from '../../payments/refunds/quote.ts'
 import { refund } from '../../payments/refunds/refund.ts'
 import { orderNotFound, type RefundRefusal } from '../../payments/refusals.ts'
@@ -27,13 +28,19 @@ async function confirmRefund(call: Call): Promise<Confirmation | undefined> {
     positionals: [orderId = ''],
     values,
   } = call
-  if (values.unused) return { preview: await readQuote(call), question: 'Return this amount? This cannot be undone.' }
+  if (values.unused) {
+    const quote = await readQuote(call)
+    const preview = { ...quote, terms: ruleInWords(quote.terms) }
+    return { preview, question: 'Return this amount? This cannot be undone.' }
+  }
   const quote = await quoteRefund(await payments(), orderId)
   if (!quote) return undefined
   const { gatewayCode, unused: _, unusedRefusal: __, ...rest } = quote
   const preview = { ...rest, backToTheCard: quote.backToTheCard ?? `unknown: the gateway answered ${gatewayCode}` }
   return { preview, question: 'Return the money and take back the credits? This cannot be undone.' }
 }
+
+type Quoted = Pick<UnusedQuote, 'amount' | 'credits'>
 
 async function readQuote({ database, payments, positionals: [orderId = ''] }: Call): Promise<UnusedQuote> {
   const key = (await findOrderKeys(database, [orderId])).get(orderId)
@@ -116,7 +123,11 @@ export const orderCommands: Command[] = [
     async run({ database, positionals: [orderId = ''] }) {
       const story = await findOrderStory(database, orderId)
       if (!story) throw new Error(`There is no order ${orderId}.`)
-      return story
+      const operations = story.operations.map(({ refundRule, ...operation }) => ({
+        ...operation,
+        ...(refundRule && { refundRule: ruleInWords(refundRule) }),
+      }))
+      return { ...story, operations }
     },
   },
   {
@@ -142,7 +153,8 @@ export const orderCommands: Command[] = [
       'On a terminal it first shows the amount that would go back to the card and the credits that would be taken back, and ' +
         'asks for confirmation. A script is not asked.',
       'With --unused it returns the value of what is left of the order and takes its unspent credits, bonus included: 1,000 ' +
-        'won for each base credit that is not used. If credits move after the question, nothing is done.',
+        'won for each base credit that is not used, or the share of it that the rule of the order has. If credits move after ' +
+        'the question, nothing is done.',
       'Repeating a finished refund returns the same result; with --unused it is refused, because nothing is left. If the gateway does not answer, the refund continues in the ' +
         'background; orders settle looks it up at once.',
     ],
@@ -163,7 +175,7 @@ export const orderCommands: Command[] = [
     async run(call, shown) {
       const { payments, positionals, values } = call
       // What was confirmed is what is done, or the refund is refused.
-      const unused = values.unused ? ((shown as UnusedQuote | undefined) ?? (await readQuote(call))) : undefined
+      const unused = values.unused ? ((shown as Quoted | undefined) ?? (await readQuote(call))) : undefined
       return refund(await payments(), { orderId: positionals[0] ?? '', reason: values.reason?.trim() ?? '', unused })
     },
   },

@@ -94,7 +94,8 @@ export const LotRow = Type.Object({
 /**
  * The timeline of an order, oldest first. `detail` has these fields, by kind:
  *   PURCHASE              packageType, amount, credits
- *   OPERATION_BEGUN       operationId, kind, paymentKey, amount, reason, creditsHeld
+ *   OPERATION_BEGUN       operationId, kind, paymentKey, amount, reason, creditsHeld; of a refund of the unused part also
+ *                         refundRule: { from, fullPriceDays, smallestAmount, sharePercent }
  *   ATTEMPT               operationId, gatewayCode: a call whose outcome was not known; neighbouring ones of an operation are
  *                         one moment with count, until (the time of the last one) and codes: [{ gatewayCode, count }]
  *   OPERATION_ENDED       operationId, kind, state, gatewayCode, transactionKey, attempts; EXPIRED: not paid in time; cancelled
@@ -221,7 +222,16 @@ export const RefundQuoteData = Type.Object({
   creditsTakenBack: Whole,
   shortfall: Whole,
   /** A refund of the unused part; null: it would be refused because of `unusedRefusal`. */
-  unused: Type.Union([Type.Object({ rule: Text, amount: Whole, credits: Whole }), Type.Null()]),
+  unused: Type.Union([
+    Type.Object({
+      rule: Text,
+      amount: Whole,
+      credits: Whole,
+      value: Whole,
+      terms: Type.Object({ from: TextOrNull, fullPriceDays: Whole, smallestAmount: Whole, sharePercent: Whole }),
+    }),
+    Type.Null(),
+  ]),
   unusedRefusal: TextOrNull,
 })
 /** As it was quoted. */

@@ -123,8 +123,9 @@ function purchaseOf({ createdAt, packageType, amount, credits }: OrderStory): Ti
 /** An expiry, and a cancellation that was made at the gateway, are no call of ours: they have only an end. */
 function momentsOfOperation(operation: StoryOperation): TimelineMoment[] {
   const { operationId, kind, state, paymentKey, amount, reason, openedAt, closedAt } = operation
-  const { gatewayCode, transactionKey, attempts, creditsHeld } = operation
-  const begun = { operationId, kind, paymentKey, amount, reason, creditsHeld }
+  const { gatewayCode, transactionKey, attempts, creditsHeld, refundRule } = operation
+  const rule = refundRule && { refundRule }
+  const begun = { operationId, kind, paymentKey, amount, reason, creditsHeld, ...rule }
   const ended = { operationId, kind, state, gatewayCode, transactionKey, attempts }
   if (closedAt && gatewayCode === cancelledAtGateway)
     return [moment(closedAt, 'OPERATION_ENDED', { ...begun, ...ended })]

@@ -27,7 +27,14 @@ export const distributedTables: string[] = [
 export const derivedTables: string[] = ['figures_reached', 'hourly_figures', 'customer_figures']
 
 /** Whole on every server. */
-export const referenceTables: string[] = ['customers', 'api_keys', 'event_endpoints', 'service_tokens', 'budgets']
+export const referenceTables: string[] = [
+  'customers',
+  'api_keys',
+  'event_endpoints',
+  'service_tokens',
+  'budgets',
+  'refund_rules',
+]
 
 /** What a group of customers has views of. */
 export const tablesInGroups: string[] = [...distributedTables, ...referenceTables]

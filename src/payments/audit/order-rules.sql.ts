@@ -36,6 +36,9 @@ const grant = written('GRANT', 'o.grant_entry', 'o.credits')
 const rollback = written('ROLLBACK', 'o.rollback_entry', 'parts.credits - o.credits')
 const refund = written('REFUND', 'o.refund_entry', 'o.refund_shortfall - o.credits')
 
+/** KRW that the credits of a refund are worth. */
+const valueTaken = `(o.amount - parts.amount - (o.credits - parts.credits - p.credits_held) * ${pricePerCredit})`
+
 /** How late the worker may be before an open operation counts as stranded. */
 const stranded = `p.opened_at < now() - interval '10 minutes'
   and greatest(p.settle_at, p.lease_until) < now() - interval '5 minutes'`
@@ -139,10 +142,19 @@ export const operationRules: ScanRule[] = [
   },
   {
     invariant: 'I-12',
-    rule: 'a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway',
+    rule: 'a refund returns the full price, the share of the value of the credits that it takes, or what was cancelled at the gateway',
     holds: `p.kind <> 'REFUND' or p.state = 'REJECTED' or p.amount = o.amount - parts.amount
-      or p.amount = o.amount - parts.amount - (o.credits - parts.credits - p.credits_held) * ${pricePerCredit}
+      or p.amount = ${valueTaken} * coalesce(rule.share_percent, 100) / 100
       or p.accepted and p.amount between 1 and o.amount`,
+  },
+  // The quote looked at its own clock.
+  {
+    invariant: 'I-12',
+    rule: 'a refund of the unused part returns what the rule of the day of the confirm allows, and keeps that rule',
+    holds: `p.refund_rule is null or p.state = 'REJECTED' or p.kind = 'REFUND' and p.refund_rule = rule.holds_from
+      and (p.amount = ${valueTaken} * rule.share_percent / 100 and p.amount >= rule.smallest_amount
+        or p.amount = ${valueTaken} and p.credits_held = o.credits - parts.credits
+          and p.opened_at < o.confirmed_at + rule.full_price_days * interval '1 day' + interval '1 hour')`,
   },
   {
     invariant: 'I-12',

@@ -7,6 +7,7 @@
 import { leastUuid } from '../../core/ids.ts'
 import { partsOf } from '../../credits/lots/lots.sql.ts'
 import { sql } from '../../db/sql.ts'
+import { ruleOf } from '../refunds/dated-rules.sql.ts'
 
 export type ScanName =
   | 'accounts'
@@ -212,13 +213,15 @@ const operations: Scan = {
   table: 'payment_operations',
   key: [customer, { column: 'operation_id', type: 'uuid', least: leastUuid }],
   subjects: `page p${orderOf('p', 'p.order_id')}
-    cross join lateral ${partsOf(sql`p`)} parts`,
+    cross join lateral ${partsOf(sql`p`)} parts
+    left join lateral ${ruleOf(sql`o.confirmed_at`)} rule on true`,
   identity: `'customerId', p.customer_id, 'operationId', p.operation_id, 'orderId', p.order_id`,
   detail: `'kind', p.kind, 'state', p.state, 'paymentKey', p.payment_key, 'amount', p.amount,
       'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', p.opened_at, 'settleAt', p.settle_at,
       'leaseUntil', p.lease_until, 'orderStatus', o.status, 'orderAmount', o.amount, 'orderCredits', o.credits,
       'refundedAmount', o.refunded_amount, 'accepted', p.accepted, 'partsAmount', parts.amount,
-      'partsCredits', parts.credits`,
+      'partsCredits', parts.credits, 'refundRule', p.refund_rule, 'confirmedAt', o.confirmed_at,
+      'rule', rule.holds_from, 'sharePercent', rule.share_percent`,
 }
 
 const events: Scan = {

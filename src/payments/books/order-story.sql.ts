@@ -8,6 +8,8 @@ import type { Slip } from '../../gateway/gateway.ts'
 import type { ClosedState, OperationKind, OrderStatus } from '../kinds.ts'
 import { attemptsKept } from '../operations/lease.sql.ts'
 import { findOrderKeys } from '../orders.sql.ts'
+import { ruleJson } from '../refunds/dated-rules.sql.ts'
+import type { RefundRule } from '../refunds/dated-rules.ts'
 import { slipColumns } from '../slip.sql.ts'
 
 /** Times are ISO texts, because the rows are aggregated as JSON. */
@@ -28,6 +30,8 @@ export type StoryOperation = {
   nextAttemptAt: string | null
   /** The end of the API key that a cancel came with. */
   keyLastFour: string | null
+  /** What a refund of the unused part was made by. */
+  refundRule: RefundRule | null
 }
 export type StoryAttempt = { operationId: string; gatewayCode: string; happenedAt: string }
 export type StoryEntry = {
@@ -109,7 +113,8 @@ const findOrderStoryStatement = statement.ofCustomer(
        'creditsHeld', p.credits_held, 'attempts', p.attempts, 'openedAt', ${iso(sql`p.opened_at`)}, 'closedAt', ${iso(sql`p.closed_at`)},
        'nextAttemptAt', case p.state when 'OPEN' then ${iso(sql`greatest(p.settle_at, p.lease_until)`)} end,
        'keyLastFour', (select k.last_four from cancel_keys s join api_keys k using (key_id)
-                       where s.customer_id = p.customer_id and s.operation_id = p.operation_id)) order by p.opened_at), '[]')
+                       where s.customer_id = p.customer_id and s.operation_id = p.operation_id),
+       'refundRule', (select ${ruleJson(sql`r`)} from refund_rules r where r.holds_from = p.refund_rule)) order by p.opened_at), '[]')
      from unnest(own.operations) p
     ) as "operations",
     (select coalesce(json_agg(json_build_object(

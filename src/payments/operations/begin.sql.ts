@@ -14,6 +14,7 @@ import { sql } from '../../db/sql.ts'
 import { emitEvents } from '../../events/outbox.sql.ts'
 import type { CalledKind } from '../kinds.ts'
 import type { OrderKey } from '../orders.sql.ts'
+import { ruleOf } from '../refunds/dated-rules.sql.ts'
 
 /** A row of payment_operations: a call to the gateway that we intend to make, until its outcome is known. */
 export type Operation = {
@@ -237,10 +238,11 @@ const claimCancelsStatement = statement.ofCustomers(
   claimed as (
     insert into payment_operations
       (customer_id, operation_id, order_id, kind, payment_key, amount, reason, credits_held, opened_at, holder_id,
-       lease_until, settle_at, trace_parent)
+       lease_until, settle_at, trace_parent, refund_rule)
     select customer_id, operation_id, order_id, kind, payment_key, coalesce(part_amount, amount_left), reason,
            coalesce(part_credits, least(credits_left, available)), account.moved_at, operation_id,
-           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent
+           now() + lease_ms * interval '1 ms', now() + lease_ms * interval '1 ms', trace_parent,
+           case when part_amount is not null then (select holds_from from ${ruleOf(sql`rest.not_before`)} rule) end
     from rest
     join account using (customer_id)
     where case when part_credits is not null then account.available >= part_credits

@@ -13,6 +13,8 @@ import type { CardSlip } from '../../gateway/gateway.ts'
 import type { FailedConfirm } from '../failure-reasons.ts'
 import { failedConfirmColumn, type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
 import { findDoubtsOfOrder } from '../recovery/discrepancies.sql.ts'
+import { ruleJson, ruleOf } from '../refunds/dated-rules.sql.ts'
+import type { RefundRule } from '../refunds/dated-rules.ts'
 import { cardSlipMembers } from '../slip.sql.ts'
 import { confirmOfAnotherOrder, type Operation } from './begin.sql.ts'
 
@@ -137,6 +139,8 @@ export type OrderForReview = {
     /** KRW of accepted parts, and the credits that were taken for them. */
     partsAmount: number
     partsCredits: number
+    /** The stored rule of the day of its confirm. */
+    refundRule: RefundRule | null
   }
   customerId: string
   openOperation: Operation | null
@@ -157,6 +161,7 @@ const findReviewSubjectStatement = statement.ofCustomer(
   ) => sql`select o.customer_id as "customerId", ${orderColumns}, o.refund_shortfall - parts.credits as "refundShortfall",
     case o.status when 'REFUNDED' then coalesce(o.refunded_amount, o.amount) end as "refundedAmount",
     parts.amount as "partsAmount", parts.credits as "partsCredits", ${operationJson(sql`p`)} as "open",
+    (select ${ruleJson(sql`rule`)} from ${ruleOf(sql`o.confirmed_at`)} rule) as "refundRule",
     (select c.payment_key from payment_operations c
      where c.customer_id = o.customer_id and c.order_id = o.order_id and c.kind = 'CONFIRM'
        and c.state = 'APPROVED') as "paymentKey",

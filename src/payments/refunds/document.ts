@@ -9,6 +9,7 @@ import { QuotedCredits } from './schemas.ts'
 const orderId = 'ord_01JCQ4T9KDX7M2RZ5V8WYB3NEHG6FSA0PQ1C'
 const { price: paid, credits: creditsOfTheOrder } = packageOf('STANDARD')
 const quoted = { amount: 15_000, credits: 16 }
+const terms = { from: null, fullPriceDays: 7, smallestAmount: 1_000, sharePercent: 100 }
 
 const refusedRefund = (when: string, refusal: Refusal) => refused(when, asFieldRefusal(refusal))
 
@@ -31,10 +32,10 @@ export const documentedRefunds = {
     summary: 'Quote the refund of the unused part of an order',
     description:
       'What would go back to the card now, and the credits that would be taken: all unspent credits of the order, bonus ' +
-      'included. An order of which nothing was used is worth its full price.',
+      'included. The rule of the day on which the order was confirmed decides, for ever: `terms`.',
     answers: {
       200: success(
-        { orderId, rule: 'unused part', ...quoted, paid, creditsOfTheOrder, creditsUsed: 5 },
+        { orderId, rule: 'unused part', ...quoted, value: 15_000, terms, paid, creditsOfTheOrder, creditsUsed: 5 },
         'The refund as it would be made now.',
       ),
     },
@@ -50,7 +51,7 @@ export const documentedRefunds = {
     tag: 'Credits',
     summary: 'Refund the unused part of an order',
     description:
-      'Returns the value of the unused credits and takes them; the order is REFUNDED. `amount` and `credits` are those of a ' +
+      'Returns the share of the value of the unused credits that the rule of the order has, and takes them; the order is REFUNDED. `amount` and `credits` are those of a ' +
       'quote: exactly that is done, or the refund is refused because credits have moved since. A repeat gets the first ' +
       'answer. After SVC001 repeat it: the money goes back once.',
     body: { ...quoted, reason: 'the project has ended' },

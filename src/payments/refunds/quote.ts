@@ -95,7 +95,7 @@ function quoteRest(
   const isTouched =
     fetched.kind === 'payment' && isFor(order, fetched) && fetched.balance !== order.amount - order.partsAmount
   if (isTouched) throw refundRefusals.cancelledInPart()
-  return unusedPartOf(lot, settings)
+  return unusedPartOf(lot, order.refundRule ?? settings.firstRefundRule)
 }
 
 function unusedOrRefusal(quote: () => UnusedPart): Pick<RefundQuote, 'unused' | 'unusedRefusal'> {

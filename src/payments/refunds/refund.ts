@@ -99,7 +99,7 @@ async function checkQuote(
   assert(lot, 'a confirmed order without its lot')
   if (lot.isClosing || lot.status !== 'CONFIRMED') return null
   if (await isUndecided(database, customerId, lot)) throw refundRefusals.othersUnderWay()
-  const { amount, credits } = unusedPartOf(lot, settings)
+  const { amount, credits } = unusedPartOf(lot, order.refundRule ?? settings.firstRefundRule)
   if (amount !== quoted.amount || credits !== quoted.credits) throw refundRefusals.changed({ amount, credits })
   return { amount, credits, atEntry: lot.lastEntry }
 }

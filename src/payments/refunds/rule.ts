@@ -1,33 +1,35 @@
 // The platform's rules in numbers: what a refund of the unused part returns now, and the credits that it takes; and which credits
 // the won of a part stand for that was cancelled at the gateway.
+import { dayMs } from '../../core/korean-days.ts'
 import type { LotOfOrder } from '../../credits/lots/lots.sql.ts'
 import { pricePerCredit } from '../../credits/lots/price.ts'
-import type { PaymentSettings } from '../context.ts'
 import { refundRefusals } from '../refusals.ts'
+import type { RefundRule } from './dated-rules.ts'
 
 export type UnusedPart = {
   /** `full price`: nothing was used, and the order is young enough that no smallest amount applies. */
   rule: 'full price' | 'unused part'
-  /** KRW. */
+  /** KRW that go back. */
   amount: number
   credits: number
+  /** KRW that the credits are worth. */
+  value: number
+  /** The rule of the day of the confirm. */
+  terms: RefundRule
 }
 
-/** Takes all unspent credits of the lot, bonus included, and returns their value. Throws when the rule refuses it. */
-export function unusedPartOf(
-  lot: LotOfOrder,
-  { refundFullPriceMs, refundSmallestAmount }: Pick<PaymentSettings, 'refundFullPriceMs' | 'refundSmallestAmount'>,
-  now = Date.now(),
-): UnusedPart {
+/** Takes all unspent credits of the lot, bonus included, and returns the share of their value. Throws when the rule refuses it. */
+export function unusedPartOf(lot: LotOfOrder, terms: RefundRule, now = Date.now()): UnusedPart {
+  const { used, value } = lot
   const credits = lot.unused + lot.held
-  const isUntouched = lot.used === 0 && now - lot.grantedAt.getTime() <= refundFullPriceMs
-  const part = { rule: isUntouched ? 'full price' : 'unused part', amount: lot.value, credits } as const
-  if (part.amount === 0) throw refundRefusals.nothingLeft()
-  if (!isUntouched && part.amount < refundSmallestAmount) {
-    throw refundRefusals.belowSmallestAmount(part.amount, refundSmallestAmount)
+  const isUntouched = used === 0 && now - lot.grantedAt.getTime() <= terms.fullPriceDays * dayMs
+  const amount = isUntouched ? value : Math.floor((value * terms.sharePercent) / 100)
+  if (value === 0) throw refundRefusals.nothingLeft()
+  if (!isUntouched && amount < terms.smallestAmount) {
+    throw refundRefusals.belowSmallestAmount(amount, terms.smallestAmount)
   }
   if (lot.available < credits) throw refundRefusals.creditsHeld(credits, lot.available)
-  return part
+  return { rule: isUntouched ? 'full price' : 'unused part', amount, credits, value, terms }
 }
 
 export type PartOfOrder = {

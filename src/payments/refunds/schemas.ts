@@ -1,5 +1,6 @@
 // The schemas of the refund endpoints of the internal API.
 import Type from 'typebox'
+import { NullableText } from '../../http/envelope.ts'
 import { Amount, CancelReason } from '../schemas.ts'
 
 export const RefundParams = Type.Object({
@@ -31,10 +32,32 @@ export const UnusedQuoteData = Type.Object(
     rule: Type.Enum(['full price', 'unused part'], {
       description:
         'full price: nothing was used, and the order is young enough that no smallest amount applies. unused part: the ' +
-        'value of what is left.',
+        'share of the value of what is left that the terms have.',
     }),
     amount: Type.Integer({ minimum: 1, description: 'KRW that would go back' }),
     credits: Type.Integer({ minimum: 1, description: 'credits that would be taken, bonus included' }),
+    value: Type.Integer({ minimum: 1, description: 'KRW that these credits are worth' }),
+    terms: Type.Object(
+      {
+        from: {
+          ...NullableText,
+          format: 'date',
+          description: 'the Korean day from which the rule holds; null: from the beginning',
+        },
+        fullPriceDays: Type.Integer({
+          minimum: 0,
+          description:
+            'within so many days of its confirm an order of which nothing was used goes back at its full price',
+        }),
+        smallestAmount: Type.Integer({ minimum: 1, description: 'KRW; no less goes back of an unused part' }),
+        sharePercent: Type.Integer({
+          minimum: 1,
+          maximum: 100,
+          description: 'percent of the value of the unused part that goes back',
+        }),
+      },
+      { title: 'RefundRule', description: 'the rule of the platform on the day on which the order was confirmed' },
+    ),
     paid: Type.Integer({ minimum: 1, description: 'KRW' }),
     creditsOfTheOrder: Credits,
     creditsUsed: Credits,

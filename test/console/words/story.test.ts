@@ -179,6 +179,7 @@ test('the rows of an order become sentences: a confirm without an answer, settle
         attempts: 1,
         nextAttemptAt: null,
         keyLastFour: null,
+        refundRule: null,
         openedAt: second(1),
         closedAt: second(5),
       },

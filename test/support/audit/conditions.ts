@@ -305,7 +305,7 @@ an operation is about an order and its whole amount, a cancel about what accepte
   + a cancel was refused before the part was accepted | the part is of kept
   + a cancel was refused after the part was accepted | the part is of kept; CANCEL of kept: amount = amount - 5000
   + a refund returned less | REFUND of refunded: amount = amount - 1000
-a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway
+a refund returns the full price, the share of the value of the credits that it takes, or what was cancelled at the gateway
   - it returned the price in spite of an accepted part | the part is of refunded; REFUND of refunded: credits_held = 16
   - more than was paid was cancelled at the gateway | REFUND of refunded: (amount, accepted) = (amount + 1, true)
   - nothing was cancelled at the gateway | REFUND of refunded: (amount, accepted) = (0, true)
@@ -314,6 +314,18 @@ a refund returns the full price, the value of the credits that it takes, or what
   + it returned the value of one credit less, after an accepted part | the part is of refunded; REFUND of refunded: (amount, credits_held) = (amount - 6000, 15)
   + one won was cancelled at the gateway | REFUND of refunded: (amount, accepted) = (1, true)
   + it was refused | REFUND of refunded: (amount, state) = (1, 'REJECTED')
+  - it returned the value where the rule has a share of it | insert into refund_rules values ('-infinity', 7, 1000, 80); REFUND of refunded: (amount, credits_held) = (amount - 1000, 20)
+  + it returned the share of the value | insert into refund_rules values ('-infinity', 7, 1000, 80); REFUND of refunded: (amount, credits_held) = (15200, 20)
+a refund of the unused part returns what the rule of the day of the confirm allows, and keeps that rule
+  - no rule is stored | REFUND of refunded: refund_rule = '-infinity'
+  - it keeps another rule | insert into refund_rules values ('-infinity', 7, 1000, 100), ('2000-01-01', 7, 1000, 100); REFUND of refunded: refund_rule = '-infinity'
+  - it returned more than the share | insert into refund_rules values ('-infinity', 7, 1000, 80); REFUND of refunded: (amount, credits_held, refund_rule) = (15201, 20, '-infinity')
+  - it returned less than the smallest amount | insert into refund_rules values ('-infinity', 7, 15201, 80); REFUND of refunded: (amount, credits_held, refund_rule) = (15200, 20, '-infinity')
+  - it returned the full price after the days | insert into refund_rules values ('-infinity', 7, 1000, 80); REFUND of refunded: (opened_at, refund_rule) = (opened_at + interval '8 days', '-infinity')
+  - it returned the value of a used order within the days | insert into refund_rules values ('-infinity', 7, 1000, 80); REFUND of refunded: (amount, credits_held, refund_rule) = (19000, 20, '-infinity')
+  + it returned the full price within the days | insert into refund_rules values ('-infinity', 7, 30000, 80); REFUND of refunded: refund_rule = '-infinity'
+  + it returned the share | insert into refund_rules values ('-infinity', 7, 15200, 80); REFUND of refunded: (amount, credits_held, refund_rule) = (15200, 20, '-infinity')
+  + it was refused | REFUND of refunded: (refund_rule, state) = ('-infinity', 'REJECTED')
 accepted parts return less than the price, and leave a credit for each 1,000 won that are left
   - a part is open | PART of parted: state = 'OPEN'
   - a part was not accepted | PART of parted: accepted = false

@@ -256,12 +256,19 @@ export const brokenOrders: BrokenRule[] = [
   },
   {
     invariant: 'I-12',
-    rule: 'a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway',
+    rule: 'a refund returns the full price, the share of the value of the credits that it takes, or what was cancelled at the gateway',
     when: 'it returned a thousand won less',
     damage: ({
       refunded,
     }) => `update payment_operations set amount = amount - 1000 where order_id = '${refunded}' and kind = 'REFUND';
       update orders set refunded_amount = refunded_amount - 1000 where order_id = '${refunded}'`,
+  },
+  {
+    invariant: 'I-12',
+    rule: 'a refund of the unused part returns what the rule of the day of the confirm allows, and keeps that rule',
+    when: 'it returned the value of used credits, too',
+    damage: ({ refunded }) => `insert into refund_rules values ('-infinity', 0, 1000, 80), ('2000-01-01', 0, 1000, 100);
+      update payment_operations set refund_rule = '-infinity' where order_id = '${refunded}' and kind = 'REFUND'`,
   },
   {
     invariant: 'I-12',

@@ -115,7 +115,8 @@ const fields: Record<EndpointName, Fields> = {
   settleOrder: { '': 'result status' },
   refundQuote: {
     '': 'orderId customerId packageType paid backToTheCard gatewayCode creditsOfTheOrder creditsTakenBack shortfall unusedRefusal',
-    'unused.': 'rule amount credits',
+    'unused.': 'rule amount credits value',
+    'unused.terms.': 'from fullPriceDays smallestAmount sharePercent',
   },
   refundOrder: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },
   refundUnused: { '': 'orderId status refundedAmount creditsTakenBack shortfall' },

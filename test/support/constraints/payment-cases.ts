@@ -18,6 +18,7 @@ import {
   type Row,
   refund,
   refunded,
+  refundRule,
   returnPayment,
   run,
   stranger,
@@ -27,6 +28,13 @@ import {
 const confirmWithSlip = (members: Row) => operation({ order_id: 'failed', ...closed('APPROVED'), ...members })
 
 export const paymentCases: Record<string, Case[]> = {
+  refund_rules: [
+    ['a second rule of a day', 'pkey', refundRule({ holds_from: '-infinity' })],
+    ['fewer days than none', 'numbers', refundRule({ full_price_days: -1 })],
+    ['a smallest amount of 0', 'numbers', refundRule({ smallest_amount: 0 })],
+    ['a share of 0', 'numbers', refundRule({ share_percent: 0 })],
+    ['a share of more than all', 'numbers', refundRule({ share_percent: 101 })],
+  ],
   orders: [
     ['a second order with an id', 'pkey', order({ order_id: 'pending' })],
     ['an order without an account', 'customer_id_fkey', order({ customer_id: stranger })],
@@ -87,6 +95,7 @@ export const paymentCases: Record<string, Case[]> = {
     ],
   ],
   payment_operations: [
+    ['a confirm with a rule of refunds', 'refund_rule', operation({ order_id: 'failed', refund_rule: '-infinity' })],
     ['a second operation with an id', 'pkey', cancel({ operation_id: uuid(1) })],
     ['an operation of no order', 'customer_id_order_id_fkey', operation({ order_id: 'missing' })],
     ['an operation of an unknown kind', 'kind', returnPayment({ kind: 'EXPIRE' })],

@@ -290,6 +290,14 @@ export const detailsOfUse = (members: Row): Row => ({
   ...members,
 })
 
+export const refundRule = (members: Row): Row => ({
+  holds_from: '2026-12-01',
+  full_price_days: 7,
+  smallest_amount: 1_000,
+  share_percent: 80,
+  ...members,
+})
+
 export const books: [table: string, row: Row][] = [
   ['customers', { customer_id: customer, name: 'customer' }],
   ['accounts', { customer_id: customer, balance: 1, held: 0, last_entry: 8 }],
@@ -306,6 +314,8 @@ export const books: [table: string, row: Row][] = [
   ['use_details', detailsOfUse({ entry_number: 7, label: 'known' })],
   ['holds', hold({ hold_id: uuid(1), state: 'RELEASED', closing_entry: 8 })],
   ['budgets', budget({ budget_id: uuid(1), period: 'DAY' })],
+  ['refund_rules', refundRule({ holds_from: '-infinity' })],
+  ['refund_rules', refundRule({ holds_from: '9000-01-01' })],
   ['budget_usage', usage({ value: 'a' })],
   ['orders', order({ order_id: 'pending', idempotency_key: 'used' })],
   ['orders', order({ order_id: 'failed', status: 'FAILED' })],

@@ -27,7 +27,16 @@ export function DetailList({ detail }: { detail: object }) {
 }
 
 /** Fields in KRW. */
-const money = ['amount', 'orderAmount', 'refundedAmount', 'operationAmount', 'totalAmount', 'balance', 'balanceAmount']
+const money = [
+  'amount',
+  'orderAmount',
+  'refundedAmount',
+  'operationAmount',
+  'totalAmount',
+  'balance',
+  'balanceAmount',
+  'smallestAmount',
+]
 /** Order statuses. */
 const ofOrder = ['orderStatus']
 

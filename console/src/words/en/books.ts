@@ -250,7 +250,8 @@ export const books = {
       },
       PAYMENT_PARTS_DIFFER: {
         name: 'Parts of the payment differ',
-        meaning: 'By card, from a wallet and with points: what the gateway names does not add up to the amount of the payment. The order counts with the amount.',
+        meaning:
+          'By card, from a wallet and with points: what the gateway names does not add up to the amount of the payment. The order counts with the amount.',
         next: 'Look the payment up in the dashboard of the gateway, ask the gateway which parts are right, and resolve it with a note.',
       },
       NOT_CAPTURED_AT_GATEWAY: {

@@ -282,6 +282,10 @@ export const orders = {
     takenBack: 'Credits to deduct',
     /** Credits that are not deducted. */
     kept: { unused: 'Credits used', full: 'Credits not deducted (already used or held)' },
+    /** `from`: its day; null: it is the first one. */
+    rule: (from: string | null, days: string, share: string, smallest: string) =>
+      `${from ? `Rule since ${from}` : 'Rule from the beginning'}: full price within ${days} ${days === '1' ? 'day' : 'days'} if unused, then ${share}% of the unused value, at least ${smallest}.`,
+    valueUnused: 'Value of the unused credits',
     extent: 'What to refund',
     extents: { unused: 'Unused part', full: 'Full price' },
     fullHint:

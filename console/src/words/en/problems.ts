@@ -62,7 +62,7 @@ const reasons: Record<ConsoleRefusal, ProblemText> = {
   },
   'below the smallest amount': {
     title: 'The unused part is too small to be refunded.',
-    hint: 'The setting REFUND_SMALLEST_AMOUNT has the limit.',
+    hint: 'The rule of the order has the limit: the settings REFUND_SMALLEST_AMOUNT and REFUND_RULES.',
   },
   'credits held': {
     title: 'Unused credits are on hold.',

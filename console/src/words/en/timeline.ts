@@ -218,5 +218,10 @@ export const timeline = {
     packageType: 'Package',
     credits: 'Credits',
     creditsHeld: 'Credits held',
+    refundRule: 'Refund rule',
+    from: 'From',
+    fullPriceDays: 'Days of full price',
+    smallestAmount: 'Smallest amount',
+    sharePercent: 'Percent of the unused value',
   },
 }

@@ -256,8 +256,10 @@ export const audits: typeof english = {
     'an event about few credits has fewer than its threshold': 'credits.low 이벤트의 크레딧은 기준보다 적다',
     'no payment key is on two orders of a customer': '한 고객의 두 주문이 같은 결제 키를 쓰지 않는다',
     'no payment key is approved for two customers': '두 고객의 결제가 같은 결제 키로 승인되지 않는다',
-    'a refund returns the full price, the value of the credits that it takes, or what was cancelled at the gateway':
-      '환불 금액은 결제 전액, 회수한 크레딧의 금액, PG사에서 취소된 금액 중 하나이다',
+    'a refund returns the full price, the share of the value of the credits that it takes, or what was cancelled at the gateway':
+      '환불 금액은 결제 전액, 회수한 크레딧의 금액에 환불 비율을 적용한 금액, PG사에서 취소된 금액 중 하나이다',
+    'a refund of the unused part returns what the rule of the day of the confirm allows, and keeps that rule':
+      '미사용분 환불 금액은 결제가 승인된 날의 환불 규정에 따른 것이고, 그 규정이 환불에 기록되어 있다',
     'a REFUNDED order says what its refund returned': '환불된 주문은 실제로 환불한 금액을 기록하고 있다',
     'an operation is about an order and its whole amount, a cancel about what accepted parts have left of it':
       '결제 작업은 하나의 주문과 그 전액에 관한 것이고, 취소는 반영된 부분 취소를 뺀 나머지에 관한 것이다',

@@ -249,7 +249,8 @@ export const books: typeof english = {
       },
       PAYMENT_PARTS_DIFFER: {
         name: '결제 수단별 금액 불일치',
-        meaning: 'PG사가 알려 준 카드, 간편결제 잔액, 포인트 금액의 합이 결제 금액과 다릅니다. 주문은 결제 금액으로 처리되었습니다.',
+        meaning:
+          'PG사가 알려 준 카드, 간편결제 잔액, 포인트 금액의 합이 결제 금액과 다릅니다. 주문은 결제 금액으로 처리되었습니다.',
         next: 'PG사 상점관리자에서 결제를 조회하고 PG사에 올바른 금액을 문의한 뒤 메모와 함께 해결 처리해 주세요.',
       },
       NOT_CAPTURED_AT_GATEWAY: {

@@ -255,6 +255,9 @@ export const orders: typeof english = {
     takenBefore: '이미 회수한 크레딧',
     takenBack: '회수할 크레딧',
     kept: { unused: '사용한 크레딧', full: '회수하지 않는 크레딧 (이미 사용했거나 보류 중)' },
+    rule: (from, days, share, smallest) =>
+      `${from ? `${from}부터의 환불 규정` : '최초 환불 규정'}: 결제 후 ${days}일 이내 미사용 시 전액, 이후 미사용 금액의 ${share}%, 최소 ${smallest}.`,
+    valueUnused: '미사용 크레딧의 금액',
     extent: '환불 범위',
     extents: { unused: '미사용분 환불', full: '전액 환불' },
     fullHint:

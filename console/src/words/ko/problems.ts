@@ -65,7 +65,7 @@ export const problems: typeof english = {
     },
     'below the smallest amount': {
       title: '미사용분 금액이 최소 환불 금액보다 적습니다.',
-      hint: '최소 환불 금액은 REFUND_SMALLEST_AMOUNT 설정에 있습니다.',
+      hint: '최소 환불 금액은 주문에 적용되는 환불 규정(REFUND_SMALLEST_AMOUNT, REFUND_RULES 설정)에 있습니다.',
     },
     'credits held': {
       title: '미사용 크레딧이 보류 중입니다.',

@@ -202,5 +202,10 @@ export const timeline: typeof english = {
     packageType: '상품',
     credits: '크레딧',
     creditsHeld: '보류한 크레딧',
+    refundRule: '환불 규정',
+    from: '시작일',
+    fullPriceDays: '전액 환불 기간(일)',
+    smallestAmount: '최소 환불 금액',
+    sharePercent: '미사용 금액의 환불 비율(%)',
   },
 }

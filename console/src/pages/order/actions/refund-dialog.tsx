@@ -18,6 +18,7 @@ import type { ProblemText } from '../../../words/en/problems.ts'
 import { useWords } from '../../../words/words.tsx'
 import type { Order } from '../headline.tsx'
 import { Notice } from '../notice.tsx'
+import { refundRuleText } from '../refund-rule.ts'
 import { meaningOfCode } from '../timeline/gateway-code.ts'
 
 type Quote = Data<'refundQuote'>
@@ -215,7 +216,9 @@ type ChoiceProps = { quote: Quote; extent: Extent; onExtent(extent: Extent): voi
 
 /** Nothing to choose when nothing was used, or when only a full refund is possible. */
 function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
-  const { orders, problems } = useWords()
+  const words = useWords()
+  const formats = useFormats()
+  const { orders, problems } = words
   const { refund } = orders
   const { unused, unusedRefusal, paid, backToTheCard } = quote
   const { valueHint, valueHintOfRest } = orders.order
@@ -228,22 +231,38 @@ function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
       </Notice>
     )
   }
-  if (unused.rule === 'full price') return <Text size="sm">{refund.nothingUsed}</Text>
+  const rule = (
+    <Text size="xs" c="dimmed">
+      {refundRuleText(words, formats, unused.terms)}
+    </Text>
+  )
+  if (unused.rule === 'full price') {
+    return (
+      <>
+        <Text size="sm">{refund.nothingUsed}</Text>
+        {rule}
+      </>
+    )
+  }
   return (
-    <Radio.Group label={refund.extent} value={extent} onChange={(chosen) => onExtent(chosen as Extent)}>
-      <Stack gap="xs" mt="xs">
-        {(['unused', 'full'] as const).map((each) => (
-          <Radio key={each} value={each} label={refund.extents[each]} description={hints[each]} />
-        ))}
-      </Stack>
-    </Radio.Group>
+    <Stack gap="xs">
+      <Radio.Group label={refund.extent} value={extent} onChange={(chosen) => onExtent(chosen as Extent)}>
+        <Stack gap="xs" mt="xs">
+          {(['unused', 'full'] as const).map((each) => (
+            <Radio key={each} value={each} label={refund.extents[each]} description={hints[each]} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      {rule}
+    </Stack>
   )
 }
 
 function QuoteTable({ quote, plan }: { quote: Quote; plan: Plan }) {
   const words = useWords()
   const { refund } = words.orders
-  const { paid, backToTheCard, gatewayCode, creditsOfTheOrder, creditsTakenBack, shortfall } = quote
+  const { paid, backToTheCard, gatewayCode, creditsOfTheOrder, creditsTakenBack, shortfall, unused } = quote
+  const share = plan.extent === 'unused' && unused && unused.value !== unused.amount ? unused.value : null
   const returned = paid - (backToTheCard ?? paid)
   const takenBefore = creditsOfTheOrder - creditsTakenBack - shortfall
   const back =
@@ -262,6 +281,7 @@ function QuoteTable({ quote, plan }: { quote: Quote; plan: Plan }) {
   const lines = [
     { label: refund.paid, value: <Won value={paid} /> },
     ...(returned > 0 ? [{ label: refund.alreadyReturned, value: <Won value={returned} /> }] : []),
+    ...(share === null ? [] : [{ label: refund.valueUnused, value: <Won value={share} /> }]),
     { label: refund.backToCard, value: back },
     { label: refund.creditsOfOrder, value: <Credits value={creditsOfTheOrder} /> },
     ...(takenBefore > 0 ? [{ label: refund.takenBefore, value: <Credits value={takenBefore} /> }] : []),

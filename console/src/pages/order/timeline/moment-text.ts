@@ -1,11 +1,13 @@
 // Describes a moment of a timeline in a sentence, from the fields of its detail: a table by kind. Unknown values are shown as they
 // are.
 import type { cancelledAtGateway as Code } from '../../../../../src/gateway/gateway.ts'
+import type { RefundRule } from '../../../../../src/payments/refunds/dated-rules.ts'
 import type { Data } from '../../../api/client.ts'
 import type { Formats } from '../../../format/formats.ts'
 import type { Tone } from '../../../format/status-badge.tsx'
 import { refusalIn } from '../../../parts/error-text.ts'
 import type { Words } from '../../../words/words.tsx'
+import { refundRuleText } from '../refund-rule.ts'
 import { deliveryError } from './delivery-error.ts'
 import { meaningOfCode } from './gateway-code.ts'
 import { valueText } from './value-text.ts'
@@ -56,12 +58,15 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
     tone: 'calm',
   }),
 
-  OPERATION_BEGUN: ({ detail, words: { timeline }, formats }) => {
+  OPERATION_BEGUN: ({ detail, words, words: { timeline }, formats }) => {
     const kind = textOf(detail.kind)
     const sentence = (timeline.begun as Record<string, typeof timeline.begun.REFUND>)[kind]
     return {
       text: sentence ? sentence(formats.won(numberOf(detail.amount))) : kind,
-      notes: notesOf(reasonOf(timeline, detail)),
+      notes: notesOf(
+        reasonOf(timeline, detail),
+        detail.refundRule ? refundRuleText(words, formats, detail.refundRule as RefundRule) : null,
+      ),
       tone: 'calm',
     }
   },
