@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
+import type { Call } from '../../src/commands/command.ts'
+import { orderCommands } from '../../src/commands/nouns/order-commands.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-days.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
@@ -13,7 +15,10 @@ import { type RefundRule, ruleInWords } from '../../src/payments/refunds/dated-r
 import { keepRefundRules } from '../../src/payments/refunds/keep-rules.ts'
 import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { assertSuccess, testSettings } from '../support/service/service.ts'
+import { startWholeService } from '../support/service/whole-service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
+
+const showOrder = orderCommands.find(({ name }) => name === 'orders show')
 
 const first = testSettings.firstRefundRule
 const ruleFrom = (from: string, members: Partial<RefundRule> = {}): RefundRule => ({
@@ -82,6 +87,14 @@ for (const { spent, amount, credits, value } of [
       ['CONFIRM', null],
       ['REFUND', ruleFrom(today)],
     ])
+    const shown = await showOrder?.run?.({
+      database: service.payments.database,
+      positionals: [orderId],
+    } as Partial<Call> as Call)
+    assert.match(
+      JSON.stringify(shown),
+      new RegExp(`"refundRule":"rule since ${today}: full price within 0 days, then 80 %`),
+    )
     const [payment] = await service.sandbox.paymentsOf(orderId)
     assert.equal(payment?.balanceAmount, 20_000 - amount)
     const lots = await service.internal.lots(customerId)
@@ -236,6 +249,20 @@ test('a new rule does not begin on a day since which an order was confirmed', as
   await assert.rejects(keepRefundRules(database, [first, added, ...rules.slice(1)], silentLog), { message })
   await keepRefundRules(database, rules, silentLog)
   assert.deepEqual(await stored(database), rules)
+})
+
+test('a service stores the rules of its settings, and does not start with other ones for the past', async (t) => {
+  const settings = { REFUND_FULL_PRICE_DAYS: '14', REFUND_RULES: JSON.stringify([ruleFrom(tomorrow)]) }
+  const { database, dataDir, close } = await startWholeService(t, settings)
+  assert.deepEqual(await stored(createDatabase(database.pool, silentLog)), [
+    { ...first, fullPriceDays: 14 },
+    ruleFrom(tomorrow),
+  ])
+  await close()
+  await assert.rejects(startWholeService(t, { ...settings, REFUND_FULL_PRICE_DAYS: '15' }, { database, dataDir }), {
+    message:
+      /^REFUND_FULL_PRICE_DAYS, REFUND_SMALLEST_AMOUNT: orders are judged by the rule from the beginning: full price within 14 days/,
+  })
 })
 
 test('of several processes that start at once with other rules those with the stored one start', async () => {
