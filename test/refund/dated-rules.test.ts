@@ -13,7 +13,7 @@ import { findOrderStory } from '../../src/payments/books/order-story.sql.ts'
 import { listRules, ruleOf, storeRules } from '../../src/payments/refunds/dated-rules.sql.ts'
 import { type RefundRule, ruleInWords } from '../../src/payments/refunds/dated-rules.ts'
 import { keepRefundRules } from '../../src/payments/refunds/keep-rules.ts'
-import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
+import { clusterVariable, createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { assertSuccess, testSettings } from '../support/service/service.ts'
 import { startWholeService } from '../support/service/whole-service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
@@ -46,15 +46,18 @@ async function orderWith(spent: number) {
   return { customerId, orderId }
 }
 
-/** Without triggers, and set back afterwards. */
+/** A setting of the coordinator's session does not reach the groups. */
+const skip = process.env[clusterVariable] ? 'triggers stay on in a cluster' : false
+const withoutTriggers = (changes: string) =>
+  service.database.query(`do $$ begin set local session_replication_role = replica; ${changes}; end $$`)
+
+/** Set back afterwards. */
 async function confirmedAt<Value>(orderId: string, moment: Date, work: () => Promise<Value>): Promise<Value> {
   const [order] = await service.database.query<{ at: string }>(
     'select confirmed_at::text as at from orders where order_id = $1',
     [orderId],
   )
-  const set = (at: string) =>
-    service.database.query(`begin; set local session_replication_role = replica;
-      update orders set confirmed_at = '${at}' where order_id = '${orderId}'; commit`)
+  const set = (at: string) => withoutTriggers(`update orders set confirmed_at = '${at}' where order_id = '${orderId}'`)
   await set(moment.toISOString())
   try {
     return await work()
@@ -112,7 +115,9 @@ test('the smallest amount is compared with the share', async () => {
   assert.match(quote.text, /2400 KRW are less than the smallest refund, 3000 KRW/)
 })
 
-test('an order of the last moment of a day is judged by the rule before, one of midnight in Korea by the new one', async () => {
+test('an order of the last moment of a day is judged by the rule before, one of midnight in Korea by the new one', {
+  skip,
+}, async () => {
   const midnight = startOfKoreanDay(today) ?? assert.fail()
   const { customerId, orderId } = await orderWith(5)
   const quoteAt = (moment: Date) =>
@@ -123,7 +128,9 @@ test('an order of the last moment of a day is judged by the rule before, one of 
   assert.deepEqual([since.body.data.terms, since.body.data.amount], [ruleFrom(today), 12_000])
 })
 
-test('a day that begins between quote and refund changes nothing for an order of the day before', async () => {
+test('a day that begins between quote and refund changes nothing for an order of the day before', {
+  skip,
+}, async () => {
   const { database } = service.payments
   const { customerId, orderId } = await orderWith(5)
   const yesterday = new Date((startOfKoreanDay(today) ?? assert.fail()).getTime() - 1)
@@ -142,9 +149,9 @@ test('a day that begins between quote and refund changes nothing for an order of
     assert.equal(kept?.rule, '-infinity')
   })
   // The order is of today again, and so is what its refund is compared with.
-  await service.database.query(`begin; set local session_replication_role = replica;
+  await withoutTriggers(`
     update payment_operations set refund_rule = null, amount = 12000 where order_id = '${orderId}' and kind = 'REFUND';
-    update orders set refunded_amount = 12000 where order_id = '${orderId}'; commit`)
+    update orders set refunded_amount = 12000 where order_id = '${orderId}'`)
 })
 
 test('a process that does not know the rules cannot return more than the share', async () => {
