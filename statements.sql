@@ -7622,9 +7622,9 @@ insert into discrepancies as d (customer_id, order_id, subject, kind, detail)
   do update set last_seen_at = now(), detail = excluded.detail
   returning d.found_at = now() as "isNew";
 
--- payments.storeRefundRules
+-- payments.storeRefundRule
 insert into refund_rules (holds_from, full_price_days, smallest_amount, share_percent)
-  select * from unnest($1::date[], $2::int[], $3::bigint[], $4::int[])
+  values ($1::date, $2::int, $3::bigint, $4::int)
   on conflict (holds_from) do update
   set full_price_days = excluded.full_price_days, smallest_amount = excluded.smallest_amount,
       share_percent = excluded.share_percent

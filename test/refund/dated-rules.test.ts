@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
+import type { Call } from '../../src/commands/command.ts'
+import { orderCommands } from '../../src/commands/nouns/order-commands.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-days.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
@@ -11,9 +13,12 @@ import { findOrderStory } from '../../src/payments/books/order-story.sql.ts'
 import { listRules, ruleOf, storeRules } from '../../src/payments/refunds/dated-rules.sql.ts'
 import { type RefundRule, ruleInWords } from '../../src/payments/refunds/dated-rules.ts'
 import { keepRefundRules } from '../../src/payments/refunds/keep-rules.ts'
-import { createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
+import { clusterVariable, createTestDatabase, type OwnTestDatabase } from '../support/database/database.ts'
 import { assertSuccess, testSettings } from '../support/service/service.ts'
+import { startWholeService } from '../support/service/whole-service.ts'
 import { type SpendingService, startSpendingService } from '../support/spending/spending.ts'
+
+const showOrder = orderCommands.find(({ name }) => name === 'orders show')
 
 const first = testSettings.firstRefundRule
 const ruleFrom = (from: string, members: Partial<RefundRule> = {}): RefundRule => ({
@@ -41,15 +46,18 @@ async function orderWith(spent: number) {
   return { customerId, orderId }
 }
 
-/** Without triggers, and set back afterwards. */
+/** A setting of the coordinator's session does not reach the groups. */
+const skip = process.env[clusterVariable] ? 'triggers stay on in a cluster' : false
+const withoutTriggers = (changes: string) =>
+  service.database.query(`do $$ begin set local session_replication_role = replica; ${changes}; end $$`)
+
+/** Set back afterwards. */
 async function confirmedAt<Value>(orderId: string, moment: Date, work: () => Promise<Value>): Promise<Value> {
   const [order] = await service.database.query<{ at: string }>(
     'select confirmed_at::text as at from orders where order_id = $1',
     [orderId],
   )
-  const set = (at: string) =>
-    service.database.query(`begin; set local session_replication_role = replica;
-      update orders set confirmed_at = '${at}' where order_id = '${orderId}'; commit`)
+  const set = (at: string) => withoutTriggers(`update orders set confirmed_at = '${at}' where order_id = '${orderId}'`)
   await set(moment.toISOString())
   try {
     return await work()
@@ -82,6 +90,14 @@ for (const { spent, amount, credits, value } of [
       ['CONFIRM', null],
       ['REFUND', ruleFrom(today)],
     ])
+    const shown = await showOrder?.run?.({
+      database: service.payments.database,
+      positionals: [orderId],
+    } as Partial<Call> as Call)
+    assert.match(
+      JSON.stringify(shown),
+      new RegExp(`"refundRule":"rule since ${today}: full price within 0 days, then 80 %`),
+    )
     const [payment] = await service.sandbox.paymentsOf(orderId)
     assert.equal(payment?.balanceAmount, 20_000 - amount)
     const lots = await service.internal.lots(customerId)
@@ -99,7 +115,9 @@ test('the smallest amount is compared with the share', async () => {
   assert.match(quote.text, /2400 KRW are less than the smallest refund, 3000 KRW/)
 })
 
-test('an order of the last moment of a day is judged by the rule before, one of midnight in Korea by the new one', async () => {
+test('an order of the last moment of a day is judged by the rule before, one of midnight in Korea by the new one', {
+  skip,
+}, async () => {
   const midnight = startOfKoreanDay(today) ?? assert.fail()
   const { customerId, orderId } = await orderWith(5)
   const quoteAt = (moment: Date) =>
@@ -110,7 +128,9 @@ test('an order of the last moment of a day is judged by the rule before, one of 
   assert.deepEqual([since.body.data.terms, since.body.data.amount], [ruleFrom(today), 12_000])
 })
 
-test('a day that begins between quote and refund changes nothing for an order of the day before', async () => {
+test('a day that begins between quote and refund changes nothing for an order of the day before', {
+  skip,
+}, async () => {
   const { database } = service.payments
   const { customerId, orderId } = await orderWith(5)
   const yesterday = new Date((startOfKoreanDay(today) ?? assert.fail()).getTime() - 1)
@@ -129,9 +149,9 @@ test('a day that begins between quote and refund changes nothing for an order of
     assert.equal(kept?.rule, '-infinity')
   })
   // The order is of today again, and so is what its refund is compared with.
-  await service.database.query(`begin; set local session_replication_role = replica;
+  await withoutTriggers(`
     update payment_operations set refund_rule = null, amount = 12000 where order_id = '${orderId}' and kind = 'REFUND';
-    update orders set refunded_amount = 12000 where order_id = '${orderId}'; commit`)
+    update orders set refunded_amount = 12000 where order_id = '${orderId}'`)
 })
 
 test('a process that does not know the rules cannot return more than the share', async () => {
@@ -236,6 +256,20 @@ test('a new rule does not begin on a day since which an order was confirmed', as
   await assert.rejects(keepRefundRules(database, [first, added, ...rules.slice(1)], silentLog), { message })
   await keepRefundRules(database, rules, silentLog)
   assert.deepEqual(await stored(database), rules)
+})
+
+test('a service stores the rules of its settings, and does not start with other ones for the past', async (t) => {
+  const settings = { REFUND_FULL_PRICE_DAYS: '14', REFUND_RULES: JSON.stringify([ruleFrom(tomorrow)]) }
+  const { database, dataDir, close } = await startWholeService(t, settings)
+  assert.deepEqual(await stored(createDatabase(database.pool, silentLog)), [
+    { ...first, fullPriceDays: 14 },
+    ruleFrom(tomorrow),
+  ])
+  await close()
+  await assert.rejects(startWholeService(t, { ...settings, REFUND_FULL_PRICE_DAYS: '15' }, { database, dataDir }), {
+    message:
+      /^REFUND_FULL_PRICE_DAYS, REFUND_SMALLEST_AMOUNT: orders are judged by the rule from the beginning: full price within 14 days/,
+  })
 })
 
 test('of several processes that start at once with other rules those with the stored one start', async () => {

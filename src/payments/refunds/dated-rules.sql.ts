@@ -28,10 +28,10 @@ export async function listRules(database: Database): Promise<{ rules: RefundRule
   return { rules, today: rows[0]?.today ?? '' }
 }
 
-const storeRulesStatement = statement.global(
-  'payments.storeRefundRules',
+const storeRuleStatement = statement.global(
+  'payments.storeRefundRule',
   `insert into refund_rules (holds_from, full_price_days, smallest_amount, share_percent)
-  select * from unnest($1::date[], $2::int[], $3::bigint[], $4::int[])
+  values ($1::date, $2::int, $3::bigint, $4::int)
   on conflict (holds_from) do update
   set full_price_days = excluded.full_price_days, smallest_amount = excluded.smallest_amount,
       share_percent = excluded.share_percent
@@ -40,13 +40,10 @@ const storeRulesStatement = statement.global(
 
 /** One that is stored for the same day stays, unless its day is after today. */
 export async function storeRules(database: Database, rules: RefundRule[], today: string): Promise<void> {
-  await database.run(storeRulesStatement, [
-    rules.map(({ from }) => from ?? '-infinity'),
-    rules.map(({ fullPriceDays }) => fullPriceDays),
-    rules.map(({ smallestAmount }) => smallestAmount),
-    rules.map(({ sharePercent }) => sharePercent),
-    today,
-  ])
+  for (const { from, fullPriceDays, smallestAmount, sharePercent } of rules) {
+    const values = [from ?? '-infinity', fullPriceDays, smallestAmount, sharePercent, today]
+    await database.run(storeRuleStatement, values)
+  }
 }
 
 // An order is confirmed when its confirm is closed: that time has an index.

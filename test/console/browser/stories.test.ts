@@ -206,6 +206,9 @@ test('a refund shows its quote first, offers the unused part or the full price, 
   assert.ok(await page.getByRole('radio', { name: 'Unused part' }).isChecked())
   await finance.sees(won(standard.price - spent * 1_000), quote.getByRole('row', { name: /^Refund to card/ }))
   await finance.sees(`${spent}`, quote.getByRole('row', { name: /^Credits used/ }))
+  const rule =
+    'Rule from the beginning: full price within 7 days if unused, then 100% of the unused value, at least ₩1,000.'
+  await finance.sees(rule, finance.dialog())
   await page.getByRole('radio', { name: 'Full price' }).check()
   await finance.sees(won(standard.price), quote.getByRole('row', { name: /^Refund to card/ }))
   await finance.sees(`${spent}`, quote.getByRole('row', { name: /^Credits not deducted/ }))
@@ -225,6 +228,7 @@ test('a refund shows its quote first, offers the unused part or the full price, 
   await finance.press('Refund now', finance.dialog())
   await finance.sees(`${won(14_000)} refunded to the card. Deducted: 15 credits.`)
   await finance.sees(`Refund of ${won(14_000)} requested from the gateway`)
+  await finance.sees(rule)
   assert.deepEqual([await customer.client.status(partlySpent), await customer.client.credits()], ['REFUNDED', 0])
   const [payment] = await world.sandbox.paymentsOf(partlySpent)
   assert.equal(payment?.balanceAmount, 6_000, 'the price of the credits that were used stays')

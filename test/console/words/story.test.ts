@@ -73,6 +73,7 @@ const formats = {
   number: (value: number) => `${value}`,
   won: (value: number) => `₩${value}`,
   time: (at: string) => ({ korea: at, utc: at }),
+  day: (day: string) => day,
   timeSpan: (from: string, to: string) => `${from} – ${to}`,
 }
 const at = '2026-11-15T21:45:21.334Z'
@@ -92,10 +93,15 @@ const ends = [
 ]
 const delivery = { endpointId: 'end_1', endpointStatus: 'ACTIVE', error: null, nextTryAt: null }
 
+const refundRule = { from: '2026-12-01', fullPriceDays: 7, smallestAmount: 1_000, sharePercent: 80 }
+
 /** The details that the service writes, by kind of moment. */
 const written: Record<(typeof momentKinds)[number], Detail[]> = {
   PURCHASE: [{ packageType: 'STANDARD', amount: 20_000, credits: 21 }],
-  OPERATION_BEGUN: operations.map((kind) => ({ kind, amount: 15_000, reason: null })),
+  OPERATION_BEGUN: [
+    ...operations.map((kind) => ({ kind, amount: 15_000, reason: null })),
+    { kind: 'REFUND', amount: 12_000, reason: null, refundRule },
+  ],
   ATTEMPT: [
     { gatewayCode: 'ECONNRESET' },
     { gatewayCode: 'NOT_ARRIVED_YET' },
@@ -127,6 +133,18 @@ const written: Record<(typeof momentKinds)[number], Detail[]> = {
     outcome,
   })),
 }
+
+test('a refund of the unused part names its rule in both languages', () => {
+  const notesOf = (from: string | null, language: 'en' | 'ko') =>
+    described('OPERATION_BEGUN', { kind: 'REFUND', amount: 12_000, refundRule: { ...refundRule, from } }, language)
+      .notes
+  assert.deepEqual(notesOf('2026-12-01', 'en'), [
+    'Rule since 2026-12-01: full price within 7 days if unused, then 80% of the unused value, at least ₩1000.',
+  ])
+  assert.match(`${notesOf(null, 'en')}`, /^Rule from the beginning: /)
+  assert.match(`${notesOf('2026-12-01', 'ko')}`, /^2026-12-01부터의 환불 규정: .*80%, 최소 ₩1000/)
+  assert.match(`${notesOf(null, 'ko')}`, /^최초 환불 규정: /)
+})
 
 for (const kind of momentKinds) {
   test(`every moment of kind ${kind} has a text in both languages`, () => {
