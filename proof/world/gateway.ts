@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Launched } from '../../harness/launch.ts'
 import { journalName } from '../../sandbox/journal.ts'
 import { startProgram } from './program.ts'
+import { wayToPay } from './ways-to-pay.ts'
 
 export type GatewaySettings = {
   port: number
@@ -63,7 +64,8 @@ export function createControls(url: string) {
     control,
     /** A finished checkout; undefined when the gateway could not be reached. */
     async pay(orderId: string, amount: number, result: string): Promise<string | undefined> {
-      const paid = await control<{ paymentKey: string }>('POST', '/sandbox/payments', { orderId, amount, result })
+      const checkout = { orderId, amount, result, ...wayToPay(orderId, amount).chosen }
+      const paid = await control<{ paymentKey: string }>('POST', '/sandbox/payments', checkout)
       return paid?.paymentKey
     },
     fired: async () => (await control<{ fired: Fired[] }>('GET', '/sandbox/faults/fired'))?.fired,

@@ -2,6 +2,7 @@
 // when everything is settled.
 import { readMovements } from '../../../sandbox/journal.ts'
 import type { Movement } from '../../../sandbox/payments/movements.ts'
+import type { PaidColumns } from '../../../src/credits/lots/paid-with.ts'
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { PackageType } from '../../../src/payments/packages.ts'
 import type { Books } from '../../world/postgres.ts'
@@ -65,6 +66,8 @@ export type BookedOrder = {
   isCancelledAtGateway: boolean
   /** The key of the approved confirm; null when the order was never confirmed. */
   paymentKey: string | null
+  /** How it was paid; null when the order was never confirmed. */
+  paidWith: PaidColumns | null
   /** The last transaction of the payment when that confirm was approved. */
   transactionKey: string | null
   /** KRW of accepted parts, and the credits that were taken for them. */
@@ -155,6 +158,9 @@ async function readOrders(books: Books, places: Map<string, number>): Promise<Ma
       o.amount::float8 as amount, o.credits::float8 as credits, o.status, o.idempotency_key as "idempotencyKey",
       o.refund_shortfall::float8 as "refundShortfall", o.refunded_amount::float8 as "refundedAmount",
       coalesce(r.gateway_code = 'CANCELLED_AT_GATEWAY', false) as "isCancelledAtGateway", p.payment_key as "paymentKey",
+      case when p.operation_id is not null then json_build_object(
+        'paidMethod', p.paid_method, 'paidProvider', p.paid_provider, 'cardAmount', p.card_amount,
+        'walletAmount', p.wallet_amount, 'pointsAmount', p.points_amount) end as "paidWith",
       p.transaction_key as "transactionKey", p.total_credits::float8 as "totalCredits",
       e.balance_after::float8 as "balanceAfterGrant", part.amount as "partsAmount", part.credits as "partsCredits"
     from orders o

@@ -1,5 +1,7 @@
 // The gateway's own journal of every movement of money, compared with our books to the won.
+import { isDeepStrictEqual } from 'node:util'
 import type { Movement } from '../../../../sandbox/payments/movements.ts'
+import { wayToPay } from '../../../world/ways-to-pay.ts'
 import { type BookedOrder, type Check, checksOf, type Evidence } from '../evidence.ts'
 
 export function checkGateway(evidence: Evidence): Check[] {
@@ -7,9 +9,18 @@ export function checkGateway(evidence: Evidence): Check[] {
     'I-19 no payment was captured twice, or cancelled beyond what was captured': twice(evidence),
     'I-18 the gateway has kept the price of our confirmed orders, to the won': kept(evidence),
     'I-18 every captured payment is of an order of ours, for its amount': captures(evidence),
+    'I-18 how a payment was paid is kept as the buyer chose it': paid(evidence),
     'C-18 no credits were granted for a payment that the gateway had shown as returned': grantedAfterReturn(evidence),
     'F-6 every partial cancel at the gateway was accepted or has an open discrepancy': unseen(evidence),
   })
+}
+
+function paid({ orders }: Evidence): string[] {
+  return [...orders.values()].flatMap(({ orderId, amount, paidWith }) =>
+    paidWith === null || isDeepStrictEqual(paidWith, wayToPay(orderId, amount).kept)
+      ? []
+      : [`${orderId}: ${JSON.stringify(paidWith)}`],
+  )
 }
 
 function sum(movements: Movement[], kind: Movement['kind']): number {
