@@ -11,7 +11,7 @@ import { personOf } from '../action-log-entry.ts'
 import type { Argument, Call, Command, CommandInput, Confirmation, Option } from '../command.ts'
 import { customerOption, limitOption, reasonOption } from '../line/options.ts'
 import { findCustomerId, requireCustomerId } from './customer-option.ts'
-import { limitsOfPerson } from './person-limits.ts'
+import { limitsOfPerson, needsSecondPerson } from './person-limits.ts'
 
 const listLimit = 1_000
 const sampleId = '3f0d5a52-8c57-4d1e-9d0c-6a7a54f2b9e1'
@@ -39,8 +39,8 @@ const correctOption: Option = {
 
 const limitText =
   'The limit is per person and Korean day (ADJUSTMENT_LIMITS): that of an operator of the console by their role, that of an ' +
-  'admin for any other name. More than ADJUSTMENT_APPROVAL_ABOVE credits, or than the limit, become a request, which moves ' +
-  'nothing until another person approves it.'
+  'admin for any other name. More than ADJUSTMENT_APPROVAL_ABOVE credits, or than is left of the limit today, become a ' +
+  'request, which moves nothing until another person approves it.'
 
 function adjustAs(kind: OperatorKind) {
   return async function run(call: Call): Promise<object> {
@@ -63,7 +63,7 @@ async function confirmAdjustment(call: Call): Promise<Confirmation> {
   const { available } = await balancesAt(database, customerId, null)
   const credits = Number(values.credits)
   const preview = { customerId, credits, availableNow: available }
-  if (Math.abs(credits) > (await limitsOfPerson(call)).approvalAbove) {
+  if (await needsSecondPerson(call, credits)) {
     return { preview, question: 'Store this as a request? It moves credits when another person approves it.' }
   }
   const availableAfter = (available ?? 0) + credits
