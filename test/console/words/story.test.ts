@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { books as booksInEnglish } from '../../../console/src/words/en/books.ts'
+import { discrepancy as discrepancyInEnglish } from '../../../console/src/words/en/discrepancy.ts'
 import { gateway as gatewayInEnglish } from '../../../console/src/words/en/gateway.ts'
 import { home as homeInEnglish } from '../../../console/src/words/en/home.ts'
 import { orders as ordersInEnglish } from '../../../console/src/words/en/orders.ts'
 import { problems as problemsInEnglish } from '../../../console/src/words/en/problems.ts'
 import { timeline as timelineInEnglish } from '../../../console/src/words/en/timeline.ts'
 import { books as booksInKorean } from '../../../console/src/words/ko/books.ts'
+import { discrepancy as discrepancyInKorean } from '../../../console/src/words/ko/discrepancy.ts'
 import { gateway as gatewayInKorean } from '../../../console/src/words/ko/gateway.ts'
 import { home as homeInKorean } from '../../../console/src/words/ko/home.ts'
 import { orders as ordersInKorean } from '../../../console/src/words/ko/orders.ts'
@@ -27,6 +29,7 @@ const languages = {
   en: {
     orders: ordersInEnglish,
     books: booksInEnglish,
+    discrepancy: discrepancyInEnglish,
     gateway: gatewayInEnglish,
     timeline: timelineInEnglish,
     problems: problemsInEnglish,
@@ -34,6 +37,7 @@ const languages = {
   ko: {
     orders: ordersInKorean,
     books: booksInKorean,
+    discrepancy: discrepancyInKorean,
     gateway: gatewayInKorean,
     timeline: timelineInKorean,
     problems: problemsInKorean,
@@ -115,7 +119,10 @@ const written: Record<(typeof momentKinds)[number], Detail[]> = {
   WEBHOOK: [null, 'no such order', 'nothing new', 'agrees', 'repaired', 'disagrees', 'left to reconciliation'].map(
     (outcome) => ({ eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE', outcome }),
   ),
-  DISCREPANCY_FOUND: Object.keys(booksInEnglish.discrepancies.kinds).map((kind) => ({ kind })),
+  DISCREPANCY_FOUND: Object.keys(booksInEnglish.discrepancies.kinds).flatMap((kind) => [
+    { kind, resolvedAt: null },
+    { kind, resolvedAt: at },
+  ]),
   DISCREPANCY_RESOLVED: ['the gateway and our books agree', 'the operation was settled'].map((resolution) => ({
     kind: 'OPERATION_STUCK',
     resolution,
@@ -142,6 +149,16 @@ for (const kind of momentKinds) {
     }
   })
 }
+
+test('what a discrepancy meant is said to be as it was found, once it is resolved', () => {
+  const kind = 'PARTLY_CANCELLED_AT_GATEWAY'
+  for (const language of ['en', 'ko'] as const) {
+    const { meaning = '' } = languages[language].books.discrepancies.kinds[kind] ?? {}
+    const { asFound } = languages[language].discrepancy
+    assert.deepEqual(described('DISCREPANCY_FOUND', { kind, resolvedAt: null }, language).notes, [meaning])
+    assert.deepEqual(described('DISCREPANCY_FOUND', { kind, resolvedAt: at }, language).notes, [`${asFound}${meaning}`])
+  }
+})
 
 test('every kind of operation that waits on the home page has a name in both languages', () => {
   for (const { kinds } of [homeInEnglish, homeInKorean]) assert.deepEqual(Object.keys(kinds), operations)

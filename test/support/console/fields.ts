@@ -43,7 +43,7 @@ function storyDetail(place: string): Fields {
     'operationId kind paymentKey reason creditsHeld state gatewayCode transactionKey attempts count until',
     'entryNumber delta heldDelta balanceAfter',
     'eventNumber eventId type eventType status receivedAt processedAt outcome',
-    'discrepancyId lastSeenAt resolution actionId actor command endedAt',
+    'discrepancyId lastSeenAt resolvedAt resolution actionId actor command endedAt',
   ]
   return {
     [place]: names.join(' '),

@@ -182,6 +182,7 @@ export const timeline = {
     nextTryAt: 'Next attempt',
     endpointStatus: 'Endpoint status',
     lastSeenAt: 'Last seen',
+    resolvedAt: 'Resolved',
     detail: 'Details',
     actionId: 'Action ID',
     count: 'Attempts',

@@ -166,6 +166,7 @@ export const timeline: typeof english = {
     nextTryAt: '다음 시도',
     endpointStatus: '엔드포인트 상태',
     lastSeenAt: '최근 확인',
+    resolvedAt: '해결 시각',
     detail: '확인 내용',
     actionId: '감사 로그 ID',
     count: '시도 횟수',

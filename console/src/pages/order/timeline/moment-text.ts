@@ -127,7 +127,8 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
 
   DISCREPANCY_FOUND: ({ detail, words }) => {
     const { name, meaning } = discrepancyText(words, textOf(detail.kind))
-    return { text: words.timeline.found(name), notes: [meaning], tone: 'bad' }
+    const note = detail.resolvedAt ? `${words.discrepancy.asFound}${meaning}` : meaning
+    return { text: words.timeline.found(name), notes: [note], tone: detail.resolvedAt ? 'calm' : 'bad' }
   },
 
   DISCREPANCY_RESOLVED: ({ detail, words }) => ({
