@@ -91,7 +91,7 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
     d.resolved_at as "resolvedAt", d.resolution,
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'outcome', e.outcome, 'endedAt', to_char(e.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
+       'outcome', e.outcome, 'refusal', e.about ->> 'refusal', 'endedAt', to_char(e.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
      from (select * from operator_actions a
            where a.step = 'BEGUN' and a.subject in (d.discrepancy_id::text, d.order_id)
              and (a.subject = d.discrepancy_id::text
@@ -6346,14 +6346,14 @@ select
     ) as "notifications",
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'outcome', ended.outcome, 'endedAt', to_char(ended.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
+       'outcome', ended.outcome, 'refusal', ended.about ->> 'refusal', 'endedAt', to_char(ended.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
      from (select * from operator_actions
            where step = 'BEGUN' and subject = any ($2::text || array(
              select d.discrepancy_id::text from discrepancies d
              where d.customer_id = $1 and d.order_id = $2))
            limit 1000) b
      left join lateral (
-       select e.outcome, case e.step when 'ENDED' then e.happened_at end as ended_at
+       select e.outcome, e.about, case e.step when 'ENDED' then e.happened_at end as ended_at
        from operator_actions e
        where e.action_id = b.action_id and e.step <> 'BEGUN'
        order by e.step
@@ -6385,7 +6385,8 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
        where a.customer_id = o.customer_id and a.operation_id = p.operation_id limit $3) a) as "attempts",
     (select coalesce(json_agg(json_build_object(
        'entryNumber', e.entry_number, 'kind', e.kind, 'delta', e.delta, 'heldDelta', e.held_delta,
-       'balanceAfter', e.balance_after, 'createdAt', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by e.entry_number), '[]')
+       'balanceAfter', e.balance_after, 'createdAt', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       'operationKind', (select p.kind from unnest(own.operations) p where p.operation_id = e.hold_id)) order by e.entry_number), '[]')
      from (select * from ledger_entries m
            where m.customer_id = o.customer_id and m.order_id = o.order_id and m.delta <> 0
            union all

@@ -106,12 +106,15 @@ const written: Record<(typeof momentKinds)[number], Detail[]> = {
     { count: 3, until: '2026-11-15T21:46:00.000Z', codes: [{ gatewayCode: 'ECONNRESET', count: 3 }] },
   ],
   OPERATION_ENDED: ends,
-  LEDGER: ['GRANT', 'ROLLBACK', 'REFUND', 'HOLD', 'RELEASE'].map((kind) => ({
-    kind,
-    delta: kind === 'HOLD' || kind === 'RELEASE' ? 0 : 21,
-    heldDelta: 21,
-    balanceAfter: 3_200,
-  })),
+  LEDGER: [null, 'REFUND', 'PART'].flatMap((operationKind) =>
+    ['GRANT', 'ROLLBACK', 'REFUND', 'HOLD', 'RELEASE'].map((kind) => ({
+      kind,
+      delta: kind === 'HOLD' || kind === 'RELEASE' ? 0 : 21,
+      heldDelta: 21,
+      balanceAfter: 3_200,
+      operationKind,
+    })),
+  ),
   EVENT: ['DELIVERED', 'WAITING', 'DEAD', 'NOT_SENT'].map((state) => ({
     type: 'order.confirmed',
     deliveries: [{ ...delivery, state }],
@@ -149,6 +152,26 @@ for (const kind of momentKinds) {
     }
   })
 }
+
+test('the entries of an accepted part are said to be of it: it is no refund, and waits for no outcome', () => {
+  const ofPart = { operationKind: 'PART', delta: -5, balanceAfter: 105 }
+  const texts = ['HOLD', 'REFUND'].map((kind) => described('LEDGER', { ...ofPart, kind }, 'en').text)
+  assert.deepEqual(texts, [
+    '5 credits set aside for the accepted partial cancellation, balance 105',
+    '5 credits deducted by the accepted partial cancellation, balance 105',
+  ])
+  assert.match(described('LEDGER', { ...ofPart, operationKind: 'REFUND', kind: 'REFUND' }, 'en').text, /by the refund/)
+})
+
+test('a refused action says what is wrong and what to do: by the reason of the refusal, or by its field', () => {
+  const action = { actor: 'kim', command: 'discrepancies accept', reason: 'agreed' }
+  const noteOf = (refusal: string | null) =>
+    described('OPERATOR', { ...action, outcome: 'VAL003: The service says.', refusal }, 'en').notes.at(-1)
+  const { title, hint } = problemsInEnglish.reasons['requested already']
+  assert.equal(noteOf('requested already'), `${title} ${hint}`)
+  assert.equal(noteOf('credits'), problemsInEnglish.fields.credits)
+  assert.equal(noteOf(null), 'Invalid input.')
+})
 
 test('what a discrepancy meant is said to be as it was found, once it is resolved', () => {
   const kind = 'PARTLY_CANCELLED_AT_GATEWAY'
@@ -200,7 +223,17 @@ test('the rows of an order become sentences: a confirm without an answer, settle
       },
     ],
     attempts: [{ operationId, gatewayCode: 'ECONNRESET', happenedAt: second(2) }],
-    entries: [{ entryNumber: 9, kind: 'GRANT', delta: 21, heldDelta: 0, balanceAfter: 3_200, createdAt: second(6) }],
+    entries: [
+      {
+        entryNumber: 9,
+        kind: 'GRANT',
+        delta: 21,
+        heldDelta: 0,
+        balanceAfter: 3_200,
+        createdAt: second(6),
+        operationKind: null,
+      },
+    ],
     discrepancies: [],
     notifications: [
       {
@@ -220,6 +253,7 @@ test('the rows of an order become sentences: a confirm without an answer, settle
         reason: 'no credits',
         at: second(4),
         outcome: 'ok',
+        refusal: null,
         endedAt: second(7),
       },
     ],
