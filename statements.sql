@@ -228,14 +228,6 @@ select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by happened_at desc, action_id desc offset $4 limit 1) b;
 
--- console.findTypedAdjustments
-select coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') as "adjustmentId", b.actor, b.command = 'adjustments approve' as "isApproval"
-  from operator_actions b
-  join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome in ('ok', 'requested')
-  where b.step = 'BEGUN' and b.subject = any ($1::text[]) and b.actor like '% as %'
-    and b.command in ('adjustments grant', 'adjustments correct', 'adjustments approve', 'discrepancies accept')
-    and coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') = any ($2::text[]);
-
 -- console.listActiveHolds
 select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
     h.expires_at as "expiresAt"
@@ -4124,6 +4116,14 @@ select operator_id as "operatorId", name, status, password_hash as "passwordHash
 
 -- operators.findRole
 select role from operators where name = $1;
+
+-- operators.findTypedAdjustments
+select coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') as "adjustmentId", b.actor, b.command = 'adjustments approve' as "isApproval"
+  from operator_actions b
+  join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome in ('ok', 'requested')
+  where b.step = 'BEGUN' and b.subject = any ($1::text[]) and b.actor like '% as %'
+    and b.command in ('adjustments grant', 'adjustments correct', 'adjustments approve', 'discrepancies accept')
+    and coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') = any ($2::text[]);
 
 -- operators.insertOperator
 insert into operators (operator_id, name, role, password_hash) values ($1, $2, $3, $4)

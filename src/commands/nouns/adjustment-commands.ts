@@ -6,6 +6,7 @@ import { adjust, isRequest, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
 import { withCustomerNames } from '../../customers/names.sql.ts'
+import { withTypedBy } from '../../operators/typed-by.sql.ts'
 import { approvePending } from '../../payments/refunds/approve.ts'
 import { personOf } from '../action-log-entry.ts'
 import type { Argument, Call, Command, CommandInput, Confirmation, Option } from '../command.ts'
@@ -129,7 +130,17 @@ export const adjustmentCommands: Command[] = [
     changesData: false,
     async run(call) {
       const limit = Number(call.values.limit ?? listLimit)
-      return listAdjustments(call.database, await requireCustomerId(call), { before: null, limit })
+      const customerId = await requireCustomerId(call)
+      const listed = await listAdjustments(call.database, customerId, { before: null, limit })
+      const typed = await withTypedBy(
+        call.database,
+        listed.map((each) => ({ ...each, customerId })),
+      )
+      return listed.map((each, place) => ({
+        ...each,
+        actor: typed[place]?.typedBy ?? each.actor,
+        approvedBy: typed[place]?.approvalTypedBy ?? each.approvedBy,
+      }))
     },
   },
   {
@@ -139,7 +150,10 @@ export const adjustmentCommands: Command[] = [
     examples: [{ line: 'adjustments pending', description: 'with the id for approve and reject' }],
     changesData: false,
     async run({ database, values }) {
-      return withCustomerNames(database, await listPendingRequests(database, null, Number(values.limit ?? listLimit)))
+      const requests = await listPendingRequests(database, null, Number(values.limit ?? listLimit))
+      const typed = await withTypedBy(database, requests)
+      const shown = requests.map((each, place) => ({ ...each, requestedBy: typed[place]?.typedBy ?? each.requestedBy }))
+      return withCustomerNames(database, shown)
     },
   },
   {

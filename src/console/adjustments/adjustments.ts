@@ -12,12 +12,12 @@ import { customerNotFound } from '../../credits/refusals.ts'
 import { findCustomerNames } from '../../customers/names.sql.ts'
 import type { Database } from '../../db/database.ts'
 import { limitsOf } from '../../operators/adjustment-limits.ts'
+import { withTypedBy } from '../../operators/typed-by.sql.ts'
 import { approvePending } from '../../payments/refunds/approve.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { SignedIn } from '../guard.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import type { Handlers } from '../routes.ts'
-import { withTypedBy } from './typed-by.sql.ts'
 
 type Names = 'adjustments' | 'grantGoodwill' | 'correctBalance' | 'approveAdjustment' | 'rejectAdjustment'
 
