@@ -58,7 +58,7 @@ export async function adjust(
   const known = await findKnown(database, adjustment, before)
   if (known) return known
   if (isCovered(before, credits)) {
-    if (perDay === 0) throw adjustmentRefusals.mayAdjustNothing()
+    requireLimit(perDay)
     const result = { adjustmentId, customerId, kind, credits }
     const isAlone = Math.abs(credits) <= approvalAbove
     if (isAlone) {
@@ -81,6 +81,11 @@ export async function adjust(
 function unlessUsed(error: unknown): false {
   if (!isUniqueViolation(error)) throw error
   return false
+}
+
+/** Who may adjust nothing requests nothing either. */
+export function requireLimit(perDay: number): void {
+  if (perDay === 0) throw adjustmentRefusals.mayAdjustNothing()
 }
 
 const isCovered = ({ available }: AdjustmentState, credits: number) => available !== null && available + credits >= 0

@@ -37,7 +37,7 @@ export type StoryEntry = {
   heldDelta: number | null
   balanceAfter: number
   createdAt: string
-  /** Of the operation that holds, takes or releases the credits; null for the grant. */
+  /** The operation that holds, takes or releases the credits; null for the grant. */
   operationKind: OperationKind | null
 }
 export type StoryDiscrepancy = {

@@ -18,9 +18,9 @@ import {
   isOverDailyLimit,
   refuseOverDailyLimit,
   requireApprovable,
+  requireLimit,
 } from '../../credits/adjustments/adjust.ts'
 import { findLot } from '../../credits/lots/lots.sql.ts'
-import { adjustmentRefusals } from '../../credits/refusals.ts'
 import type { PaymentContext } from '../context.ts'
 import { findOrderForReview } from '../operations/read.sql.ts'
 import type { OrderKey } from '../orders.sql.ts'
@@ -145,7 +145,7 @@ export async function acceptPart(
   const credits = creditsToTake(quote, acceptance.credits)
   const charge = chargeOf({ ...acceptance, credits }, quote)
   const { amount } = quote
-  if (charge.credits > 0 && perDay === 0) throw adjustmentRefusals.mayAdjustNothing()
+  if (charge.credits > 0) requireLimit(perDay)
   if (charge.credits <= approvalAbove) {
     const part = { ...acceptance, credits, amount, ...place, approval: null }
     const booked = await book(context, part, charge, perDay)

@@ -74,7 +74,7 @@ export const timeline = {
       `${creditsOf(credits)} held until the outcome is known, balance ${balance}`,
     RELEASE: (credits: string, balance: string) => `Hold of ${creditsOf(credits)} released, balance ${balance}`,
   },
-  /** Of an accepted partial cancellation, at once: no outcome is waited for. */
+  /** Entries of an accepted partial cancellation, which waits for no outcome. */
   ledgerOfPart: {
     HOLD: (credits: string, balance: string) =>
       `${creditsOf(credits)} set aside for the accepted partial cancellation, balance ${balance}`,
