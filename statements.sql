@@ -91,7 +91,7 @@ select d.discrepancy_id as "discrepancyId", d.kind, d.subject, d.customer_id as 
     d.resolved_at as "resolvedAt", d.resolution,
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'outcome', e.outcome, 'endedAt', to_char(e.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
+       'outcome', e.outcome, 'refusal', e.about ->> 'refusal', 'endedAt', to_char(e.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
      from (select * from operator_actions a
            where a.step = 'BEGUN' and a.subject in (d.discrepancy_id::text, d.order_id)
              and (a.subject = d.discrepancy_id::text
@@ -227,14 +227,6 @@ select (extract(epoch from b.happened_at) * 1000000)::bigint as "atMicroseconds"
   from (select * from operator_actions where subject = $5 and step = 'BEGUN' and happened_at >= $3::timestamptz
       and (happened_at, action_id) < (timestamptz 'epoch' + $1 * interval '1 microsecond', $2::uuid)
     order by happened_at desc, action_id desc offset $4 limit 1) b;
-
--- console.findTypedAdjustments
-select coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') as "adjustmentId", b.actor, b.command = 'adjustments approve' as "isApproval"
-  from operator_actions b
-  join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome in ('ok', 'requested')
-  where b.step = 'BEGUN' and b.subject = any ($1::text[]) and b.actor like '% as %'
-    and b.command in ('adjustments grant', 'adjustments correct', 'adjustments approve', 'discrepancies accept')
-    and coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') = any ($2::text[]);
 
 -- console.listActiveHolds
 select h.hold_id as "holdId", h.credits, h.captured_in_parts as "capturedInParts", e.reference, t.name as "service",
@@ -4144,6 +4136,14 @@ select operator_id as "operatorId", name, status, password_hash as "passwordHash
 -- operators.findRole
 select role from operators where name = $1;
 
+-- operators.findTypedAdjustments
+select coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') as "adjustmentId", b.actor, b.command = 'adjustments approve' as "isApproval"
+  from operator_actions b
+  join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome in ('ok', 'requested')
+  where b.step = 'BEGUN' and b.subject = any ($1::text[]) and b.actor like '% as %'
+    and b.command in ('adjustments grant', 'adjustments correct', 'adjustments approve', 'discrepancies accept')
+    and coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') = any ($2::text[]);
+
 -- operators.insertOperator
 insert into operators (operator_id, name, role, password_hash) values ($1, $2, $3, $4)
   on conflict do nothing
@@ -6384,14 +6384,14 @@ select
     ) as "notifications",
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', to_char(b.happened_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-       'outcome', ended.outcome, 'endedAt', to_char(ended.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
+       'outcome', ended.outcome, 'refusal', ended.about ->> 'refusal', 'endedAt', to_char(ended.ended_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by b.happened_at), '[]')
      from (select * from operator_actions
            where step = 'BEGUN' and subject = any ($2::text || array(
              select d.discrepancy_id::text from discrepancies d
              where d.customer_id = $1 and d.order_id = $2))
            limit 1000) b
      left join lateral (
-       select e.outcome, case e.step when 'ENDED' then e.happened_at end as ended_at
+       select e.outcome, e.about, case e.step when 'ENDED' then e.happened_at end as ended_at
        from operator_actions e
        where e.action_id = b.action_id and e.step <> 'BEGUN'
        order by e.step
@@ -6429,7 +6429,8 @@ select o.order_id as "orderId", o.customer_id as "customerId", o.status, o.packa
        where a.customer_id = o.customer_id and a.operation_id = p.operation_id limit $3) a) as "attempts",
     (select coalesce(json_agg(json_build_object(
        'entryNumber', e.entry_number, 'kind', e.kind, 'delta', e.delta, 'heldDelta', e.held_delta,
-       'balanceAfter', e.balance_after, 'createdAt', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by e.entry_number), '[]')
+       'balanceAfter', e.balance_after, 'createdAt', to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       'operationKind', (select p.kind from unnest(own.operations) p where p.operation_id = e.hold_id)) order by e.entry_number), '[]')
      from (select * from ledger_entries m
            where m.customer_id = o.customer_id and m.order_id = o.order_id and m.delta <> 0
            union all

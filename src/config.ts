@@ -10,6 +10,7 @@ import type { DeliverySettings } from './events/deliver.ts'
 import type { OutboundOptions } from './events/outbound.ts'
 import type { OpenGatewayOptions } from './gateway/toss/open.ts'
 import { type AdjustmentSettings, noLimits, readAdjustmentLimits } from './operators/adjustment-limits.ts'
+import { defaultFirstPasswordHours } from './operators/passwords.ts'
 import type { PaymentSettings } from './payments/context.ts'
 import { failUrlOf } from './payments/fail-url.ts'
 import { type RefundRule, readLaterRules, ruleLimits } from './payments/refunds/dated-rules.ts'
@@ -209,7 +210,7 @@ export function readConfig(environment: Environment = process.env): Config {
     eventAttemptsKeptDays: read.integer('EVENT_ATTEMPTS_KEPT_DAYS', 30, 1, 36_500),
     publication: readPublication(read),
     worker: read.oneOf('WORKER', ['on', 'off'] as const, 'on') === 'on',
-    firstPasswordHours: read.integer('FIRST_PASSWORD_HOURS', 72, 1, 8_760),
+    firstPasswordHours: read.integer('FIRST_PASSWORD_HOURS', defaultFirstPasswordHours, 1, 8_760),
     adjustments: readAdjustments(read),
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 16_384, 256, 1_048_576),
     rateLimitPerSecond: read.integer('RATE_LIMIT_PER_SECOND', 20_000, 0, 1_000_000),

@@ -122,6 +122,7 @@ export type Call = StandaloneCall & {
   database: Database
   peppers(): Peppers
   adjustments: AdjustmentSettings
+  firstPasswordHours: number
   /** Signs the transparency log. */
   signer(): LogSigner
   payments(): Promise<PaymentContext>

@@ -199,6 +199,7 @@ async function openCall(standalone: StandaloneCall, parts: AsyncDisposableStack)
     database,
     peppers,
     adjustments: config.adjustments,
+    firstPasswordHours: config.firstPasswordHours,
     signer: () => logSignerOf(peppers(), config.transparencyLog),
     // Once: the question and the answer to it speak to the same gateway.
     payments: () => {

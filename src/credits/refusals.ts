@@ -103,10 +103,11 @@ const refuseAdjustment = (refusal: AdjustmentRefusal, message: string) =>
   refuse('VAL003', { message, metadata: { reason: refusal } })
 
 export const adjustmentRefusals = {
+  mayAdjustNothing: () => refuseAdjustment('adjustment limit', 'Not adjusted: the limit is 0 credits a day.'),
   overDailyLimit: (perDay: number, used: number) =>
     refuseAdjustment(
       'adjustment limit',
-      `Not adjusted: the limit is ${perDay} credits a day, of which ${used} are used today.`,
+      `Not approved: an approval counts in the approver's own limit of ${perDay} credits a day, of which ${used} are used today.`,
     ),
   secondPerson: () =>
     refuseAdjustment('second person', 'Not approved: another person than the one who requested it has to approve it.'),

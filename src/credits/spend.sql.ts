@@ -30,7 +30,7 @@ export type SpendOutput = {
   isRestricted: boolean
 } & Partial<Verdict>
 
-const spends = inputs<SpendInput>({
+export const spends = inputs<SpendInput>({
   customerId: 'uuid',
   credits: 'bigint',
   reference: 'text',

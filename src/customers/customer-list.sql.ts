@@ -1,6 +1,7 @@
 // Lists of customers, newest first, by name, or by a figure. A cursor is the id of a row, and the sort key of that row is read from
 // the row, to the microsecond. A key that changes, such as a balance, is in the cursor instead.
 import { type Database, statement } from '../db/database.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import { platformCustomer } from '../events/outbox.sql.ts'
 
 export type ListedCustomer = {
@@ -31,41 +32,42 @@ export const customerColumns = `c.customer_id as "customerId", c.name, c.created
 const withFigures = `cross join lateral (select * from accounts a where a.customer_id = c.customer_id limit 1) a
   left join lateral (select * from customer_figures f where f.customer_id = c.customer_id limit 1) f on true`
 
+/** A page of customers as `c`, after a place: a list of its columns, and the rows of `customers n` that follow it. */
+const listAfter = (place: Sql, following: Sql) => sql`select ${customerColumns}, c.key
+  from (
+    select ${place}
+  ) place
+  cross join lateral (
+    select n.*, ${following}
+    limit $2
+  ) c
+  ${withFigures}`
+
 // Each group has the same page, and of it the rows of its customers. The key of a time is in microseconds.
 const listNewestStatement = statement.ofEachGroup(
   'customers.listNewestCustomers',
-  `select ${customerColumns}, c.key
-  from (
-    select case when $1::uuid is null then 'infinity'
-                else (select created_at from customers where customer_id = $1) end as created_at
-  ) place
-  cross join lateral (
-    select n.*, (extract(epoch from n.created_at) * 1000000)::bigint as key from customers n
+  listAfter(
+    sql`case when $1::uuid is null then 'infinity'
+                else (select created_at from customers where customer_id = $1) end as created_at`,
+    sql`(extract(epoch from n.created_at) * 1000000)::bigint as key from customers n
     where (n.created_at, n.customer_id) < (place.created_at, coalesce($1, ${quotedPlatform}))
       and n.customer_id <> ${quotedPlatform}
-    order by n.created_at desc, n.customer_id desc
-    limit $2
-  ) c
-  ${withFigures}`,
+    order by n.created_at desc, n.customer_id desc`,
+  ),
 )
 
 // A prefix search on an index that compares code points, whatever the locale. The highest code point ends the range; no character
 // of the input is a wildcard.
 const listByNameStatement = statement.ofEachGroup(
   'customers.listCustomersByName',
-  `select ${customerColumns}, c.key
-  from (
-    select lower($3) as begins, case when $1::uuid is null then lower($3)
-                                     else (select lower(name) from customers where customer_id = $1) end as reached
-  ) place
-  cross join lateral (
-    select n.*, lower(n.name) as key from customers n
+  listAfter(
+    sql`lower($3) as begins, case when $1::uuid is null then lower($3)
+                                     else (select lower(name) from customers where customer_id = $1) end as reached`,
+    sql`lower(n.name) as key from customers n
     where lower(n.name) ~>=~ place.reached and lower(n.name) ~<~ (place.begins || chr(1114111))
       and ($1 is null or lower(n.name) ~>~ place.reached or n.customer_id > $1)
-    order by lower(n.name) using ~<~, n.customer_id
-    limit $2
-  ) c
-  ${withFigures}`,
+    order by lower(n.name) using ~<~, n.customer_id`,
+  ),
 )
 
 // Each group has its highest ones.

@@ -5,6 +5,7 @@
 // its ids are stored, and texts that look like a secret are redacted.
 import { backoffMs } from '../core/backoff.ts'
 import { deadlineIn, sleep, within } from '../core/clock.ts'
+import { Refusal } from '../core/errors.ts'
 import type { Database, Log } from '../db/database.ts'
 import { beginAction, type Ending, endAction, endLostActions, renewAction } from './action-log.sql.ts'
 
@@ -32,6 +33,14 @@ function shortened(text: string): string {
 function idsIn(result: object | null | undefined): Record<string, string> {
   const ids = Object.entries(result ?? {}).filter(([name, value]) => name.endsWith('Id') && typeof value === 'string')
   return Object.fromEntries(ids)
+}
+
+/** The page translates it: by the reason of the refusal, or by the first field that was refused. */
+function refusalIn(error: unknown): Record<string, string> {
+  if (!(error instanceof Refusal)) return {}
+  const { reason, fields } = (error.metadata ?? {}) as { reason?: string; fields?: { field: string }[] }
+  const refusal = reason ?? fields?.[0]?.field
+  return refusal === undefined ? {} : { refusal }
 }
 
 function errorText(error: unknown): string {
@@ -183,7 +192,7 @@ export async function recordAction<Result extends object | null | undefined>(
     await end(log, actionId, { outcome, about: idsIn(result) })
     return result
   } catch (error) {
-    await end(log, actionId, { outcome: errorText(error), about: {} })
+    await end(log, actionId, { outcome: errorText(error), about: refusalIn(error) })
     throw error
   }
 }

@@ -23,7 +23,7 @@ export function readAdjustmentLimits(text: string): Record<Role, number> | undef
   return limits
 }
 
-/** For one operator. What is beyond the limit of their day needs a second person, too. */
+/** For one operator. */
 export function limitsOf({ limits, approvalAbove }: AdjustmentSettings, role: Role) {
-  return { perDay: limits[role], approvalAbove: Math.min(approvalAbove, limits[role]) }
+  return { perDay: limits[role], approvalAbove }
 }

@@ -5,6 +5,9 @@ import { promisify } from 'node:util'
 import { assert } from '../core/assert.ts'
 import { randomLettersAndDigits } from '../core/ids.ts'
 
+/** How long a first password is valid, unless FIRST_PASSWORD_HOURS says otherwise. */
+export const defaultFirstPasswordHours = 72
+
 type Costs = { N: number; r: number; p: number }
 
 const currentCosts: Costs = { N: 2 ** 16, r: 8, p: 2 }

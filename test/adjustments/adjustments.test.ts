@@ -12,7 +12,7 @@ import {
   findUsedToday,
   listPendingRequests,
 } from '../../src/credits/adjustments/adjust.sql.ts'
-import { adjust, approve, reject } from '../../src/credits/adjustments/adjust.ts'
+import { adjust, approve, limitsToday, reject } from '../../src/credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../src/credits/adjustments/adjustments.sql.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { type Cluster, startCluster } from '../support/service/cluster.ts'
@@ -108,17 +108,16 @@ test('32 repeats of one adjustment at two services move once, are charged to the
   assert.deepEqual(await customer.movements(), ['GRANT 21', 'GOODWILL 3'])
 })
 
-test('of 20 adjustments of 3 at once by one person with a limit of 20 a day, at two services, 6 are made, and the next day begins with nothing used', async () => {
+test('of 20 adjustments of 3 at once by one person with a limit of 20 a day, at two services, 6 are made, 14 become requests, and the next day begins with nothing used', async () => {
   const customers = await Promise.all([newCustomer(), newCustomer(), newCustomer()])
   const outcomes = await atOnce(20, async (index) => {
     const customer = customers[index % 3] ?? assert.fail('no customer')
     const adjustment = adjustmentOf(customer.customerId, index % 2 === 0 ? 3 : -3, 'lee')
-    return adjust(databaseAt(index), adjustment, { ...limits, perDay: 20 }).then(
-      () => 'made',
-      (error) => refusedAs('VAL003', 'adjustment limit')(error) && 'refused',
-    )
+    const { state } = await adjust(databaseAt(index), adjustment, { ...limits, perDay: 20 })
+    return state
   })
-  assert.equal(outcomes.filter((outcome) => outcome === 'made').length, 6)
+  assert.deepEqual(outcomes.toSorted(), [...Array(6).fill('DONE'), ...Array(14).fill('PENDING')])
+  assert.equal(await findUsedToday(databaseAt(0), 'lee'), 18)
   // Another person, and another day, has a limit of their own.
   const [first] = customers
   assert.ok(first)
@@ -154,12 +153,37 @@ test('the day of a limit is the Korean one, in whatever time zone a session is',
   assert.ok(days.includes(rows[0]?.day ?? ''), rows[0]?.day)
 })
 
-test('the first adjustment of a day is refused beyond the limit, too', async () => {
-  const customer = await newCustomer()
+test('what is more than the limit of the day, or than what is left of it, becomes a request, also when it is repeated', async () => {
+  const { customerId } = await newCustomer()
   const own = { ...limits, perDay: 20 }
-  const refused = adjust(databaseAt(0), adjustmentOf(customer.customerId, 21, 'moon'), own)
+  const adjustBy = (credits: number) => adjust(databaseAt(0), adjustmentOf(customerId, credits, 'moon'), own)
+  assert.equal((await adjustBy(21)).state, 'PENDING')
+  assert.equal((await adjustBy(15)).available, 36)
+  const exceeding = adjustmentOf(customerId, -10, 'moon')
+  for (const index of [0, 1]) assert.equal((await adjust(databaseAt(index), exceeding, own)).state, 'PENDING')
+  assert.equal(await findUsedToday(databaseAt(0), 'moon'), 15)
+  const refused = approve(databaseAt(0), exceeding.adjustmentId, 'moon the second', 9)
   await assert.rejects(refused, refusedAs('VAL003', 'adjustment limit'))
-  assert.equal((await adjust(databaseAt(0), adjustmentOf(customer.customerId, 20, 'moon'), own)).available, 41)
+  await assert.rejects(refused, /^Refusal: Not approved: .* limit of 9 credits a day, of which 0 are used today/)
+  assert.equal((await approve(databaseAt(0), exceeding.adjustmentId, 'moon the second', 10)).available, 26)
+  assert.equal((await adjustBy(5)).available, 31)
+})
+
+test('the limits of today name what an operator may adjust alone: what is left of the day, where that is less', async () => {
+  const { customerId } = await newCustomer()
+  const own = { perDay: 20, approvalAbove: 8 }
+  const aloneToday = async () => (await limitsToday(databaseAt(0), 'noh', own)).approvalAbove
+  assert.equal(await aloneToday(), 8)
+  for (const [credits, alone] of [
+    [8, 8],
+    [7, 5],
+    [5, 0],
+  ] as const) {
+    await adjust(databaseAt(0), adjustmentOf(customerId, credits, 'noh'), own)
+    assert.equal(await aloneToday(), alone)
+  }
+  const lowered = await limitsToday(databaseAt(0), 'noh', { perDay: 10, approvalAbove: 8 })
+  assert.deepEqual(lowered, { perDay: 10, usedToday: 20, approvalAbove: 0 })
 })
 
 test('what is refused because the balance has moved meanwhile is not charged to the day, where one server has both', async () => {
@@ -187,14 +211,14 @@ test('an id is charged for one adjustment: with another customer or other credit
   const adjustment = adjustmentOf(first.customerId, 15, 'han')
   await adjust(databaseAt(0), adjustment, own)
   const ofAnother = { ...adjustment, customerId: second.customerId }
-  await assert.rejects(adjust(databaseAt(1), ofAnother, own), refusedAs('VAL003', 'adjustment limit'))
+  assert.equal(await charge(databaseAt(1), ofAnother), false)
   await adjust(databaseAt(1), { ...ofAnother, credits: 5 }, own)
   assert.deepEqual(await second.movements(), ['GRANT 21', 'GOODWILL 5'])
   // Charged, and not made: the repeat may be made, and another amount needs its own share of the day.
   const small = adjustmentOf(first.customerId, 1, 'yoon')
   assert.ok(await charge(databaseAt(0), small))
   const large = { ...small, credits: 20 }
-  await assert.rejects(adjust(databaseAt(0), large, own), refusedAs('VAL003', 'adjustment limit'))
+  assert.equal(await charge(databaseAt(0), large), false)
   assert.equal((await adjust(databaseAt(0), small, own)).state, 'DONE')
 })
 

@@ -185,7 +185,7 @@ test('an action covers one adjustment with its credits, and no other one of the 
 test('an action that was refused before covers no adjustment', async () => {
   const { customerId } = await service.newCustomer()
   const refused = act('adjustments grant', 'Kim', customerId, ['--credits', '5'], () =>
-    adjust(service.payments.database, goodwill(customerId), { ...limits, perDay: 1 }),
+    adjust(service.payments.database, goodwill(customerId), { ...limits, perDay: 0 }),
   )
   await assert.rejects(refused, { code: 'VAL003' })
   const forged = goodwill(customerId)

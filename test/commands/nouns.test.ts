@@ -7,13 +7,14 @@ import type { Call, DatabaseCommand, Values } from '../../src/commands/command.t
 import { commands } from '../../src/commands/command-table.ts'
 import { newOperationId } from '../../src/core/ids.ts'
 import { koreanDayOf } from '../../src/core/korean-days.ts'
+import { adjust } from '../../src/credits/adjustments/adjust.ts'
 import { createActionLog, recordAction } from '../../src/operators/action-log.ts'
 import { resolveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import type { UnusedQuote } from '../../src/payments/refunds/quote.ts'
 import { callCommand } from '../support/service/command-calls.ts'
 import { spend } from '../support/service/orders.ts'
-import { startTestService, type TestService } from '../support/service/service.ts'
+import { startTestService, type TestService, testPeppers } from '../support/service/service.ts'
 
 const adjustments = { limits: { viewer: 0, support: 0, finance: 1, admin: 250 }, approvalAbove: 200 }
 let service: TestService
@@ -26,6 +27,8 @@ const parts = (): Partial<Call> => ({
   database: service.payments.database,
   payments: async () => service.payments,
   adjustments,
+  firstPasswordHours: 48,
+  peppers: () => testPeppers,
 })
 const run = <Result = Record<string, unknown>>(name: string, values: Values, ...positionals: string[]) =>
   callCommand<Result>(commands, name, { values, positionals }, parts())
@@ -41,7 +44,7 @@ test('commands adjust within the limit of an admin, and a name in capitals appro
   assert.equal((await grant('10', 'Kim')).state, 'DONE')
   await assert.rejects(
     grant('241', 'park').then(({ adjustmentId }) => approve(adjustmentId, 'KIM ')),
-    /the limit is 250/,
+    /limit of 250 credits/,
   )
   const { adjustmentId, state } = await grant('240', ' Kim')
   assert.equal(state, 'PENDING')
@@ -181,6 +184,53 @@ test('a key for a new customer asks first when another name is nearly equal, and
   for (const name of ['Acme', 'Eastern Heights Analytics', 'team 2', crypto.randomUUID()]) {
     assert.equal(await similarTo(name), undefined, name)
   }
+  const unasked = (customer: string, yes?: boolean) => run('keys issue', { customer, ...(yes && { yes }) })
+  await assert.rejects(
+    unasked('새벽 AI'),
+    /^Error: No key was issued: .* but 새벽AI \(.+\)\. To create another one: --yes\.$/,
+  )
+  assert.equal((await service.database.query(`select from customers where name = '새벽 AI'`)).length, 0)
+  for (const [name, yes] of [['Acme'], ['Eastern Heights Analytics'], ['새벽 AI', true]] as const) {
+    await unasked(name, yes)
+  }
+})
+
+test('a refund names the credits that it has not taken back, and a first password how long it is valid', async () => {
+  const { confirmedOrder } = await service.newCustomer()
+  const { orderId } = await confirmedOrder('STANDARD')
+  const refunded = await run<object>('orders refund', { unused: true, reason }, orderId)
+  const answer = { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 21 }
+  assert.deepEqual(refunded, { ...answer, creditsNotTakenBack: 0 })
+  const again = await run<object>('orders refund', { json: true, reason }, orderId)
+  assert.deepEqual(again, { ...answer, shortfall: 0 })
+  const added = await run<{ validForHours: number }>('operators add', { role: 'viewer' }, 'noh')
+  const reset = await run<{ validForHours: number }>('operators reset', {}, 'noh')
+  assert.deepEqual([added.validForHours, reset.validForHours], [48, 48])
+})
+
+test('adjustments and requests that were typed name the user of the machine, too', async () => {
+  const { customerId } = await service.newCustomer()
+  const { database } = service.payments
+  const log = { database, onUnwritten: () => undefined }
+  const action = { actor: 'kim as root', command: 'adjustments grant', arguments: [], subject: customerId, reason }
+  for (const [credits, approvalAbove] of [
+    [5, 10],
+    [6, 5],
+  ] as const) {
+    const adjustment = {
+      customerId,
+      adjustmentId: crypto.randomUUID(),
+      kind: 'GOODWILL',
+      credits,
+      reason,
+      actor: 'kim',
+    } as const
+    await recordAction(log, action, () => adjust(database, adjustment, { perDay: 100, approvalAbove }))
+  }
+  const [listed] = await run<{ actor: string }[]>('adjustments list', { customer: customerId })
+  const pending = await run<{ customerId: string; requestedBy: string }[]>('adjustments pending', {})
+  const waiting = pending.find((each) => each.customerId === customerId)
+  assert.deepEqual([listed?.actor, waiting?.requestedBy], ['kim as root', 'kim as root'])
 })
 
 test('accepting more credits than there are names the most, before the question too, and a refund of the rest names the acceptance', async () => {

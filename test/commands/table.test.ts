@@ -147,6 +147,7 @@ async function run<Result>(line: string): Promise<Result> {
       knownPeppers: () => testPeppers,
       resolvePath: () => keptCheckpoint,
       adjustments: { limits: { viewer: 0, support: 0, finance: 0, admin: 100 }, approvalAbove: 30 },
+      firstPasswordHours: 72,
       payments: async () => payments,
       deliveries: async () => ({ database, outbound, sealing: testPeppers, settings, log: silentLog, tallies }),
     })

@@ -369,7 +369,7 @@ test('an operator approves adjustments up to the limit of the own role', async (
   assert.deepEqual([action?.command, action?.outcome], ['adjustments grant', 'requested'])
   const refused = await finance.request('approveAdjustment', { params: { adjustmentId }, body })
   assertRefused(refused, 'VAL003')
-  assert.match(refused.body.message ?? '', /the limit is 500 credits a day, of which 0 are used/)
+  assert.match(refused.body.message ?? '', /Not approved: .* limit of 500 credits a day, of which 0 are used/)
   const approved = await other.get('approveAdjustment', { params: { adjustmentId }, body })
   assert.deepEqual([approved.state, approved.available], ['DONE', 600])
 })
@@ -455,7 +455,7 @@ test('what was typed on a command line shows the user of the machine beside the 
   assert.deepEqual([waiting?.customerName, waiting?.typedBy, waiting?.requestedBy], [name, 'kim as root', 'kim'])
 })
 
-test('what is more than the limit of the role is a request, which counts for nobody until it is approved', async () => {
+test('what is more than is left of the limit of the role is a request, which no limit is charged with until it is approved', async () => {
   const operator = await api.newOperator('support')
   const params = { customerId: (await service.newCustomer()).customerId }
   const grant = (credits: number) =>
@@ -463,8 +463,11 @@ test('what is more than the limit of the role is a request, which counts for nob
   assert.equal((await grant(21)).body.data.state, 'PENDING')
   const { limits, pending } = await operator.get('adjustments', { params })
   assert.deepEqual([limits.perDay, limits.usedToday, limits.approvalAbove, pending.length], [20, 0, 20, 1])
-  assert.equal((await grant(20)).body.data.state, 'DONE')
-  assertRefused(await grant(1), 'VAL003')
+  assert.equal((await grant(15)).body.data.state, 'DONE')
+  assert.equal((await operator.get('adjustments', { params })).limits.approvalAbove, 5)
+  assert.equal((await grant(6)).body.data.state, 'PENDING')
+  assert.equal((await grant(5)).body.data.state, 'DONE')
+  assert.equal((await grant(1)).body.data.state, 'PENDING')
 })
 
 test('the platform, which has an account for its events, is not listed as a customer', async () => {

@@ -590,7 +590,7 @@ test('an operation shows when it is tried again only while it is open, and the s
     [customerId],
   )
   const leased = (await shown()).operations[1]
-  assert.equal(leased?.nextAttemptAt, at.toISOString(), 'nobody tries again during a lease')
+  assert.equal(leased?.nextAttemptAt, at.toISOString(), 'the next try is after the lease')
   await service.database.query(
     `update payment_operations set lease_until = now() where customer_id = $1 and state = 'OPEN'`,
     [customerId],

@@ -263,7 +263,9 @@ test('a discrepancy that the service resolved shows that, also when an operator 
   const discrepancy = { ...found, resolvedAt: second(4), resolution: 'the operation was settled' }
   const kindsWith = (at: number, end: number, outcome = 'ok') => {
     const by = { actionId: 'a', actor: 'kim', command: 'discrepancies resolve', reason: 'seen', outcome }
-    return discrepancyTimeline(discrepancy, [{ ...by, at: second(at), endedAt: second(end) }]).map(({ kind }) => kind)
+    return discrepancyTimeline(discrepancy, [{ ...by, at: second(at), refusal: null, endedAt: second(end) }]).map(
+      ({ kind }) => kind,
+    )
   }
   assert.deepEqual(kindsWith(3, 5), ['DISCREPANCY_FOUND', 'OPERATOR'])
   assert.deepEqual(kindsWith(1, 2), ['DISCREPANCY_FOUND', 'OPERATOR', 'DISCREPANCY_RESOLVED'])

@@ -267,6 +267,29 @@ const refusedAdjustment = (code: string, about: string): Partial<Parts> => ({
 const balanceOf = (credits: number) => call({ op: 'balance', customer: 0 } as const, ok({ credits }), [20_000, 20_100])
 const ids = Array.from({ length: 20 }, (_, place) => `adjustment-${place}`)
 
+/** Adjustments of 5 credits, all that were made on the day, and one more, which became a request. */
+function withRequest(done: number): Partial<Parts> {
+  const made = ids.slice(0, done).map((adjustmentId) => ({ ...goodwill, adjustmentId }))
+  const waiting = { ...goodwill, adjustmentId: 'adjustment-waiting', requestState: 'PENDING' as const, available: null }
+  const calls = [...made, waiting].map(({ adjustmentId, requestState, available }): AdjustmentCall => {
+    const state = requestState === null ? ('DONE' as const) : ('PENDING' as const)
+    const result = { ...answer, adjustmentId, state, available }
+    return { ...adjusted, adjustment: { ...adjusted.adjustment, adjustmentId }, outcome: { kind: 'ok', result } }
+  })
+  const charges = made.map(({ adjustmentId }) => `${customerId}/${adjustmentId}/GOODWILL/5`)
+  const days = [{ actor: 'kim', day: '2026-11-16', credits: 5 * done, charges }]
+  const available = 15 + 5 * done
+  return {
+    balances: [balanceOf(available)],
+    more: {
+      available: [available],
+      adjustments: [...made, waiting],
+      adjustmentCalls: calls,
+      adjustmentDays: days,
+    },
+  }
+}
+
 /** Titles begin with the checks that have to find it. */
 const faults: Record<string, Partial<Parts>> = {
   'no check reports: nothing is wrong': {},
@@ -370,6 +393,8 @@ const faults: Record<string, Partial<Parts>> = {
       ],
     },
   },
+  'A-2 reports: a request for what the limits of its operator allow': withRequest(17),
+  'no check reports: a request for what is more than is left of the day': withRequest(18),
   'A-3 reports: an operator has adjusted more than a day allows': {
     balances: [balanceOf(115)],
     more: {

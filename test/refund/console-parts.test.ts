@@ -120,6 +120,19 @@ test('far fewer credits are a request, which another operator approves, and then
   const { discrepancy, history } = await finance.get('discrepancy', { params })
   assert.equal(discrepancy.resolution, body.reason)
   assert.equal(history.at(-1)?.kind, 'DISCREPANCY_RESOLVED')
+  const refusals = history.flatMap(({ detail }) => detail.refusal ?? [])
+  assert.deepEqual(refusals, ['requested already'])
+  const { story } = await finance.get('order', { params: { orderId } })
+  assert.deepEqual(
+    story.flatMap(({ detail }) => detail.refusal ?? []),
+    refusals,
+  )
+  const entries = story.filter(({ kind }) => kind === 'LEDGER').map(({ detail }) => [detail.kind, detail.operationKind])
+  assert.deepEqual(entries, [
+    ['GRANT', null],
+    ['HOLD', 'PART'],
+    ['REFUND', 'PART'],
+  ])
 })
 
 test('a rejected request changes nothing, and the part can be accepted otherwise', async () => {

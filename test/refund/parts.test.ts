@@ -604,7 +604,7 @@ test('taking less than the won stand for needs a second person above the limit, 
   await service.sandbox.cancel(other.paymentKey, 50_000)
   assert.equal((await accept(other, { credits: 30, limits, actor: randomUUID() })).state, 'DONE')
   await assert.rejects(approvePending(service.payments, requestId, requester, 60), /another person/i)
-  await assert.rejects(approvePending(service.payments, requestId, approver, 39), /the limit is 39/)
+  await assert.rejects(approvePending(service.payments, requestId, approver, 39), /limit of 39/)
   const [done, again] = await Promise.all([
     approvePending(service.payments, requestId, approver, 60),
     approvePending(service.payments, requestId, approver, 60),
@@ -682,13 +682,24 @@ test('a request is refused when more was cancelled meanwhile; after it was rejec
   assert.deepEqual(await lotOf(order), [0, 110, 0, 89_000])
 })
 
-test('a difference beyond the limit of the day is refused, and nothing is booked', async () => {
-  const order = await buy()
-  await service.sandbox.cancel(order.paymentKey, 10_000)
-  const limits = { perDay: 3, approvalAbove: 100 }
-  await assert.rejects(accept(order, { credits: 6, limits, actor: randomUUID() }), /the limit is 3 credits a day/)
-  assert.deepEqual(await operationStates(service, order.orderId), ['CONFIRM APPROVED'])
-  assert.equal((await accept(order, { credits: 7, limits, actor: randomUUID() })).state, 'DONE')
+test('a difference beyond what is left of the day becomes a request; who has no limit is refused; nothing is booked', async () => {
+  const [order, other, third] = [await buy(), await buy(), await buy()]
+  for (const { paymentKey } of [order, other, third]) await service.sandbox.cancel(paymentKey, 10_000)
+  const limits = { perDay: 5, approvalAbove: 100 }
+  const actor = randomUUID()
+  assert.equal((await accept(order, { credits: 7, limits, actor })).state, 'DONE')
+  const none = accept(other, { credits: 7, limits: { ...limits, perDay: 0 }, actor: randomUUID() })
+  await assert.rejects(none, /limit is 0 credits a day/)
+  const atOnce = await Promise.all([other, third].map((each) => accept(each, { credits: 8, limits, actor })))
+  assert.deepEqual(atOnce.map(({ state }) => state).toSorted(), ['DONE', 'PENDING'])
+  assert.equal(await findUsedToday(service.payments.database, actor), 5)
+  const waiting = atOnce[0]?.state === 'PENDING' ? other : third
+  assert.deepEqual(await operationStates(service, waiting.orderId), ['CONFIRM APPROVED'])
+  const requestId = atOnce.find(({ state }) => state === 'PENDING')?.requestId ?? assert.fail('no request')
+  const approver = randomUUID()
+  const approve = (perDay: number) => approvePending(service.payments, requestId, approver, perDay)
+  await assert.rejects(approve(1), /^Refusal: Not approved: .* limit of 1 credits/)
+  assert.equal((await approve(2)).state, 'DONE')
 })
 
 type ForgedPart = { credits?: number; amount?: number; openedAt?: string; closedAt?: string }

@@ -23,6 +23,13 @@ export function errorTextOf(error: Error, { problems }: Pick<Words, 'problems'>)
   return reasons[reason ?? ''] ?? codes[code] ?? ofStatus
 }
 
+/** The text for the reason of a refusal in the action log, or for the field that was refused. */
+export function textOfRefusal(refusal: string, { problems }: Pick<Words, 'problems'>): string | undefined {
+  const reason = (problems.reasons as Record<string, ProblemText>)[refusal]
+  if (reason) return [reason.title, reason.hint].filter((part) => part !== null).join(' ')
+  return (problems.fields as Record<string, string>)[refusal]
+}
+
 /** The outcome of a failed action in the action log is the code of the refusal, which has a text, and the message. */
 export function refusalIn(
   outcome: string,

@@ -1,5 +1,4 @@
-// The confirmation before a command that cannot be undone, or is probably a mistake: shows what will happen and asks. A script is not asked, since it
-// could not answer.
+// The confirmation before a command that cannot be undone, or is probably a mistake. A script could not answer and is not asked.
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import type { Confirmation, Values } from '../command.ts'

@@ -6,12 +6,13 @@ import { adjust, isRequest, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { balancesAt } from '../../credits/statement/statement.ts'
 import { withCustomerNames } from '../../customers/names.sql.ts'
+import { withTypedBy } from '../../operators/typed-by.sql.ts'
 import { approvePending } from '../../payments/refunds/approve.ts'
 import { personOf } from '../action-log-entry.ts'
 import type { Argument, Call, Command, CommandInput, Confirmation, Option } from '../command.ts'
 import { customerOption, limitOption, reasonOption } from '../line/options.ts'
 import { findCustomerId, requireCustomerId } from './customer-option.ts'
-import { limitsOfPerson } from './person-limits.ts'
+import { limitsOfPerson, needsSecondPerson } from './person-limits.ts'
 
 const listLimit = 1_000
 const sampleId = '3f0d5a52-8c57-4d1e-9d0c-6a7a54f2b9e1'
@@ -39,8 +40,8 @@ const correctOption: Option = {
 
 const limitText =
   'The limit is per person and Korean day (ADJUSTMENT_LIMITS): that of an operator of the console by their role, that of an ' +
-  'admin for any other name. More than ADJUSTMENT_APPROVAL_ABOVE credits, or than the limit, become a request, which moves ' +
-  'nothing until another person approves it.'
+  'admin for any other name. More than ADJUSTMENT_APPROVAL_ABOVE credits, or than is left of the limit today, become a ' +
+  'request, which moves nothing until another person approves it.'
 
 function adjustAs(kind: OperatorKind) {
   return async function run(call: Call): Promise<object> {
@@ -63,7 +64,7 @@ async function confirmAdjustment(call: Call): Promise<Confirmation> {
   const { available } = await balancesAt(database, customerId, null)
   const credits = Number(values.credits)
   const preview = { customerId, credits, availableNow: available }
-  if (Math.abs(credits) > (await limitsOfPerson(call)).approvalAbove) {
+  if (await needsSecondPerson(call, credits)) {
     return { preview, question: 'Store this as a request? It moves credits when another person approves it.' }
   }
   const availableAfter = (available ?? 0) + credits
@@ -129,7 +130,17 @@ export const adjustmentCommands: Command[] = [
     changesData: false,
     async run(call) {
       const limit = Number(call.values.limit ?? listLimit)
-      return listAdjustments(call.database, await requireCustomerId(call), { before: null, limit })
+      const customerId = await requireCustomerId(call)
+      const listed = await listAdjustments(call.database, customerId, { before: null, limit })
+      const typed = await withTypedBy(
+        call.database,
+        listed.map((each) => ({ ...each, customerId })),
+      )
+      return listed.map((each, place) => ({
+        ...each,
+        actor: typed[place]?.typedBy ?? each.actor,
+        approvedBy: typed[place]?.approvalTypedBy ?? each.approvedBy,
+      }))
     },
   },
   {
@@ -139,7 +150,10 @@ export const adjustmentCommands: Command[] = [
     examples: [{ line: 'adjustments pending', description: 'with the id for approve and reject' }],
     changesData: false,
     async run({ database, values }) {
-      return withCustomerNames(database, await listPendingRequests(database, null, Number(values.limit ?? listLimit)))
+      const requests = await listPendingRequests(database, null, Number(values.limit ?? listLimit))
+      const typed = await withTypedBy(database, requests)
+      const shown = requests.map((each, place) => ({ ...each, requestedBy: typed[place]?.typedBy ?? each.requestedBy }))
+      return withCustomerNames(database, shown)
     },
   },
   {

@@ -23,7 +23,7 @@ import type { Call, Command, CommandInput, Confirmation, Values } from '../comma
 import { dateOption, reasonOption } from '../line/options.ts'
 import { readTime } from '../line/times.ts'
 import { warnUnrecordedAudit } from '../unrecorded-audit.ts'
-import { limitsOfPerson } from './person-limits.ts'
+import { limitsOfPerson, needsSecondPerson } from './person-limits.ts'
 
 const listLimit = 1_000
 
@@ -45,8 +45,7 @@ async function confirmAcceptance(call: Call): Promise<Confirmation | undefined> 
   const credits = creditsToTake(quote, creditsIn(values))
   const numbers = { orderId, paid, cancelledAtGateway: amount, creditsOfTheOrder, creditsUsed, proposed, most }
   const preview = { ...numbers, creditsTaken: credits, creditsLeft: unused - credits, valueAfter }
-  const isRequest = Math.abs(proposed - credits) > (await limitsOfPerson(call)).approvalAbove
-  const question = isRequest
+  const question = (await needsSecondPerson(call, proposed - credits))
     ? 'Store this as a request? It is booked when another person approves it.'
     : 'Accept this cancellation for good?'
   return { preview, question }
@@ -190,8 +189,8 @@ export const bookCommands: Command[] = [
     details: [
       'For a discrepancy PARTLY_CANCELLED_AT_GATEWAY. It moves no money. The order stays CONFIRMED, and what is left can be ' +
         'refunded. Without --credits those are taken that the won stand for, one for each 1,000. What is taken less or more ' +
-        'counts like an adjustment: more than ADJUSTMENT_APPROVAL_ABOVE become a request, which another person approves ' +
-        '(adjustments approve). Reconciliation does not find it again.',
+        'counts like an adjustment: more than ADJUSTMENT_APPROVAL_ABOVE, or than is left of the limit today, become a ' +
+        'request, which another person approves (adjustments approve). Reconciliation does not find it again.',
     ],
     arguments: [{ name: 'ID', description: 'the discrepancyId', listedBy: 'discrepancies list' }],
     options: {

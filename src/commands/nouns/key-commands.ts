@@ -2,7 +2,7 @@
 import { newCustomerId, uuidPattern } from '../../core/ids.ts'
 import { issueKey } from '../../customers/api-keys.ts'
 import { findKey, listKeys, updateKeyStatus } from '../../customers/customers.sql.ts'
-import type { Call, Command, Confirmation } from '../command.ts'
+import type { Call, Command } from '../command.ts'
 import { customerOption, isName } from '../line/options.ts'
 import { findCustomerId } from './customer-option.ts'
 import { findSimilarCustomer } from './similar-customer.ts'
@@ -16,13 +16,23 @@ function idForNewCustomer(customer = ''): string {
 }
 
 /** A name that is nearly that of another customer may be a typing error. */
-async function confirmNewCustomer(call: Call): Promise<Confirmation | undefined> {
+async function confirmNewCustomer(call: Call) {
   const name = call.values.customer?.trim() ?? ''
   if (uuidPattern.test(name) || (await findCustomerId(call))) return undefined
   const similar = await findSimilarCustomer(call.database, name)
   if (!similar) return undefined
   const preview = { newCustomer: name, existingCustomer: similar.name, customerId: similar.customerId }
   return { preview, question: 'A customer with a similar name exists. Create another one?' }
+}
+
+/** A script is not asked: a typing error must not create a customer. */
+async function refuseSimilarName(call: Call): Promise<void> {
+  const similar = await confirmNewCustomer(call)
+  if (!similar) return
+  const { newCustomer, existingCustomer, customerId } = similar.preview
+  throw new Error(
+    `No key was issued: there is no customer ${newCustomer}, but ${existingCustomer} (${customerId}). To create another one: --yes.`,
+  )
 }
 
 export const keyCommands: Command[] = [
@@ -32,7 +42,8 @@ export const keyCommands: Command[] = [
     details: [
       'An unknown name creates a customer of that name; an unknown UUID creates a customer with that id. All keys of a ' +
         'customer have access to the same orders and the same balance.',
-      'On a terminal it asks before it creates a customer whose name is nearly that of another one.',
+      'It asks before it creates a customer whose name is nearly that of another one; without a terminal it refuses, unless ' +
+        '--yes is given.',
     ],
     options: {
       customer: {
@@ -49,8 +60,11 @@ export const keyCommands: Command[] = [
     changesData: true,
     findSubject: async (call) => (await findCustomerId(call)) ?? idForNewCustomer(call.values.customer),
     confirm: confirmNewCustomer,
-    run: ({ database, peppers, values, subject }) =>
-      issueKey(database, peppers(), values.customer?.trim() ?? '', subject ?? undefined),
+    async run(call, shown) {
+      const { database, peppers, values, subject } = call
+      if (!shown && !values.yes) await refuseSimilarName(call)
+      return issueKey(database, peppers(), values.customer?.trim() ?? '', subject ?? undefined)
+    },
   },
   ...suspendCommands({
     noun: 'keys',

@@ -1,6 +1,7 @@
 // Commands about operators: the people who may sign in to the console.
 import { listOperators, type OperatorStatus, updateRole, updateStatus } from '../../operators/operators.sql.ts'
 import { addOperator, operatorNamePattern, resetOperator } from '../../operators/operators.ts'
+import { defaultFirstPasswordHours } from '../../operators/passwords.ts'
 import { type Role, roles } from '../../operators/permissions.ts'
 import type { Argument, Call, Command, Option } from '../command.ts'
 
@@ -23,6 +24,8 @@ function requireFound<Found>(found: Found | undefined, name: string): Found {
   return found
 }
 
+const validity = `FIRST_PASSWORD_HOURS (${defaultFirstPasswordHours})`
+
 const setTo = (status: OperatorStatus) =>
   async function run({ database, positionals: [name = ''] }: Call): Promise<object> {
     const { operatorId } = requireFound(await updateStatus(database, name, status), name)
@@ -34,21 +37,24 @@ export const operatorCommands: Command[] = [
     name: 'operators add',
     summary: 'Adds an operator, who may sign in to the console, and prints their first password once.',
     details: [
-      'They must change it when they first sign in, within FIRST_PASSWORD_HOURS (72). A viewer only reads; support settles ' +
+      `They must change it when they first sign in, within ${validity}. A viewer only reads; support settles ` +
         'orders, resends events, creates customers and suspends keys; finance settles, refunds, reconciles and exports; an ' +
         'admin may do everything.',
     ],
     arguments: [{ name: 'NAME', description: 'the name to sign in with, such as kim' }],
     options: { role: roleOption },
     examples: [
-      { line: 'operators add kim --role support', description: 'prints operatorId, name, role and firstPassword' },
+      {
+        line: 'operators add kim --role support',
+        description: 'prints operatorId, name, role, firstPassword and how long it is valid',
+      },
     ],
     changesData: true,
     check: ({ positionals: [name = ''] }) => (operatorNamePattern.test(name) ? undefined : nameRule),
-    async run({ database, positionals: [name = ''], values }) {
+    async run({ database, positionals: [name = ''], values, firstPasswordHours: validForHours }) {
       const added = await addOperator(database, name, values.role as Role)
       if (!added) throw new Error(`The operator ${name} exists already.`)
-      return added
+      return { ...added, validForHours }
     },
   },
   {
@@ -75,13 +81,17 @@ export const operatorCommands: Command[] = [
     name: 'operators reset',
     summary: 'Gives an operator a new first password, prints it once, and ends their sessions.',
     details: [
-      'For a forgotten password. The old one is no longer valid. The operator must change the new one within ' +
-        'FIRST_PASSWORD_HOURS (72).',
+      `For a forgotten password. The old one is no longer valid. The operator must change the new one within ${validity}.`,
     ],
     arguments: [operatorArgument],
-    examples: [{ line: 'operators reset kim', description: 'prints operatorId, name and firstPassword' }],
+    examples: [
+      { line: 'operators reset kim', description: 'prints operatorId, name, firstPassword and how long it is valid' },
+    ],
     changesData: true,
-    run: async ({ database, positionals: [name = ''] }) => requireFound(await resetOperator(database, name), name),
+    run: async ({ database, positionals: [name = ''], firstPasswordHours: validForHours }) => ({
+      ...requireFound(await resetOperator(database, name), name),
+      validForHours,
+    }),
   },
   {
     name: 'operators suspend',

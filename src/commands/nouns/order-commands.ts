@@ -35,8 +35,12 @@ async function confirmRefund(call: Call): Promise<Confirmation | undefined> {
   }
   const quote = await quoteRefund(await payments(), orderId)
   if (!quote) return undefined
-  const { gatewayCode, unused: _, unusedRefusal: __, ...rest } = quote
-  const preview = { ...rest, backToTheCard: quote.backToTheCard ?? `unknown: the gateway answered ${gatewayCode}` }
+  const { gatewayCode, unused: _, unusedRefusal: __, shortfall: creditsNotTakenBack, ...rest } = quote
+  const preview = {
+    ...rest,
+    creditsNotTakenBack,
+    backToTheCard: quote.backToTheCard ?? `unknown: the gateway answered ${gatewayCode}`,
+  }
   return { preview, question: 'Return the money and take back the credits? This cannot be undone.' }
 }
 
@@ -176,7 +180,11 @@ export const orderCommands: Command[] = [
       const { payments, positionals, values } = call
       // What was confirmed is what is done, or the refund is refused.
       const unused = values.unused ? ((shown as Quoted | undefined) ?? (await readQuote(call))) : undefined
-      return refund(await payments(), { orderId: positionals[0] ?? '', reason: values.reason?.trim() ?? '', unused })
+      const request = { orderId: positionals[0] ?? '', reason: values.reason?.trim() ?? '', unused }
+      const answer = await refund(await payments(), request)
+      const { shortfall: creditsNotTakenBack, ...refunded } = answer
+      // Scripts know it by its name in the API.
+      return values.json ? answer : { ...refunded, creditsNotTakenBack }
     },
   },
 ]

@@ -3,22 +3,21 @@
 import {
   type AdjustmentRequest,
   findAdjustmentState,
-  findUsedToday,
   listPendingRequests,
   type OperatorKind,
 } from '../../credits/adjustments/adjust.sql.ts'
-import { adjust, reject } from '../../credits/adjustments/adjust.ts'
+import { adjust, limitsToday, reject } from '../../credits/adjustments/adjust.ts'
 import { listAdjustments } from '../../credits/adjustments/adjustments.sql.ts'
 import { customerNotFound } from '../../credits/refusals.ts'
 import { findCustomerNames } from '../../customers/names.sql.ts'
 import type { Database } from '../../db/database.ts'
 import { limitsOf } from '../../operators/adjustment-limits.ts'
+import { withTypedBy } from '../../operators/typed-by.sql.ts'
 import { approvePending } from '../../payments/refunds/approve.ts'
 import type { ConsoleContext } from '../context.ts'
 import type { SignedIn } from '../guard.ts'
 import { cursorOf, limitOf, pageOf } from '../paging.ts'
 import type { Handlers } from '../routes.ts'
-import { withTypedBy } from './typed-by.sql.ts'
 
 type Names = 'adjustments' | 'grantGoodwill' | 'correctBalance' | 'approveAdjustment' | 'rejectAdjustment'
 
@@ -68,13 +67,13 @@ export function adjustmentHandlers({
       const { page, nextCursor } = pageOf(rows, limit, ({ entryNumber }) => `${entryNumber}`)
       const pending = await listPendingRequests(database, customerId, pendingLimit)
       const { available } = await findAdjustmentState(database, { customerId, adjustmentId: null })
-      const usedToday = await findUsedToday(database, operator.name)
+      const limits = await limitsToday(database, operator.name, limitsOf(settings, operator.role))
       if (available === null) throw customerNotFound()
       const adjustments = page.map((each) => ({ ...each, customerId }))
       return {
         pending: await withNamesAndTypedBy(database, pending),
         adjustments: await withTypedBy(database, adjustments),
-        limits: { ...limitsOf(settings, operator.role), usedToday },
+        limits,
         nextCursor,
       }
     },

@@ -46,7 +46,7 @@ export const AdjustmentsData = Type.Object({
       createdAt: Moment,
     }),
   ),
-  /** The limits of the operator who asks: credits in a Korean day, and the credits above which a second operator is needed. */
+  /** The limits of the operator who asks: credits in a Korean day, and those above which a second operator is needed now. */
   limits: Type.Object({ perDay: Whole, usedToday: Whole, approvalAbove: Whole }),
   nextCursor: TextOrNull,
 })

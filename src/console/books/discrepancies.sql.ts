@@ -142,7 +142,7 @@ const findDiscrepancyStatement = statement.global(
   sql`select ${discrepancyColumns},
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso(sql`b.happened_at`)},
-       'outcome', e.outcome, 'endedAt', ${iso(sql`e.ended_at`)}) order by b.happened_at), '[]')
+       'outcome', e.outcome, 'refusal', e.about ->> 'refusal', 'endedAt', ${iso(sql`e.ended_at`)}) order by b.happened_at), '[]')
      from (select * from operator_actions a
            where a.step = 'BEGUN' and a.subject in (d.discrepancy_id::text, d.order_id)
              and (a.subject = d.discrepancy_id::text

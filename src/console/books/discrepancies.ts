@@ -2,7 +2,7 @@
 // possible now.
 import { refuse } from '../../core/errors.ts'
 import { uuidPattern } from '../../core/ids.ts'
-import { findUsedToday } from '../../credits/adjustments/adjust.sql.ts'
+import { limitsToday } from '../../credits/adjustments/adjust.ts'
 import { limitsOf } from '../../operators/adjustment-limits.ts'
 import { may, type Role } from '../../operators/permissions.ts'
 import type { OrderKey } from '../../payments/orders.sql.ts'
@@ -78,8 +78,7 @@ export function discrepancyHandlers({
     async partQuote({ operator, params }) {
       const discrepancyId = params.discrepancyId.toLowerCase()
       const quote = await quotePart(payments, { ...(await existingOrder(discrepancyId)), discrepancyId })
-      const usedToday = await findUsedToday(database, operator.name)
-      return { ...quote, limits: { ...limitsOf(settings, operator.role), usedToday } }
+      return { ...quote, limits: await limitsToday(database, operator.name, limitsOf(settings, operator.role)) }
     },
 
     async acceptDiscrepancy({ operator, params, body: { credits, reason } }) {

@@ -98,7 +98,7 @@ function sortByTime(moments: TimelineMoment[]): TimelineMoment[] {
 function momentsOfDiscrepancy(discrepancy: StoryDiscrepancy): TimelineMoment[] {
   const { foundAt, resolvedAt, resolution, discrepancyId, kind, detail, lastSeenAt } = discrepancy
   return [
-    moment(foundAt, 'DISCREPANCY_FOUND', { discrepancyId, kind, lastSeenAt, detail }),
+    moment(foundAt, 'DISCREPANCY_FOUND', { discrepancyId, kind, lastSeenAt, resolvedAt, detail }),
     ...(resolvedAt ? [moment(resolvedAt, 'DISCREPANCY_RESOLVED', { discrepancyId, kind, resolution })] : []),
   ]
 }

@@ -1,7 +1,7 @@
-// Goodwill and corrections by operators. Each has a reason. An operator adjusts up to a limit per Korean day, by their role;
-// above another limit the adjustment waits for a second person, who needs the right to approve and a limit that covers it: a
-// request moves nothing, and counts for the one who approves it. A
-// repeat with the same id gets the first answer: a double click or a lost answer moves nothing twice.
+// Goodwill and corrections by operators. Each has a reason. An operator adjusts up to a limit per Korean day, by their role. What
+// is more than is left of it, or above another limit, becomes a request for a second person, who needs the right to approve and
+// a limit that covers it: a request moves nothing, and its approval counts in the limit of the one who approves. A repeat with
+// the same id gets the first answer: a double click or a lost answer moves nothing twice.
 import { refuse } from '../../core/errors.ts'
 import { type Database, isUniqueViolation } from '../../db/database.ts'
 import { adjustmentRefusals, customerNotFound, insufficientCredits } from '../refusals.ts'
@@ -42,6 +42,12 @@ export type AdjustmentResult = {
 /** It waits for a second person. */
 export const isRequest = ({ state }: { state: string }): boolean => state === 'PENDING'
 
+/** `approvalAbove` is what the operator may adjust now without a second person. */
+export async function limitsToday(database: Database, actor: string, { perDay, approvalAbove }: AdjustmentLimits) {
+  const usedToday = await findUsedToday(database, actor)
+  return { perDay, usedToday, approvalAbove: Math.min(approvalAbove, Math.max(perDay - usedToday, 0)) }
+}
+
 export async function adjust(
   database: Database,
   adjustment: Adjustment,
@@ -52,26 +58,34 @@ export async function adjust(
   const known = await findKnown(database, adjustment, before)
   if (known) return known
   if (isCovered(before, credits)) {
+    requireLimit(perDay)
     const result = { adjustmentId, customerId, kind, credits }
-    if (Math.abs(credits) > approvalAbove && perDay > 0) {
-      const isStored = await retryOnUniqueViolation(() => insertRequest(database, adjustment)).catch(unlessUsed)
-      if (isStored) return { ...result, state: 'PENDING', available: null }
-    } else {
+    const isAlone = Math.abs(credits) <= approvalAbove
+    if (isAlone) {
       const available = await retryOnUniqueViolation(() => insertAdjustment(database, adjustment, perDay))
       if (available !== undefined) return { ...result, state: 'DONE', available }
+    }
+    if (!isAlone || (await isOverDailyLimit(database, adjustment, perDay))) {
+      const isStored = await retryOnUniqueViolation(() => insertRequest(database, adjustment)).catch(unlessUsed)
+      if (isStored) return { ...result, state: 'PENDING', available: null }
     }
   }
   // Another request with this id may have been faster.
   const state = await findAdjustmentState(database, adjustment)
   const found = await findKnown(database, adjustment, state)
   if (found) return found
-  throw await refusalOf(database, adjustment, state, perDay)
+  throw refusalOf(adjustment, state)
 }
 
 /** A request of another customer has the id: `findKnown` refuses it. */
 function unlessUsed(error: unknown): false {
   if (!isUniqueViolation(error)) throw error
   return false
+}
+
+/** Who may adjust nothing requests nothing either. */
+export function requireLimit(perDay: number): void {
+  if (perDay === 0) throw adjustmentRefusals.mayAdjustNothing()
 }
 
 const isCovered = ({ available }: AdjustmentState, credits: number) => available !== null && available + credits >= 0
@@ -96,16 +110,9 @@ function resultOf(request: AdjustmentRequest | undefined, { done }: AdjustmentSt
   return { state: request?.state === 'REJECTED' ? 'REJECTED' : 'PENDING', available: null } as const
 }
 
-async function refusalOf(
-  database: Database,
-  charge: Charge,
-  { available }: AdjustmentState,
-  perDay: number,
-): Promise<Error> {
-  const { credits } = charge
+function refusalOf({ credits }: { credits: number }, { available }: AdjustmentState): Error {
   if (available === null) return customerNotFound()
   if (available + credits < 0) return insufficientCredits(-credits, available)
-  await refuseOverDailyLimit(database, charge, perDay)
   // What stood in the way is gone: another request with this id that was lost in a failover, or a balance that has moved since.
   return refuse('SVC001')
 }
@@ -137,15 +144,22 @@ export async function approve(
   }
   if (state !== 'PENDING') throw adjustmentRefusals.decided(state, decidedBy)
   if (!isSecondPerson(request, actor)) throw adjustmentRefusals.secondPerson()
-  throw await refusalOf(database, charge, await findAdjustmentState(database, request), perDay)
+  const after = await findAdjustmentState(database, request)
+  if (isCovered(after, credits)) await refuseOverDailyLimit(database, charge, perDay)
+  throw refusalOf(charge, after)
 }
 
-/** Throws when the day of the actor does not allow the charge, which was not made. */
-export async function refuseOverDailyLimit(database: Database, charge: Charge, perDay: number): Promise<void> {
-  if (charge.credits === 0) return
+/** Whether the day of the actor does not allow a charge that was not made. */
+export async function isOverDailyLimit(database: Database, charge: Charge, perDay: number): Promise<boolean> {
+  if (charge.credits === 0) return false
   const used = await findUsedToday(database, charge.actor)
-  if (used + Math.abs(charge.credits) <= perDay || (await isCharged(database, charge))) return
-  throw adjustmentRefusals.overDailyLimit(perDay, used)
+  return used + Math.abs(charge.credits) > perDay && !(await isCharged(database, charge))
+}
+
+/** Throws when the day of the approver does not allow the charge, which was not made. */
+export async function refuseOverDailyLimit(database: Database, charge: Charge, perDay: number): Promise<void> {
+  if (!(await isOverDailyLimit(database, charge, perDay))) return
+  throw adjustmentRefusals.overDailyLimit(perDay, await findUsedToday(database, charge.actor))
 }
 
 /** The request of a part, which payments/refunds/accept.ts carries out. */

@@ -1,6 +1,6 @@
-// Spends and holds of restricted accounts: of a suspended customer, of a customer with budgets, or by a service with a budget over
-// all customers; and those with a label that is new. One statement for one input: it locks the account and what has been used of each budget, checks, and only then
-// moves and counts. So no two movements can both take the last of a budget.
+// Spends and holds that need a check besides the balance: of suspension, of budgets, of a label that is new. One statement for one
+// input locks the account and what has been used of each budget, checks, and only then moves and counts: no two movements can
+// both take the last of a budget.
 import { assert } from '../../core/assert.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { inputs } from '../../db/inputs.ts'
@@ -9,7 +9,7 @@ import { emitEvents } from '../../events/outbox.sql.ts'
 import type { HoldOpened, HoldOpening } from '../holds/holds.sql.ts'
 import { applyMovements, lockAccountsOf, lowCreditsEvents } from '../ledger.sql.ts'
 import { movements } from '../movements.ts'
-import type { SpendInput, SpendOutput } from '../spend.sql.ts'
+import { type SpendInput, type SpendOutput, spends } from '../spend.sql.ts'
 import { detailColumns, storeDetails, storeNewLabel } from '../use/details.sql.ts'
 import {
   budgetLowEvents,
@@ -19,14 +19,6 @@ import {
   previewRestrictions,
   type Verdict,
 } from './usage.sql.ts'
-
-const spends = inputs<SpendInput>({
-  customerId: 'uuid',
-  credits: 'bigint',
-  reference: 'text',
-  serviceId: 'text',
-  ...detailColumns,
-})
 
 const spendRestrictedStatement = statement.ofCustomers(
   'credits.spendRestricted',

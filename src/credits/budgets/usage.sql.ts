@@ -1,8 +1,6 @@
 // What has been used of a budget: the fragments that lock the rows of budget_usage, check a movement by them, count it, and
 // give back what a hold did not capture. Each is part of the statement that moves the credits. The order of locks is holds,
-// accounts, usage; a statement that counts and gives back may lock two rows in another order than a second one, and PostgreSQL
-// lets one of them run again. A row that does not exist yet is inserted; of two statements that insert the same row the second
-// is refused by the primary key and runs again.
+// accounts, usage. A statement runs again after a deadlock over two rows of usage, and when another one has inserted its row first.
 import { iso, type Sql, sql } from '../../db/sql.ts'
 import { hasTooManyLabels } from '../use/details.sql.ts'
 import { allCustomers, type BudgetPeriod, type BudgetScope } from './kinds.ts'

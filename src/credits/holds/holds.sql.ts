@@ -40,7 +40,7 @@ export type HoldOpened = {
   usedFor: Exclude<ReferenceKind, 'HOLD'> | null
   /** It was opened now. */
   isNew: boolean
-  /** Nothing moved: budgets, suspension or a new label have to be checked (budgets/restricted.sql.ts); then the output has that verdict. */
+  /** Nothing moved: budgets/restricted.sql.ts has to check first, and the output has its verdict. */
   isRestricted: boolean
 } & Partial<Verdict>
 

@@ -41,6 +41,8 @@ export type StoryEntry = {
   heldDelta: number | null
   balanceAfter: number
   createdAt: string
+  /** The operation that holds, takes or releases the credits; null for the grant. */
+  operationKind: OperationKind | null
 }
 export type StoryDiscrepancy = {
   discrepancyId: string
@@ -68,6 +70,8 @@ export type StoryAction = {
   at: string
   /** Null: it is running, or its process was killed. */
   outcome: string | null
+  /** The reason of its refusal, or the field that was refused. */
+  refusal: string | null
   endedAt: string | null
 }
 
@@ -126,7 +130,8 @@ const findOrderStoryStatement = statement.ofCustomer(
        where a.customer_id = o.customer_id and a.operation_id = p.operation_id limit $3) a) as "attempts",
     (select coalesce(json_agg(json_build_object(
        'entryNumber', e.entry_number, 'kind', e.kind, 'delta', e.delta, 'heldDelta', e.held_delta,
-       'balanceAfter', e.balance_after, 'createdAt', ${iso(sql`e.created_at`)}) order by e.entry_number), '[]')
+       'balanceAfter', e.balance_after, 'createdAt', ${iso(sql`e.created_at`)},
+       'operationKind', (select p.kind from unnest(own.operations) p where p.operation_id = e.hold_id)) order by e.entry_number), '[]')
      from (select * from ledger_entries m
            where m.customer_id = o.customer_id and m.order_id = o.order_id and m.delta <> 0
            union all
@@ -166,14 +171,14 @@ const findOrderRecordsStatement = statement.global(
     ) as "notifications",
     (select coalesce(json_agg(json_build_object(
        'actionId', b.action_id, 'actor', b.actor, 'command', b.command, 'reason', b.reason, 'at', ${iso(sql`b.happened_at`)},
-       'outcome', ended.outcome, 'endedAt', ${iso(sql`ended.ended_at`)}) order by b.happened_at), '[]')
+       'outcome', ended.outcome, 'refusal', ended.about ->> 'refusal', 'endedAt', ${iso(sql`ended.ended_at`)}) order by b.happened_at), '[]')
      from (select * from operator_actions
            where step = 'BEGUN' and subject = any ($2::text || array(
              select d.discrepancy_id::text from discrepancies d
              where d.customer_id = $1 and d.order_id = $2))
            limit 1000) b
      left join lateral (
-       select e.outcome, case e.step when 'ENDED' then e.happened_at end as ended_at
+       select e.outcome, e.about, case e.step when 'ENDED' then e.happened_at end as ended_at
        from operator_actions e
        where e.action_id = b.action_id and e.step <> 'BEGUN'
        order by e.step

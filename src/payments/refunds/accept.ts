@@ -2,7 +2,7 @@
 // back is booked, the credits that the person names are taken, and the rest keeps its value and can be refunded. From then on the
 // gateway and our books agree, and the discrepancy is resolved for good. No call moves money here. The won stand for a credit
 // each 1,000, together with what earlier parts have left below that. What a person takes less or more is given or taken like an
-// adjustment, within the limits of adjustments: above the limit of one person a second one approves it.
+// adjustment, within the limits of adjustments: above what one person may do alone a second one approves it.
 import { randomUUID } from 'node:crypto'
 import { assert } from '../../core/assert.ts'
 import {
@@ -15,8 +15,10 @@ import {
 import {
   type AdjustmentLimits,
   type AdjustmentResult,
+  isOverDailyLimit,
   refuseOverDailyLimit,
   requireApprovable,
+  requireLimit,
 } from '../../credits/adjustments/adjust.ts'
 import { findLot } from '../../credits/lots/lots.sql.ts'
 import type { PaymentContext } from '../context.ts'
@@ -143,10 +145,13 @@ export async function acceptPart(
   const credits = creditsToTake(quote, acceptance.credits)
   const charge = chargeOf({ ...acceptance, credits }, quote)
   const { amount } = quote
+  if (charge.credits > 0) requireLimit(perDay)
   if (charge.credits <= approvalAbove) {
-    return book(context, { ...acceptance, credits, amount, ...place, approval: null }, charge, perDay)
+    const part = { ...acceptance, credits, amount, ...place, approval: null }
+    const booked = await book(context, part, charge, perDay)
+    if (booked) return booked
+    if (!(await isOverDailyLimit(database, charge, perDay))) throw acceptRefusals.changed()
   }
-  if (perDay === 0) await refuseOverDailyLimit(database, charge, perDay)
   await insertPartRequest(database, { ...acceptance, credits, adjustmentId: randomUUID(), amount })
   const stored = (await findAnswer(context, acceptance)) ?? (await findWaiting(context, acceptance))
   if (stored) return stored
@@ -174,7 +179,11 @@ export async function approvePart(
     const { quote, place } = quoted
     if (quote.amount !== amount || credits > quote.most) throw acceptRefusals.changed()
     const part = { ...acceptance, amount, ...place, approval: { requestId, approver: actor } }
-    await book(context, part, chargeOf(acceptance, quote), perDay)
+    const charge = chargeOf(acceptance, quote)
+    if (!(await book(context, part, charge, perDay))) {
+      await refuseOverDailyLimit(context.database, charge, perDay)
+      throw acceptRefusals.changed()
+    }
   }
   const { available } = await findAdjustmentState(context.database, { customerId, adjustmentId: null })
   return { adjustmentId: requestId, customerId, kind, credits, state: 'DONE', available }
@@ -199,18 +208,16 @@ async function quoteUnlessDone(
   }
 }
 
+/** Undefined when nothing was booked. */
 async function book(
   context: PaymentContext,
   part: PartToAccept,
   charge: Charge,
   perDay: number,
-): Promise<AcceptAnswer> {
+): Promise<AcceptAnswer | undefined> {
   const { database, tallies } = context
   if (await insertPart(database, part, charge, perDay)) tallies.credits.refunded += part.credits
-  const answer = await findAnswer(context, part)
-  if (answer) return answer
-  await refuseOverDailyLimit(database, charge, perDay)
-  throw acceptRefusals.changed()
+  return findAnswer(context, part)
 }
 
 type Named = Omit<Acceptance, 'actor'>

@@ -124,6 +124,33 @@ test('a part was cancelled in the dashboard: finance asks to take fewer credits,
   await admin.leave()
 })
 
+test('goodwill of more than is left of the limit of the day is announced as a request before it is stored', {
+  skip,
+}, async () => {
+  const { customerId, client } = await world.newCustomer('Late maps')
+  const { page, ...support } = await newOperator('support')
+  await support.open(`/customers/${customerId}?tab=adjustments`)
+  const grant = async (credits: string, action: string) => {
+    await support.press('Grant goodwill credits')
+    await support.write('Credits', credits, support.dialog())
+    await support.write('Reason', 'slow answers', support.dialog())
+    await support.press(action, support.dialog())
+  }
+  await grant('15', 'Grant')
+  await support.sees('15 of 20 credits adjusted today. More than 5 at once need a second operator.')
+  await support.press('Grant goodwill credits')
+  await support.write('Credits', '6', support.dialog())
+  await support.sees('More than the 5 credits that you can adjust alone now: it becomes a request', support.dialog())
+  await support.write('Credits', '5', support.dialog())
+  assert.ok(await support.dialog().getByRole('button', { name: 'Grant' }).isVisible())
+  assert.deepEqual(await barriersOn(page, { within: '[role=dialog]' }), [])
+  await support.press('Cancel', support.dialog())
+  await grant('6', 'Request approval')
+  await support.sees('Stored as a request: another operator has to approve it.')
+  assert.equal(await client.credits(), 15)
+  await support.leave()
+})
+
 test('why was I refused: support finds the order by its reason, reads why in both languages, and leaves a note', {
   skip,
 }, async () => {

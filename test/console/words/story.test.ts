@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { books as booksInEnglish } from '../../../console/src/words/en/books.ts'
+import { discrepancy as discrepancyInEnglish } from '../../../console/src/words/en/discrepancy.ts'
 import { gateway as gatewayInEnglish } from '../../../console/src/words/en/gateway.ts'
 import { home as homeInEnglish } from '../../../console/src/words/en/home.ts'
 import { orders as ordersInEnglish } from '../../../console/src/words/en/orders.ts'
 import { problems as problemsInEnglish } from '../../../console/src/words/en/problems.ts'
 import { timeline as timelineInEnglish } from '../../../console/src/words/en/timeline.ts'
 import { books as booksInKorean } from '../../../console/src/words/ko/books.ts'
+import { discrepancy as discrepancyInKorean } from '../../../console/src/words/ko/discrepancy.ts'
 import { gateway as gatewayInKorean } from '../../../console/src/words/ko/gateway.ts'
 import { home as homeInKorean } from '../../../console/src/words/ko/home.ts'
 import { orders as ordersInKorean } from '../../../console/src/words/ko/orders.ts'
@@ -27,6 +29,7 @@ const languages = {
   en: {
     orders: ordersInEnglish,
     books: booksInEnglish,
+    discrepancy: discrepancyInEnglish,
     gateway: gatewayInEnglish,
     timeline: timelineInEnglish,
     problems: problemsInEnglish,
@@ -34,6 +37,7 @@ const languages = {
   ko: {
     orders: ordersInKorean,
     books: booksInKorean,
+    discrepancy: discrepancyInKorean,
     gateway: gatewayInKorean,
     timeline: timelineInKorean,
     problems: problemsInKorean,
@@ -108,12 +112,15 @@ const written: Record<(typeof momentKinds)[number], Detail[]> = {
     { count: 3, until: '2026-11-15T21:46:00.000Z', codes: [{ gatewayCode: 'ECONNRESET', count: 3 }] },
   ],
   OPERATION_ENDED: ends,
-  LEDGER: ['GRANT', 'ROLLBACK', 'REFUND', 'HOLD', 'RELEASE'].map((kind) => ({
-    kind,
-    delta: kind === 'HOLD' || kind === 'RELEASE' ? 0 : 21,
-    heldDelta: 21,
-    balanceAfter: 3_200,
-  })),
+  LEDGER: [null, 'REFUND', 'PART'].flatMap((operationKind) =>
+    ['GRANT', 'ROLLBACK', 'REFUND', 'HOLD', 'RELEASE'].map((kind) => ({
+      kind,
+      delta: kind === 'HOLD' || kind === 'RELEASE' ? 0 : 21,
+      heldDelta: 21,
+      balanceAfter: 3_200,
+      operationKind,
+    })),
+  ),
   EVENT: ['DELIVERED', 'WAITING', 'DEAD', 'NOT_SENT'].map((state) => ({
     type: 'order.confirmed',
     deliveries: [{ ...delivery, state }],
@@ -121,7 +128,10 @@ const written: Record<(typeof momentKinds)[number], Detail[]> = {
   WEBHOOK: [null, 'no such order', 'nothing new', 'agrees', 'repaired', 'disagrees', 'left to reconciliation'].map(
     (outcome) => ({ eventType: 'PAYMENT_STATUS_CHANGED', status: 'DONE', outcome }),
   ),
-  DISCREPANCY_FOUND: Object.keys(booksInEnglish.discrepancies.kinds).map((kind) => ({ kind })),
+  DISCREPANCY_FOUND: Object.keys(booksInEnglish.discrepancies.kinds).flatMap((kind) => [
+    { kind, resolvedAt: null },
+    { kind, resolvedAt: at },
+  ]),
   DISCREPANCY_RESOLVED: ['the gateway and our books agree', 'the operation was settled'].map((resolution) => ({
     kind: 'OPERATION_STUCK',
     resolution,
@@ -160,6 +170,36 @@ for (const kind of momentKinds) {
     }
   })
 }
+
+test('the entries of an accepted part are said to be of it: it is no refund, and waits for no outcome', () => {
+  const ofPart = { operationKind: 'PART', delta: -5, balanceAfter: 105 }
+  const texts = ['HOLD', 'REFUND'].map((kind) => described('LEDGER', { ...ofPart, kind }, 'en').text)
+  assert.deepEqual(texts, [
+    '5 credits set aside for the accepted partial cancellation, balance 105',
+    '5 credits deducted by the accepted partial cancellation, balance 105',
+  ])
+  assert.match(described('LEDGER', { ...ofPart, operationKind: 'REFUND', kind: 'REFUND' }, 'en').text, /by the refund/)
+})
+
+test('a refused action says what is wrong and what to do: by the reason of the refusal, or by its field', () => {
+  const action = { actor: 'kim', command: 'discrepancies accept', reason: 'agreed' }
+  const noteOf = (refusal: string | null) =>
+    described('OPERATOR', { ...action, outcome: 'VAL003: The service says.', refusal }, 'en').notes.at(-1)
+  const { title, hint } = problemsInEnglish.reasons['requested already']
+  assert.equal(noteOf('requested already'), `${title} ${hint}`)
+  assert.equal(noteOf('credits'), problemsInEnglish.fields.credits)
+  assert.equal(noteOf(null), 'Invalid input.')
+})
+
+test('what a discrepancy meant is said to be as it was found, once it is resolved', () => {
+  const kind = 'PARTLY_CANCELLED_AT_GATEWAY'
+  for (const language of ['en', 'ko'] as const) {
+    const { meaning = '' } = languages[language].books.discrepancies.kinds[kind] ?? {}
+    const { asFound } = languages[language].discrepancy
+    assert.deepEqual(described('DISCREPANCY_FOUND', { kind, resolvedAt: null }, language).notes, [meaning])
+    assert.deepEqual(described('DISCREPANCY_FOUND', { kind, resolvedAt: at }, language).notes, [`${asFound}${meaning}`])
+  }
+})
 
 test('every kind of operation that waits on the home page has a name in both languages', () => {
   for (const { kinds } of [homeInEnglish, homeInKorean]) assert.deepEqual(Object.keys(kinds), operations)
@@ -203,7 +243,17 @@ test('the rows of an order become sentences: a confirm without an answer, settle
       },
     ],
     attempts: [{ operationId, gatewayCode: 'ECONNRESET', happenedAt: second(2) }],
-    entries: [{ entryNumber: 9, kind: 'GRANT', delta: 21, heldDelta: 0, balanceAfter: 3_200, createdAt: second(6) }],
+    entries: [
+      {
+        entryNumber: 9,
+        kind: 'GRANT',
+        delta: 21,
+        heldDelta: 0,
+        balanceAfter: 3_200,
+        createdAt: second(6),
+        operationKind: null,
+      },
+    ],
     discrepancies: [],
     notifications: [
       {
@@ -223,6 +273,7 @@ test('the rows of an order become sentences: a confirm without an answer, settle
         reason: 'no credits',
         at: second(4),
         outcome: 'ok',
+        refusal: null,
         endedAt: second(7),
       },
     ],

@@ -118,7 +118,7 @@ test('orders settle completes a confirm whose answer was lost', async (t) => {
 test('orders refund refunds the order, returns the same answer again, and the customer sees the refund', async (t) => {
   const { orderId } = await confirmedOrder()
   const credits = await caller.credits()
-  const answer = { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 21, shortfall: 0 }
+  const answer = { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 21, creditsNotTakenBack: 0 }
   for (const reason of ['goodwill', 'once more']) {
     assert.deepEqual(await run(t, ['orders', 'refund', orderId, '--reason', reason]), answer)
   }
@@ -258,7 +258,7 @@ test('without a service the commands work on its data directory, the sandbox inc
   assertNothingRuns(dataDir)
   assert.equal((await run(t, ['orders', 'settle', orderId])).result, 'agrees')
   assert.equal((await run(t, ['orders', 'settle', partly.orderId], 1)).result, 'disagrees')
-  const answer = { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 21, shortfall: 0 }
+  const answer = { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 21, creditsNotTakenBack: 0 }
   assert.deepEqual(await run(t, ['orders', 'refund', orderId, '--reason', 'goodwill']), answer)
   assert.equal((await run(t, ['orders', 'settle', orderId])).result, 'agrees')
   assert.equal((await run<Result[]>(t, ['discrepancies', 'list'])).length, 1)

@@ -41,9 +41,9 @@ function storyDetail(place: string): Fields {
   const names = [
     'packageType amount credits',
     'operationId kind paymentKey reason creditsHeld state gatewayCode transactionKey attempts count until',
-    'entryNumber delta heldDelta balanceAfter',
+    'entryNumber delta heldDelta balanceAfter operationKind',
     'eventNumber eventId type eventType status receivedAt processedAt outcome',
-    'discrepancyId lastSeenAt resolution actionId actor command endedAt',
+    'discrepancyId lastSeenAt resolvedAt resolution actionId actor command refusal endedAt',
   ]
   return {
     [place]: names.join(' '),

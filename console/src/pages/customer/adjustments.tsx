@@ -16,6 +16,7 @@ import { useWords } from '../../words/words.tsx'
 import { PendingRequests } from './pending-requests.tsx'
 
 type Adjustment = Data<'adjustments'>['adjustments'][number]
+type Limits = Data<'adjustments'>['limits']
 type Act = 'grantGoodwill' | 'correctBalance'
 
 export function Adjustments({ customerId }: { customerId: string }) {
@@ -47,11 +48,13 @@ export function Adjustments({ customerId }: { customerId: string }) {
           ))}
           {data && (
             <Text size="xs" c="dimmed">
-              {words.limits(
-                number(data.limits.perDay),
-                number(data.limits.usedToday),
-                number(data.limits.approvalAbove),
-              )}
+              {data.limits.perDay === 0
+                ? words.mayAdjustNothing
+                : words.limits(
+                    number(data.limits.perDay),
+                    number(data.limits.usedToday),
+                    number(data.limits.approvalAbove),
+                  )}
             </Text>
           )}
         </Group>
@@ -63,6 +66,7 @@ export function Adjustments({ customerId }: { customerId: string }) {
           {...act}
           key={act.adjustmentId}
           customerId={customerId}
+          limits={data?.limits}
           onClose={() => setAct(null)}
           onDone={done}
         />
@@ -117,21 +121,26 @@ type DialogProps = {
   name: Act
   adjustmentId: string
   customerId: string
+  /** Undefined while they are loaded. */
+  limits: Limits | undefined
   onClose(): void
   onDone(text: string): void
 }
 
-function AdjustDialog({ name, adjustmentId, customerId, onClose, onDone }: DialogProps) {
+function AdjustDialog({ name, adjustmentId, customerId, limits, onClose, onDone }: DialogProps) {
   const { adjustments: words } = useWords().customers
+  const { number } = useFormats()
   const [typed, setTyped] = useState('')
   const text = typed.trim().replaceAll(',', '')
   const isAcceptable = forms[name].test(text)
+  const isBeyond = limits !== undefined && isAcceptable && Math.abs(Number(text)) > limits.approvalAbove
+  const isRequest = isBeyond && limits.perDay > 0
   return (
     <ReasonDialog
       onClose={onClose}
       title={words[name]}
       text={words.texts[name]}
-      action={words.actions[name]}
+      action={isRequest ? words.request : words.actions[name]}
       isBlocked={!isAcceptable}
       focus="first"
       endpoint={name}
@@ -149,6 +158,9 @@ function AdjustDialog({ name, adjustmentId, customerId, onClose, onDone }: Dialo
         maxLength={14}
         required
       />
+      <Text size="sm" role="status">
+        {isRequest && words.needsApproval(number(limits.approvalAbove))}
+      </Text>
     </ReasonDialog>
   )
 }

@@ -114,7 +114,7 @@ function useDifference({ proposed, limits }: Quote, credits: number | null): { i
   if (difference === 0) return { isRequest: false, texts: [] }
   const { perDay, usedToday, approvalAbove } = limits
   const text = credits !== null && credits < proposed ? accept.fewer : accept.more
-  const isRequest = difference > approvalAbove
+  const isRequest = perDay > 0 && difference > approvalAbove
   const texts = [
     text(number(difference), number(usedToday), number(perDay)),
     ...(isRequest ? [accept.needsApproval(number(approvalAbove))] : []),

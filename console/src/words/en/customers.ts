@@ -164,6 +164,10 @@ export const customers = {
       correctBalance: 'Adds credits without cash value, or takes available ones. The customer sees it at once.',
     },
     actions: { grantGoodwill: 'Grant', correctBalance: 'Correct' },
+    mayAdjustNothing: 'Your role has no limit for adjustments: it adjusts nothing.',
+    needsApproval: (alone: string) =>
+      `More than the ${creditsOf(alone)} that you can adjust alone now: it becomes a request, and nothing moves until another operator approves it.`,
+    request: 'Request approval',
     field: 'Credits',
     fieldHints: {
       grantGoodwill: 'A whole number of at least 1.',

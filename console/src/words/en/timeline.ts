@@ -74,6 +74,13 @@ export const timeline = {
       `${creditsOf(credits)} held until the outcome is known, balance ${balance}`,
     RELEASE: (credits: string, balance: string) => `Hold of ${creditsOf(credits)} released, balance ${balance}`,
   },
+  /** Entries of an accepted partial cancellation, which waits for no outcome. */
+  ledgerOfPart: {
+    HOLD: (credits: string, balance: string) =>
+      `${creditsOf(credits)} set aside for the accepted partial cancellation, balance ${balance}`,
+    REFUND: (credits: string, balance: string) =>
+      `${creditsOf(credits)} deducted by the accepted partial cancellation, balance ${balance}`,
+  },
   event: (type: string) => `Event ${type}`,
   deliveries: {
     DELIVERED: (endpoint: string) => `Delivered to ${endpoint}`,
@@ -182,6 +189,7 @@ export const timeline = {
     nextTryAt: 'Next attempt',
     endpointStatus: 'Endpoint status',
     lastSeenAt: 'Last seen',
+    resolvedAt: 'Resolved',
     detail: 'Details',
     actionId: 'Action ID',
     count: 'Attempts',
@@ -206,6 +214,7 @@ export const timeline = {
     receivedAt: 'Received',
     processedAt: 'Processed',
     outcome: 'Outcome',
+    refusal: 'Refused because of',
     resolution: 'Resolution',
     discrepancyId: 'Discrepancy ID',
     kind: 'Type',

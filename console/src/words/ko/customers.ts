@@ -158,6 +158,10 @@ export const customers: typeof english = {
         '현금 가치가 없는 크레딧을 더하거나, 사용 가능한 크레딧을 차감합니다. 고객 잔액에 바로 반영됩니다.',
     },
     actions: { grantGoodwill: '지급', correctBalance: '정정' },
+    mayAdjustNothing: '조정 한도가 없는 역할이어서 조정할 수 없습니다.',
+    needsApproval: (alone) =>
+      `지금 혼자 조정할 수 있는 ${alone}개를 넘습니다. 승인 요청으로 저장되며, 다른 운영자가 승인할 때까지 잔액은 바뀌지 않습니다.`,
+    request: '승인 요청',
     field: '크레딧',
     fieldHints: {
       grantGoodwill: '1 이상의 정수를 입력하세요.',

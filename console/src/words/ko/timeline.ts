@@ -66,6 +66,10 @@ export const timeline: typeof english = {
     HOLD: (credits, balance) => `결과 확인 시까지 크레딧 ${credits}개 보류, 잔액 ${balance}`,
     RELEASE: (credits, balance) => `크레딧 ${credits}개 보류 해제, 잔액 ${balance}`,
   },
+  ledgerOfPart: {
+    HOLD: (credits, balance) => `반영할 부분 취소에 크레딧 ${credits}개 배정, 잔액 ${balance}`,
+    REFUND: (credits, balance) => `부분 취소 반영으로 크레딧 ${credits}개 회수, 잔액 ${balance}`,
+  },
   event: (type) => `이벤트 ${type}`,
   deliveries: {
     DELIVERED: (endpoint) => `${endpoint} 전송 완료`,
@@ -166,6 +170,7 @@ export const timeline: typeof english = {
     nextTryAt: '다음 시도',
     endpointStatus: '엔드포인트 상태',
     lastSeenAt: '최근 확인',
+    resolvedAt: '해결 시각',
     detail: '확인 내용',
     actionId: '감사 로그 ID',
     count: '시도 횟수',
@@ -190,6 +195,7 @@ export const timeline: typeof english = {
     receivedAt: '수신 시각',
     processedAt: '처리 시각',
     outcome: '결과',
+    refusal: '거절 사유',
     resolution: '해결 내용',
     discrepancyId: '불일치 ID',
     kind: '종류',

@@ -1,6 +1,6 @@
 // Adjustments by operators compared with the books: each id once, as in every answer, by the persons who requested and
-// approved it; no more in a day than an operator may; and one is refused for a reason that is true. One whose answer was
-// lost may have been charged to the operator's day and not made.
+// approved it; no more in a day than an operator may, and a request only for what is more; and one is refused for a reason that
+// is true. One whose answer was lost may have been charged to the operator's day and not made.
 import { type AdjustmentCall, adjustmentLimits } from '../../actions/account-actions.ts'
 import { accepter } from '../../actions/outside-actions.ts'
 import { type Check, checksOf, type Evidence } from '../evidence.ts'
@@ -59,11 +59,16 @@ function acknowledged({ outcome }: AdjustmentCall, booked: BookedAdjustment | un
     : `was answered with ${state} ${answered}, booked ${requestState} ${inBooks}`
 }
 
-function unrequested({ adjustments, adjustmentCalls, shop }: Evidence): string[] {
+/** The most that was charged to the operator on a day. */
+const mostCharged = ({ adjustmentDays }: Evidence, operator: string) =>
+  Math.max(...adjustmentDays.filter(({ actor }) => actor === operator).map(({ credits }) => credits), 0)
+
+function unrequested(evidence: Evidence): string[] {
+  const { adjustments, adjustmentCalls, shop } = evidence
   const calls = Map.groupBy(adjustmentCalls, ({ adjustment }) => adjustment.adjustmentId)
   const ids = Map.groupBy(adjustments, ({ adjustmentId }) => adjustmentId)
   return adjustments.flatMap((booked) => {
-    const { adjustmentId, customerId, kind, credits, actor, approvedBy, available } = booked
+    const { adjustmentId, customerId, kind, credits, actor, approvedBy, available, requestState } = booked
     const mayBe = (calls.get(adjustmentId) ?? []).filter(({ outcome }) => outcome.kind !== 'fail')
     const isRequested = mayBe.some(
       (call) =>
@@ -74,9 +79,12 @@ function unrequested({ adjustments, adjustmentCalls, shop }: Evidence): string[]
         call.adjustment.credits === credits,
     )
     const isApproved = mayBe.some(({ by, actor: other }) => by === 'approve' && other === approvedBy && other !== actor)
-    const needsApproval = Math.abs(credits) > adjustmentLimits.approvalAbove && available !== null
+    const isAboveLimit = Math.abs(credits) > adjustmentLimits.approvalAbove
+    const isOverDay = mostCharged(evidence, actor) + Math.abs(credits) > adjustmentLimits.perDay
+    const isRightKind = requestState === null ? !isAboveLimit : isAboveLimit || isOverDay
+    const needsApproval = requestState !== null && available !== null
     const isOnce = ids.get(adjustmentId)?.length === 1
-    return isOnce && isRequested && isApproved === needsApproval
+    return isOnce && isRequested && isRightKind && isApproved === needsApproval
       ? []
       : [`${adjustmentId}: ${kind} ${credits} by ${actor}, approved by ${approvedBy}: no requests can have caused that`]
   })
@@ -110,20 +118,16 @@ function wronglyCharged({ adjustmentDays, adjustmentCalls, reversals, orders, sh
   })
 }
 
-function refused(
-  { shop, courses, adjustmentDays }: Evidence,
-  call: AdjustmentCall,
-  booked: BookedAdjustment | undefined,
-): string | null {
+function refused(evidence: Evidence, call: AdjustmentCall, booked: BookedAdjustment | undefined): string | null {
+  const { shop, courses } = evidence
   const { by, customer, actor, adjustment, outcome } = call
   if (outcome.kind !== 'fail') return null
   const { credits } = adjustment
   const steps = courses.get(shop.customers[customer]?.customerId ?? '') ?? []
-  const ownDays = adjustmentDays.filter((day) => day.actor === actor)
-  const most = Math.max(...ownDays.map((day) => day.credits), 0)
   const reasons: Record<string, () => boolean> = {
     BUS002: () => wasDuring(call, [noCredits, ...steps], ({ available }) => available + credits < 0),
-    'VAL003 adjustment limit': () => most + Math.abs(credits) > adjustmentLimits.perDay,
+    'VAL003 adjustment limit': () =>
+      by === 'approve' && mostCharged(evidence, actor) + Math.abs(credits) > adjustmentLimits.perDay,
     'VAL003 adjustmentId': () => booked !== undefined && booked.credits !== credits,
     'VAL003 second person': () => by === 'approve' && booked?.actor === actor,
     'VAL003 decided': () => by !== 'adjust' && booked?.decidedBy != null,

@@ -140,7 +140,7 @@ const stateOfResult: Record<Line['result'], LineStateName> = {
 function LineState({ line: { discrepancyId, resolvedAt, result } }: { line: Line }) {
   const { lineStates } = useWords().books.run
   const ofDiscrepancy = resolvedAt ? 'resolved' : 'open'
-  // What an unknown order had paid is returned when nobody has to look at it.
+  // Without a discrepancy the payment of an unknown order was returned.
   const ofResult = result === 'unknown order' ? 'none' : stateOfResult[result]
   const state = discrepancyId ? ofDiscrepancy : ofResult
   return <StatusBadge status={state} label={lineStates[state]} tone={tones[state]} />

@@ -5,7 +5,7 @@ import type { RefundRule } from '../../../../../src/payments/refunds/dated-rules
 import type { Data } from '../../../api/client.ts'
 import type { Formats } from '../../../format/formats.ts'
 import type { Tone } from '../../../format/status-badge.tsx'
-import { refusalIn } from '../../../parts/error-text.ts'
+import { refusalIn, textOfRefusal } from '../../../parts/error-text.ts'
 import type { Words } from '../../../words/words.tsx'
 import { refundRuleText } from '../refund-rule.ts'
 import { deliveryError } from './delivery-error.ts'
@@ -104,7 +104,9 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
     const kind = textOf(detail.kind)
     const moved = Math.abs(numberOf(detail.delta) || numberOf(detail.heldDelta))
     const [credits, balance] = [formats.number(moved), formats.number(numberOf(detail.balanceAfter))]
-    const sentence = (words.timeline.ledger as Record<string, typeof words.timeline.ledger.GRANT>)[kind]
+    const ofPart = detail.operationKind === 'PART' ? words.timeline.ledgerOfPart : {}
+    const sentences: Record<string, typeof words.timeline.ledger.GRANT> = { ...words.timeline.ledger, ...ofPart }
+    const sentence = sentences[kind]
     const text = sentence ? sentence(credits, balance) : `${kind} ${credits}, ${balance}`
     return { text, notes: [], tone: kind === 'GRANT' ? 'good' : 'calm' }
   },
@@ -132,7 +134,8 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
 
   DISCREPANCY_FOUND: ({ detail, words }) => {
     const { name, meaning } = discrepancyText(words, textOf(detail.kind))
-    return { text: words.timeline.found(name), notes: [meaning], tone: 'bad' }
+    const note = detail.resolvedAt ? `${words.discrepancy.asFound}${meaning}` : meaning
+    return { text: words.timeline.found(name), notes: [note], tone: detail.resolvedAt ? 'calm' : 'bad' }
   },
 
   DISCREPANCY_RESOLVED: ({ detail, words }) => ({
@@ -146,15 +149,17 @@ const describers: Record<MomentKind, (input: Input) => MomentText> = {
     if (detail.command === 'orders note') return { text: timeline.note(actor), notes: [reason], tone: 'calm' }
     return {
       text: timeline.operator(actor, labelOf(timeline.commands, detail.command)),
-      notes: notesOf(reason && timeline.reason(reason), outcomeOf(words, detail.outcome)),
+      notes: notesOf(reason && timeline.reason(reason), outcomeOf(words, detail)),
       tone: detail.outcome === 'ok' ? 'calm' : 'waiting',
     }
   },
 }
 
 /** The text for an outcome; the details have the full outcome. */
-function outcomeOf(words: Words, outcome: unknown): string {
+function outcomeOf(words: Words, { outcome, refusal }: Input['detail']): string {
   const { code, text } = refusalIn(textOf(outcome ?? 'under way'), words)
+  const why = textOfRefusal(textOf(refusal), words)
+  if (why !== undefined) return why
   return (words.timeline.outcomes as Record<string, string>)[code] ?? text?.title ?? textOf(outcome)
 }
 

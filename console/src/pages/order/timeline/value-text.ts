@@ -6,7 +6,7 @@ import { meaningOfCode } from './gateway-code.ts'
 type Table = Record<string, string>
 
 /** The tables of values that the page also uses elsewhere, by field. */
-function tablesOf({ timeline, books }: Words): Record<string, Table> {
+function tablesOf({ timeline, books, problems }: Words): Record<string, Table> {
   const { values } = timeline
   const discrepancies = Object.entries(books.discrepancies.kinds).map(([kind, { name }]) => [kind, name])
   return {
@@ -16,6 +16,7 @@ function tablesOf({ timeline, books }: Words): Record<string, Table> {
     resolution: timeline.resolvedBy,
     reason: timeline.reasons,
     command: timeline.commands,
+    refusal: Object.fromEntries(Object.entries(problems.reasons).map(([reason, { title }]) => [reason, title])),
   }
 }
 

@@ -1,8 +1,8 @@
 // Adjustments that were typed on a command line: the action log has the user of the machine beside the name that was given.
-import { type Database, statement } from '../../db/database.ts'
+import { type Database, statement } from '../db/database.ts'
 
 const findTypedStatement = statement.global(
-  'console.findTypedAdjustments',
+  'operators.findTypedAdjustments',
   `select coalesce(e.about ->> 'adjustmentId', e.about ->> 'requestId') as "adjustmentId", b.actor, b.command = 'adjustments approve' as "isApproval"
   from operator_actions b
   join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome in ('ok', 'requested')
