@@ -13,6 +13,7 @@ const sums =
 const orderRow =
   'orderId customerId customerName status packageType amount credits createdAt confirmedAt refundedAmount'
 const failure = 'reason gatewayCode'
+const paidWith = 'method provider cardAmount walletAmount pointsAmount'
 const lot =
   'entryNumber orderId packageType status grantedAt amount credits used held unused takenBack value refundedAmount'
 const account = 'balance held available'
@@ -101,6 +102,7 @@ const fields: Record<EndpointName, Fields> = {
   },
   order: {
     'order.': `${orderRow} paymentKey cardNumber approvalNumber receiptUrl paymentUrl refundShortfall notified`,
+    'order.paidWith.': paidWith,
     'order.failure.': failure,
     'order.parts.': 'amount credits',
     'order.ended.': 'at by operator keyLastFour reason amount credits',
@@ -145,6 +147,7 @@ const fields: Record<EndpointName, Fields> = {
     'setAside[].': 'by holdId credits reference orderId service expiresAt',
     'entries[].':
       'entryNumber kind delta heldDelta balanceAfter heldAfter availableAfter orderId reference holdId service keyId userId label units createdAt',
+    'entries[].paidWith.': paidWith,
   },
   use: {
     '': 'customerId by from to',
