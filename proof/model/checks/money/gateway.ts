@@ -8,7 +8,8 @@ export function checkGateway(evidence: Evidence): Check[] {
     'I-18 the gateway has kept the price of our confirmed orders, to the won': kept(evidence),
     'I-18 every captured payment is of an order of ours, for its amount': captures(evidence),
     'C-18 no credits were granted for a payment that the gateway had shown as returned': grantedAfterReturn(evidence),
-    'F-6 every partial cancel at the gateway was accepted or has an open discrepancy': unseen(evidence),
+    'F-6 every partial cancel at the gateway was accepted, or has a discrepancy that is open or that an operator has resolved':
+      unseen(evidence),
   })
 }
 
@@ -100,7 +101,7 @@ function grantedAfterReturn({ movements, orders }: Evidence): string[] {
   })
 }
 
-/** Confirmed orders of which the gateway has returned another amount than was accepted, without an open discrepancy. */
+/** Confirmed orders of which the gateway has returned another amount than was accepted, without a discrepancy. */
 function unseen(evidence: Evidence): string[] {
   const seen = new Set(evidence.discrepancies.map(({ orderId, subject }) => orderId ?? subject))
   const byOrder = Map.groupBy(evidence.movements, ({ orderId }) => orderId)
