@@ -7,6 +7,8 @@ import { insertAdjustment } from '../../src/credits/adjustments/adjust.sql.ts'
 import { adjust, reject } from '../../src/credits/adjustments/adjust.ts'
 import { reverseAll } from '../../src/credits/adjustments/reverse.sql.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
+import { isDistributed, resetSearchPaths } from '../../src/db/cluster/distribute.ts'
+import { changeSchema } from '../../src/db/migrate.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { cancel } from '../../src/payments/cancel.ts'
 import type { PaymentContext } from '../../src/payments/context.ts'
@@ -37,6 +39,19 @@ async function statusOf(orderId: string): Promise<string | undefined> {
   return order?.status
 }
 
+/** On a cluster on every server, where guards have the search paths that a migration leaves them. */
+async function replaceFunction(text: string): Promise<void> {
+  const owner = await database.ownerPool.connect()
+  try {
+    await changeSchema(owner, async () => {
+      await owner.query(text)
+      if (await isDistributed(owner)) await resetSearchPaths(owner)
+    })
+  } finally {
+    owner.release()
+  }
+}
+
 /** The function has no other body while the audit runs. */
 async function withFunction<Result>(name: string, value: string, work: () => Promise<Result>): Promise<Result> {
   const { rows } = await database.ownerPool.query<{ text: string }>('select pg_get_functiondef($1::regproc) as text', [
@@ -44,11 +59,11 @@ async function withFunction<Result>(name: string, value: string, work: () => Pro
   ])
   const { text = '' } = rows[0] ?? {}
   const head = text.slice(0, text.indexOf('AS $function$'))
-  await database.ownerPool.query(`${head} AS $function$ begin return ${value}; end $function$`)
+  await replaceFunction(`${head} AS $function$ begin return ${value}; end $function$`)
   try {
     return await work()
   } finally {
-    await database.ownerPool.query(text)
+    await replaceFunction(text)
   }
 }
 

@@ -11,7 +11,7 @@ import type { Handler } from '../../src/console/routes.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-days.ts'
 import { adjust } from '../../src/credits/adjustments/adjust.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
-import { groupsOf } from '../../src/db/groups.ts'
+import { anchorOf, groupsOf } from '../../src/db/groups.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { figureRules } from '../../src/payments/audit/check-figures.ts'
 import { addDetails, addSlice, findPlace, readFiguresBetween } from '../../src/payments/books/figures.sql.ts'
@@ -199,17 +199,28 @@ test('a figure that is not that of the books is found by the audit: of an hour, 
   const { customerId } = await service.newCustomer()
   await addAllUp(database)
   const change = (text: string, values: unknown[] = []) => service.database.query(text, values)
+  const [customer] = await service.database.query<{ created: string; earlier: string }>(
+    `select created_at::text as created, (created_at - interval '5 hours')::text as earlier
+     from customers where customer_id = $1`,
+    [customerId],
+  )
+  const setCreated = (time = '') =>
+    change('update customers set created_at = $2::timestamptz where customer_id = $1', [customerId, time])
+  const [group] = groupsOf(database)
   // Only full hours are compared.
-  await change(`update customers set created_at = created_at - interval '5 hours' where customer_id = $1`, [customerId])
+  await setCreated(customer?.earlier)
   assert.deepEqual(await wrongFigures(), [])
   const hour = `date_bin('1 hour', now(), 'epoch') - interval '2 hours'`
-  await change(`insert into hourly_figures (hour, figure, count, total) values (${hour}, 'orders made', 1, 1)`)
+  await change(
+    `insert into hourly_figures (customer_id, hour, figure, count, total) values ($1, ${hour}, 'orders made', 1, 1)`,
+    [anchorOf(group ?? database)],
+  )
   assert.deepEqual(await wrongFigures(), [figureRules.hour.rule, figureRules.sum.rule])
   await change(`delete from hourly_figures where hour = ${hour}`)
   await change('insert into customer_figures (customer_id, revenue, orders) values ($1, 1, 0)', [customerId])
   assert.deepEqual(await wrongFigures(), [figureRules.customer.rule])
   await change('delete from customer_figures where customer_id = $1', [customerId])
-  await change(`update customers set created_at = created_at + interval '5 hours' where customer_id = $1`, [customerId])
+  await setCreated(customer?.created)
   assert.deepEqual(await wrongFigures(), [])
 })
 
@@ -265,7 +276,10 @@ test('money that went back for a FAILED order, and a cancel or refund that the g
   const figures = async () => {
     await addAllUp(database)
     const totals = `select figure, sum(count), sum(total) from hourly_figures where hour = '-infinity' group by 1 order by 1`
-    return [await service.database.query(totals), await service.database.query('select * from customer_figures')]
+    return [
+      await service.database.query(totals),
+      await service.database.query('select * from customer_figures order by customer_id'),
+    ]
   }
   const before = await figures()
   const shown = shownBy(await homeOf(database))

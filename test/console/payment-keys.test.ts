@@ -240,11 +240,14 @@ test('a key is new for less than a day: a cancel exactly a day after it was issu
   const { orderId, paymentKey } = await customer.confirmedOrder()
   assertSuccess(await customer.cancel(paymentKey), 200)
   const isListed = async (age: string) => {
-    await service.database.query(
-      `update api_keys k set created_at = c.opened_at - interval '${age}' from cancel_keys c
-       where c.key_id = k.key_id and k.key_id = $1`,
+    const [issued] = await service.database.query<{ at: string }>(
+      `select (opened_at - interval '${age}')::text as at from cancel_keys where key_id = $1`,
       [customer.keyId],
     )
+    await service.database.query('update api_keys set created_at = $2::timestamptz where key_id = $1', [
+      customer.keyId,
+      issued?.at,
+    ])
     const { cancels } = await operators.finance.get('newKeyCancels')
     return cancels.some((each) => each.orderId === orderId)
   }

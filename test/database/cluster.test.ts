@@ -14,6 +14,7 @@ import { connectionAt, NoStandby } from '../../src/db/connect.ts'
 import { mergeByCustomer } from '../../src/db/copy/merge.ts'
 import type { About, Database, Statement } from '../../src/db/database.ts'
 import { takeFromGroups } from '../../src/db/groups.ts'
+import { byOrdinal } from '../../src/db/inputs.ts'
 import { rights } from '../../src/db/rights.ts'
 import { createWriteHealth } from '../../src/db/write-health.ts'
 import { pingDatabase } from '../../src/telemetry/ping.sql.ts'
@@ -123,6 +124,27 @@ test('a statement about customers of several groups is split, and the rows of al
   ])
   assert.deepEqual(rows, [{ place: 'group 2' }, { place: 'group 0' }])
   assert.deepEqual(await one.run(about('customers'), [[]]), [])
+})
+
+test('a row of a split statement has the place of its input among all inputs', async () => {
+  const group = (number: number): Database => ({
+    async run<Row extends object>(_statement: Statement, [ids]: unknown[] = []) {
+      return (ids as string[]).map((id, index) => ({ ordinal: index + 1, id, number })).reverse() as unknown as Row[]
+    },
+  })
+  const one = routeByGroup(group(-1), [group(0), group(1)], (customerId) => Number(customerId[0]))
+  const finding: Statement = { ...about('customers'), text: 'select i.ordinal' }
+  const ids = ['1a', '0a', '1b', '0b']
+  assert.deepEqual(
+    byOrdinal(ids, await one.run<{ ordinal: number }>(finding, [ids])).map((row) => row && Object.values(row)),
+    [
+      [1, '1a', 1],
+      [2, '0a', 0],
+      [3, '1b', 1],
+      [4, '0b', 0],
+    ],
+  )
+  assert.deepEqual(await one.run(finding, [[]]), [])
 })
 
 /** Groups with this many rows each; one that is unavailable does not answer. */

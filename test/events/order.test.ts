@@ -154,8 +154,15 @@ test('the end of an outage wakes the queues of its endpoint, except those with a
   }
 })
 
+/** On a cluster every server enters the group of each new customer: a statement has time for some hundreds. */
+const addedAtATime = 50
+
 /** Each queue is that of a new customer, due in three hours. */
 async function addWaitingQueues(endpointId: string, count: number): Promise<void> {
+  for (let left = count; left > 0; left -= addedAtATime) await addQueues(endpointId, Math.min(left, addedAtATime))
+}
+
+async function addQueues(endpointId: string, count: number): Promise<void> {
   const customers = await world.query<{ id: string }>(
     'insert into customers (customer_id) select gen_random_uuid() from generate_series(1, $1) returning customer_id as id',
     [count],

@@ -21,6 +21,7 @@ import { checkHolds } from '../../proof/model/checks/money/holds.ts'
 import { checkReversals } from '../../proof/model/checks/money/reversals.ts'
 import { checkSpends } from '../../proof/model/checks/money/spends.ts'
 import { isQuoteOf } from '../../proof/model/checks/operators.ts'
+import { groundless } from '../../proof/model/checks/reasons.ts'
 import { checkSuspensions } from '../../proof/model/checks/suspensions.ts'
 import type { Call, Outcome, Request } from '../../proof/model/history.ts'
 import { findMissing } from '../../proof/report/enough.ts'
@@ -480,6 +481,29 @@ test('F-6 and I-20 know an accepted part: it needs no discrepancy, and its credi
   assert.deepEqual(await found({ partsAmount: 3_150, partsCredits: 3 }, 20), ['I-20'])
   assert.deepEqual(await found({}, 20), ['F-6'])
   assert.deepEqual(await found({ partsAmount: 3_000 }, 20), ['F-6'])
+})
+
+test('R-6 knows that an order whose discrepancy an operator has resolved still differs, and may have others', () => {
+  const known = { subject: 'order-1', orderId: 'order-1' }
+  const [more, other] = [
+    { ...known, kind: 'REFUNDED_MORE_AT_GATEWAY' },
+    { ...known, kind: 'PAYMENT_DIFFERS', isOpen: true },
+  ]
+  const cancel = {
+    kind: 'dashboard cancel',
+    orderId: 'order-1',
+    paymentKey: 'pay',
+    amount: 1_000,
+    invokedAtMs: 0,
+  } as const
+  const shop = { orders: new Map() } as unknown as Evidence['shop']
+  const found = (discrepancies: Evidence['discrepancies'], reversals: Evidence['reversals'] = [cancel]) =>
+    groundless({ discrepancies, reversals, shop })
+  assert.deepEqual(found([{ ...more, isOpen: true }, other]), [])
+  assert.deepEqual(found([{ ...more, isOpen: false }, other]), [])
+  assert.deepEqual(found([other]), ['PAYMENT_DIFFERS of order-1'])
+  assert.deepEqual(found([{ ...more, isOpen: true }], []), ['REFUNDED_MORE_AT_GATEWAY of order-1'])
+  assert.deepEqual(found([{ ...more, isOpen: false }], []), [])
 })
 
 test('O-8 knows that a part has taken credits of the order that a refund is quoted for', () => {

@@ -77,7 +77,8 @@ export type BookedOrder = {
   balanceAfterGrant: number | null
 }
 
-export type OpenDiscrepancy = { kind: string; subject: string; orderId: string | null }
+/** It is open, or an operator has resolved it: then it does not come back, although the two sides still differ. */
+export type KnownDiscrepancy = { kind: string; subject: string; orderId: string | null; isOpen: boolean }
 
 export type Evidence = {
   shop: Shop
@@ -106,7 +107,7 @@ export type Evidence = {
   countedUsage: CountedUsage[]
   /** Available credits, by customer. */
   available: number[]
-  discrepancies: OpenDiscrepancy[]
+  discrepancies: KnownDiscrepancy[]
   movements: Movement[]
 }
 
@@ -145,8 +146,14 @@ export async function gatherEvidence(world: World, shop: Shop, recorded: Recorde
     countedUsage: await readCountedUsage(books),
     holds: new Map((await readHolds(books)).map((hold) => [hold.holdId, hold])),
     available: shop.customers.map(({ customerId }) => available.get(customerId) ?? Number.NaN),
-    discrepancies: await books.query<OpenDiscrepancy>(
-      `select kind, subject, order_id as "orderId" from discrepancies where resolved_at is null order by found_at`,
+    discrepancies: await books.query<KnownDiscrepancy>(
+      `select d.kind, d.subject, d.order_id as "orderId", d.resolved_at is null as "isOpen"
+      from discrepancies d
+      where d.resolved_at is null or exists (
+        select from operator_actions b
+        join operator_actions e on e.action_id = b.action_id and e.step = 'ENDED' and e.outcome = 'ok'
+        where b.subject = d.discrepancy_id::text and b.step = 'BEGUN' and b.command = 'discrepancies resolve')
+      order by d.found_at`,
     ),
     movements: readMovements(gateway.journalFile),
   }

@@ -58,9 +58,13 @@ async function earlyExpiries({ books }: World): Promise<string[]> {
 
 /**
  * After a reconciliation with a gateway that lists correctly only these reasons are left. Other discrepancies of the
- * same order stay open: a person has to look at that order anyway.
+ * same order stay open: a person has to look at that order anyway, or has looked and left it as it is.
  */
-function groundless({ discrepancies, reversals, shop }: Evidence): string[] {
+export function groundless({
+  discrepancies,
+  reversals,
+  shop,
+}: Pick<Evidence, 'discrepancies' | 'reversals' | 'shop'>): string[] {
   const takenInPart = new Set(reversals.filter(({ kind }) => kind === 'partial cancel').map(({ orderId }) => orderId))
   const cancelled = new Set(reversals.filter(({ kind }) => kind !== 'refund').map(({ orderId }) => orderId))
   const reasons: Record<string, (orderId: string) => boolean> = {
@@ -70,5 +74,7 @@ function groundless({ discrepancies, reversals, shop }: Evidence): string[] {
   }
   const grounded = discrepancies.filter(({ kind, orderId }) => reasons[kind]?.(orderId ?? ''))
   const looked = new Set(grounded.map(({ orderId }) => orderId))
-  return discrepancies.filter(({ orderId }) => !looked.has(orderId)).map(({ kind, subject }) => `${kind} of ${subject}`)
+  return discrepancies
+    .filter(({ orderId, isOpen }) => isOpen && !looked.has(orderId))
+    .map(({ kind, subject }) => `${kind} of ${subject}`)
 }

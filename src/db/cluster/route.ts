@@ -22,17 +22,20 @@ export function routeByGroup(
     return mayHappen ? group.run<Row>(rest, values.slice(0, restValues)) : []
   }
 
-  /** Batches are about one group; others are split. */
+  /** Batches are about one group; others are split. A row that names the place of its input names that among all of them. */
   async function runByGroup<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
     const customers = values[0] as string[]
     const places = Map.groupBy(customers.keys(), (place) => groupOf(customers[place] as string))
     if (places.size === 1) return groupAt([...places.keys()][0] as number).run<Row>(statement, values)
     const arrays = values.filter((value) => Array.isArray(value))
-    const canBeSplit = arrays.every(({ length }) => length === customers.length) && !/\bordinal\b/.test(statement.text)
+    const canBeSplit = arrays.every(({ length }) => length === customers.length)
     assert(canBeSplit, `${statement.name} cannot be split by group`)
-    const parts = [...places].map(([number, own]) => {
+    const parts = [...places].map(async ([number, own]) => {
       const pick = (value: unknown) => (Array.isArray(value) ? own.map((place) => value[place]) : value)
-      return groupAt(number).run<Row>(statement, values.map(pick))
+      const rows = await groupAt(number).run<Row & { ordinal?: number }>(statement, values.map(pick))
+      return rows.map((row) =>
+        row.ordinal === undefined ? row : { ...row, ordinal: (own[row.ordinal - 1] as number) + 1 },
+      )
     })
     return (await Promise.all(parts)).flat()
   }

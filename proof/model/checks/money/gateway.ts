@@ -11,7 +11,8 @@ export function checkGateway(evidence: Evidence): Check[] {
     'I-18 every captured payment is of an order of ours, for its amount': captures(evidence),
     'I-18 how a payment was paid is kept as the buyer chose it': paid(evidence),
     'C-18 no credits were granted for a payment that the gateway had shown as returned': grantedAfterReturn(evidence),
-    'F-6 every partial cancel at the gateway was accepted or has an open discrepancy': unseen(evidence),
+    'F-6 every partial cancel at the gateway was accepted, or has a discrepancy that is open or that an operator has resolved':
+      unseen(evidence),
   })
 }
 
@@ -111,7 +112,7 @@ function grantedAfterReturn({ movements, orders }: Evidence): string[] {
   })
 }
 
-/** Confirmed orders of which the gateway has returned another amount than was accepted, without an open discrepancy. */
+/** Confirmed orders of which the gateway has returned another amount than was accepted, without a discrepancy. */
 function unseen(evidence: Evidence): string[] {
   const seen = new Set(evidence.discrepancies.map(({ orderId, subject }) => orderId ?? subject))
   const byOrder = Map.groupBy(evidence.movements, ({ orderId }) => orderId)
