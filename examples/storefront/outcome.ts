@@ -38,13 +38,22 @@ export type Outcome = {
   added: { credits: number; balance: number } | null
   confirmedAt: string | null
   slip: CardSlip | null
+  paidWith: KnownOrder['paidWith']
   /** What went back to the card, oldest first. */
   refunds: KnownOrder['refunds']
   /** Set when it is refused or expired. */
   failure: FailureReason | null
 }
 
-const nothingKnown = { code: null, added: null, confirmedAt: null, slip: null, refunds: [], failure: null }
+const nothingKnown = {
+  code: null,
+  added: null,
+  confirmedAt: null,
+  slip: null,
+  paidWith: null,
+  refunds: [],
+  failure: null,
+}
 
 /** The outcome while the confirm has no answer yet. */
 export const notKnownYet: Outcome = { ...nothingKnown, kind: 'unknown' }
@@ -115,8 +124,8 @@ async function interpret(api: Api, orderId: string, answer: Answer<Confirmation>
   const status = await api.order(orderId)
   if (answer.ok) {
     const { creditsAdded: credits, totalCredits: balance, slip } = answer.data
-    const confirmedAt = status.ok ? status.data.confirmedAt : null
-    return { ...nothingKnown, kind: 'confirmed', added: { credits, balance }, confirmedAt, slip }
+    const { confirmedAt, paidWith } = status.ok ? status.data : nothingKnown
+    return { ...nothingKnown, kind: 'confirmed', added: { credits, balance }, confirmedAt, slip, paidWith }
   }
   if (!status.ok) return { ...nothingKnown, kind: 'unknown', code: status.code }
   return { ...outcomeOf(status.data), ...(status.data.status === 'PENDING' && { kind: 'mismatch' }), code }
@@ -133,8 +142,16 @@ export async function readOutcome(api: Api, order: Order): Promise<Outcome> {
   return outcome.kind === 'awaiting' && order.paymentKey ? { ...outcome, kind: 'unknown' } : outcome
 }
 
-function outcomeOf({ status, confirmedAt, refusalReason, refunds, ...slip }: KnownOrder): Outcome {
+function outcomeOf({ status, confirmedAt, refusalReason, refunds, paidWith, ...slip }: KnownOrder): Outcome {
   const failure = status === 'FAILED' ? (refusalReason ?? 'other') : null
   const isExpired = failure === 'order-expired' || failure === 'payment-expired'
-  return { ...nothingKnown, kind: isExpired ? 'expired' : ofStatus[status], confirmedAt, slip, refunds, failure }
+  return {
+    ...nothingKnown,
+    kind: isExpired ? 'expired' : ofStatus[status],
+    confirmedAt,
+    slip,
+    paidWith,
+    refunds,
+    failure,
+  }
 }

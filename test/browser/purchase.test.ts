@@ -45,6 +45,35 @@ for (const { packageType, credits, price } of packages) {
   })
 }
 
+/** Of 20,000 won; a third of it in points where the buyer chooses them. */
+for (const [method, provider, inEnglish, inKorean] of [
+  ['card', '토스페이', 'Card', '카드'],
+  ['easy-card', '네이버페이', 'Naver Pay, ₩20,000 by card', '네이버페이, 카드 ₩20,000'],
+  ['easy-points', '토스페이', 'Toss Pay, ₩13,400 by card, ₩6,600 points', '토스페이, 카드 ₩13,400, 포인트 ₩6,600'],
+  ['easy-money', '카카오페이', 'Kakao Pay, ₩20,000 from its balance', '카카오페이, 잔액 ₩20,000'],
+] as const) {
+  test(`an order that is paid with ${method} says so in both languages on a phone, and is cancelled`, {
+    skip,
+  }, async () => {
+    const buyer = await buyerWith({ viewport: { width: 360, height: 740 } })
+    const { page } = buyer
+    await buyer.order('STANDARD')
+    await page.check(`input[name=method][value=${method}]`)
+    if (method !== 'card') await page.selectOption('select[name=provider]', provider)
+    await page.click('.pay')
+    await buyer.outcome('good')
+    assert.ok((await page.innerText('main')).includes(inEnglish), await page.innerText('main'))
+    await buyer.picture(`success-${method}`)
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true)
+    await page.goto(`${shop.url}/orders/${(await shop.sandbox.payments()).at(-1)?.orderId}?lang=ko`)
+    assert.ok((await page.innerText('main')).includes(inKorean), await page.innerText('main'))
+    await page.goto(`${page.url().split('?')[0]}?lang=en`)
+    await buyer.cancel('changed my mind')
+    assert.deepEqual(await newestPayments(), [['CANCELED', 0]])
+    await buyer.close()
+  })
+}
+
 test('a card that is refused in the payment window leads to the fail page', { skip }, async () => {
   const buyer = await buyerWith()
   await buyer.buy('BASIC', 'refused')

@@ -89,10 +89,23 @@ export function orderFacts(view: View, order: Order, outcome?: Outcome): Html {
     [text.creditsOfOrder, credits === null ? null : text.credits(credits)],
     [text.amount, html`${formatWon(order.amount)} <small>${text.vatIncluded}</small>`],
     [text.paidAt, paidAt && timeOf(language, paidAt)],
+    [text.paidWith, outcome?.paidWith ? paidWithText(text, outcome.paidWith) : null],
     ...slipFacts(text, outcome),
     [text.orderedAt, paidAt === null ? timeOf(language, order.purchasedAt) : null],
     [text.order, html`<code>${order.orderId}</code>`],
   ])
+}
+
+function paidWithText({ paid }: Texts, paidWith: NonNullable<Outcome['paidWith']>): string {
+  const { method, provider, cardAmount, walletAmount, pointsAmount } = paidWith
+  if (method !== 'EASY_PAY') return paid.methods[method]
+  const parts = [
+    cardAmount && paid.byCard(formatWon(cardAmount)),
+    walletAmount && paid.fromWallet(formatWon(walletAmount)),
+    pointsAmount && paid.points(formatWon(pointsAmount)),
+  ]
+  const wallet = provider && Object.hasOwn(paid.wallets, provider) ? paid.wallets[provider] : provider
+  return [wallet || paid.methods[method], ...parts.filter((part) => !!part)].join(', ')
 }
 
 /** What the buyer finds on the card statement, as far as the gateway sent it. */

@@ -47,6 +47,17 @@ export const en = {
   amount: 'Amount',
   creditsOfOrder: 'Credits',
   card: 'Card',
+  paidWith: 'Paid with',
+  paid: {
+    methods: { CARD: 'Card', EASY_PAY: 'Wallet', OTHER: 'Another method' },
+    wallets: { 토스페이: 'Toss Pay', 네이버페이: 'Naver Pay', 카카오페이: 'Kakao Pay', 페이코: 'PAYCO' } as Record<
+      string,
+      string
+    >,
+    byCard: (amount: string) => `${amount} by card`,
+    fromWallet: (amount: string) => `${amount} from its balance`,
+    points: (amount: string) => `${amount} points`,
+  },
   approvalNumber: 'Approval number',
   receipt: 'Receipt',
   openReceipt: 'Open the receipt',

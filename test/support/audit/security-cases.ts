@@ -16,6 +16,7 @@ const by = (file: string, title: string): SecurityCase => ({ file, title })
 
 const free = 'alter table orders drop constraint orders_rules'
 const freeOperations = 'alter table payment_operations drop constraint payment_operations_rules'
+const freePaidWith = 'alter table payment_operations drop constraint payment_operations_paid_with'
 /** The one that a second person approved, and its request. */
 const approved = 'where adjustment_id = (select adjustment_id from adjustment_requests limit 1)'
 const confirmedEvent = `where type = 'order.confirmed' and customer_id = (select customer_id from events
@@ -183,6 +184,14 @@ export const securityCases: Record<string, SecurityCase[]> = {
       (books) => `${freeOperations}; ${operationOf('confirmed', 'CONFIRM', `card_number = '4242424242424242'`)(books)}`,
     ),
     ...no(operationOf('confirmed', 'CONFIRM', `approval_number = '7777'`)),
+  ],
+  'how a confirm was paid': [
+    ...yes(
+      (books) => `${freePaidWith}; ${operationOf('cancelled', 'CANCEL', `paid_method = 'CARD'`)(books)}`,
+      (books) =>
+        `${freePaidWith}; ${operationOf('confirmed', 'CONFIRM', `(card_amount, wallet_amount, points_amount) = (1, 0, 0)`)(books)}`,
+    ),
+    ...no(operationOf('confirmed', 'CONFIRM', `paid_method = 'EASY_PAY', paid_provider = 'another'`)),
   ],
   'queues of events': [
     by('test/audit/audit.test.ts', 'every rule has a case that breaks it'),
