@@ -329,14 +329,16 @@ $function$;
 
 CREATE OR REPLACE FUNCTION public.refund_share(confirmed timestamp with time zone)
  RETURNS integer
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select coalesce((
+begin
+  return coalesce((
     select r.share_percent from refund_rules r
     where r.holds_from <= (confirmed at time zone 'Asia/Seoul')::date
-    order by r.holds_from desc limit 1), 100)
+    order by r.holds_from desc limit 1), 100);
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.refundable_credits(customer uuid, own uuid DEFAULT NULL::uuid)

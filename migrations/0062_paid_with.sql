@@ -1,12 +1,11 @@
 -- How a payment was paid: with a card or with a wallet of the payment window, and which parts of the amount came from the card,
 -- from the money of the wallet and from points. Null where the gateway did not say it, and for every confirm of before. The
 -- version before neither writes nor reads them. No row is read or changed by this file; the table is locked for a moment.
-alter table payment_operations
-  add column paid_method text,
-  add column paid_provider text,
-  add column card_amount bigint,
-  add column wallet_amount bigint,
-  add column points_amount bigint;
+alter table payment_operations add column paid_method text;
+alter table payment_operations add column paid_provider text;
+alter table payment_operations add column card_amount bigint;
+alter table payment_operations add column wallet_amount bigint;
+alter table payment_operations add column points_amount bigint;
 alter table payment_operations add constraint payment_operations_paid_with check (
   num_nonnulls(paid_method, paid_provider, card_amount, wallet_amount, points_amount) = 0
   or coalesce(

@@ -22,11 +22,13 @@ alter table payment_operations add constraint payment_operations_refund_rule
 
 -- With the rights of its owner: a version that knows nothing of the table may run before the rights on it are granted. 100 before a
 -- service has started with rules.
-create function refund_share(confirmed timestamptz) returns int language sql stable security definer as $$
-  select coalesce((
+create function refund_share(confirmed timestamptz) returns int language plpgsql stable security definer as $$
+begin
+  return coalesce((
     select r.share_percent from refund_rules r
     where r.holds_from <= (confirmed at time zone 'Asia/Seoul')::date
-    order by r.holds_from desc limit 1), 100)
+    order by r.holds_from desc limit 1), 100);
+end
 $$;
 
 -- A refund of the unused part returns the share of the value that the rule of its order has.

@@ -53,6 +53,7 @@ const entryFiles: Record<string, string[]> = {
     'src/credits/accounts.sql.ts',
     'src/credits/credits.ts',
     'src/credits/lots/lots.sql.ts',
+    'src/credits/lots/paid-with.ts',
     'src/credits/lots/price.ts',
     // The audit computes what an accepted part has left of its order.
     'src/credits/lots/liability.sql.ts',

@@ -1,5 +1,5 @@
 // How a buyer of the proof pays an order: it follows from the id of the order, so that a check knows it without a record.
-import type { PaidColumns } from '../../src/credits/lots/paid-with.ts'
+import type { PaidColumns } from '../../src/core/paid-with.ts'
 
 const ways = ['card', 'easy-card', 'easy-points', 'easy-money'] as const
 

@@ -1,5 +1,6 @@
 // The port to the payment gateway. Its calls return a value and never throw: `approved`, `rejected` (a definite no), or
 // `unknown` (everything else). Unknown is never treated as rejected: only approved and rejected may change an order.
+import type { PaidWith } from '../core/paid-with.ts'
 
 export type ConfirmIntent = {
   orderId: string
@@ -29,18 +30,6 @@ export type CardSlip = {
   approvalNumber: string | null
 }
 
-/** Whatever the gateway did not send is null. */
-export type PaidWith = {
-  /** EASY_PAY: a wallet of the payment window. */
-  method: 'CARD' | 'EASY_PAY' | 'OTHER'
-  /** The wallet, as the gateway names it. */
-  provider: string | null
-  /** KRW. The three are the amount, or null. */
-  cardAmount: number | null
-  walletAmount: number | null
-  pointsAmount: number | null
-}
-
 /** What is known of a captured payment. It decides nothing. */
 export type Slip = CardSlip & { paidWith: PaidWith | null }
 
@@ -49,9 +38,8 @@ export type Approved = {
   transactionKey: string | null
   /** It was not done by a call of ours: found so at the gateway. */
   code?: typeof cancelledAtGateway
-  /** Of a confirm. */
   slip?: Slip
-  /** Of a confirm: the parts of the amount as the gateway sent them, if they do not add up to it. */
+  /** The parts of the amount of a confirm as the gateway sent them, if they do not add up to it. */
   wrongParts?: PaymentDetail
   /** It was done, and the payment has changed since in a way that a person has to look at. */
   discrepancy?: PaymentDetail

@@ -2,11 +2,10 @@
 // of a limited number of orders, and the next page continues after the stretch. Each group of customers lists its own; the
 // lists are merged here.
 import { afterAllOrderIds } from '../core/ids.ts'
-import { partsOf } from '../credits/lots/lots.sql.ts'
-import { paidWithJson } from '../credits/lots/paid-with.sql.ts'
+import type { PaidWith } from '../core/paid-with.ts'
+import { paidWithJson, partsOf } from '../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import type { PaidWith } from '../gateway/gateway.ts'
 import type { FailedConfirm } from './failure-reasons.ts'
 import type { OperationKind, OrderStatus } from './kinds.ts'
 import { approvedConfirm, failedConfirmColumn, type Order, orderColumns } from './orders.sql.ts'

@@ -1,7 +1,7 @@
 // What is kept of the payment of an approved confirm: the card slip, and how it was paid.
 
-import { paidWithJson } from '../credits/lots/paid-with.sql.ts'
-import { type PaidColumns, paidColumnsOf } from '../credits/lots/paid-with.ts'
+import { type PaidColumns, paidColumnsOf } from '../core/paid-with.ts'
+import { paidWithJson } from '../credits/lots/lots.sql.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { CardSlip, Slip } from '../gateway/gateway.ts'
 

@@ -45,7 +45,7 @@ for (const { packageType, credits, price } of packages) {
   })
 }
 
-/** Of 20,000 won; a third of it in points where the buyer chooses them. */
+/** Each buys 20,000 won; a third of it in points where the buyer chooses them. */
 for (const [method, provider, inEnglish, inKorean] of [
   ['card', '토스페이', 'Card', '카드'],
   ['easy-card', '네이버페이', 'Naver Pay, ₩20,000 by card', '네이버페이, 카드 ₩20,000'],

@@ -53,7 +53,10 @@ for (const { status, types, balance } of endings) {
     assert.deepEqual(await typesOf(customerId), types)
     const last = (await eventsOf(customerId)).at(-1)
     const order = { customerId, orderId, status, packageType: 'STANDARD', amount, credits, balance }
-    const added = { CONFIRMED: ['receiptUrl', 'cardNumber', 'approvalNumber'], REFUNDED: ['refundedAmount'] }
+    const added = {
+      CONFIRMED: ['receiptUrl', 'cardNumber', 'approvalNumber', 'paidWith'],
+      REFUNDED: ['refundedAmount'],
+    }
     const { [status as string]: own = [] } = added as Record<string, string[]>
     assert.deepEqual(Object.keys(last?.data ?? {}), [...Object.keys(order), ...own])
     assert.deepEqual({ ...last?.data, ...order }, last?.data)

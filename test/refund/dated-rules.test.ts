@@ -93,6 +93,7 @@ for (const { spent, amount, credits, value } of [
     const shown = await showOrder?.run?.({
       database: service.payments.database,
       positionals: [orderId],
+      values: {},
     } as Partial<Call> as Call)
     assert.match(
       JSON.stringify(shown),

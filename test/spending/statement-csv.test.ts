@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Values } from '../../src/commands/command.ts'
 import { customerCommands } from '../../src/commands/nouns/customer-commands.ts'
+import { paidColumnsOf } from '../../src/core/paid-with.ts'
 import { type ExportQuery, statementCsv } from '../../src/credits/statement/statement-csv.ts'
 import { issueToken } from '../../src/customers/service-tokens.ts'
 import { callCommand } from '../support/service/command-calls.ts'
@@ -24,7 +25,8 @@ after(() => service.close())
 afterEach(clear)
 
 const columnNames =
-  'entryNumber,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service,keyId,userId,label,units'
+  'entryNumber,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service,keyId,userId,label,units,' +
+  'paidMethod,paidProvider,cardAmount,walletAmount,pointsAmount'
 
 async function exportCsv(customerId: string, more: Partial<ExportQuery> = {}): Promise<string[]> {
   const query = { customerId, from: null, to: null, kinds: null, ...more }
@@ -40,7 +42,8 @@ test('the export has every entry of the statement, oldest first, with a header l
   const { entries } = (await internal.statement(id)).body.data
   const expected = entries
     .toReversed()
-    .map((entry) => Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, `${value ?? ''}`])))
+    .map(({ paidWith, ...entry }) => ({ ...entry, ...paidColumnsOf(paidWith) }))
+    .map((line) => Object.fromEntries(Object.entries(line).map(([name, value]) => [name, `${value ?? ''}`])))
   const rows = readCsv(text)
   assert.deepEqual(rows, expected)
 

@@ -5,15 +5,13 @@ import type { Words } from '../words/words.tsx'
 type PaidWith = NonNullable<Data<'order'>['order']['paidWith']>
 
 export function paidWithText(words: Words, won: (value: number) => string, paidWith: PaidWith): string {
-  const { methods, wallets, byCard, fromWallet, points } = words.orders.order.paid
+  const { methods, wallet, byCard, fromWallet, points } = words.orders.order.paid
   const { method, provider, cardAmount, walletAmount, pointsAmount } = paidWith
   if (method !== 'EASY_PAY') return methods[method]
-  const names: Record<string, string> = wallets
-  const name = provider === null ? methods[method] : Object.hasOwn(names, provider) ? names[provider] : provider
   const parts = [
     cardAmount && byCard(won(cardAmount)),
     walletAmount && fromWallet(won(walletAmount)),
     pointsAmount && points(won(pointsAmount)),
   ]
-  return [name, ...parts.filter((part) => !!part)].join(', ')
+  return [provider === null ? methods[method] : wallet(provider), ...parts.filter((part) => !!part)].join(', ')
 }

@@ -2,7 +2,7 @@
 // when everything is settled.
 import { readMovements } from '../../../sandbox/journal.ts'
 import type { Movement } from '../../../sandbox/payments/movements.ts'
-import type { PaidColumns } from '../../../src/credits/lots/paid-with.ts'
+import type { PaidColumns } from '../../../src/core/paid-with.ts'
 import type { OrderStatus } from '../../../src/payments/kinds.ts'
 import type { PackageType } from '../../../src/payments/packages.ts'
 import type { Books } from '../../world/postgres.ts'

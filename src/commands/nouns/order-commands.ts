@@ -1,5 +1,6 @@
 // Commands about orders: list them, show one with its history, review it at the gateway, refund it.
 import { Refusal } from '../../core/errors.ts'
+import type { PaidWith } from '../../core/paid-with.ts'
 import type { Database } from '../../db/database.ts'
 import { findOrderStory } from '../../payments/books/order-story.sql.ts'
 import { failureOf } from '../../payments/failure-reasons.ts'
@@ -63,8 +64,33 @@ async function withNextCommand(database: Database, key: OrderKey, error: Error):
   return new Error(`${error.message} First: ${next}.`)
 }
 
-function shownOf({ orderId, createdAt, status, customerId, customerName, failed, ...rest }: ListedOrder): object {
-  return { orderId, createdAt, status, customerId, customerName, ...rest, failure: failed && failureOf(failed) }
+function shownOf({
+  orderId,
+  createdAt,
+  status,
+  customerId,
+  customerName,
+  failed,
+  paidWith,
+  ...rest
+}: ListedOrder): object {
+  const order = { orderId, createdAt, status, customerId, customerName, ...rest }
+  return {
+    ...order,
+    paidWith: paidWith && (paidWith.provider ?? paidWith.method),
+    failure: failed && failureOf(failed),
+  }
+}
+
+function paidInWords({ method, provider, cardAmount, walletAmount, pointsAmount }: PaidWith): string {
+  const won = (amount: number) => `₩${amount.toLocaleString('en-US')}`
+  const parts = [
+    cardAmount && `${won(cardAmount)} by card`,
+    walletAmount && `${won(walletAmount)} from its balance`,
+    pointsAmount && `${won(pointsAmount)} points`,
+  ]
+  if (method === 'CARD') return 'card'
+  return [provider ?? method, ...parts.filter((part) => !!part)].join(', ')
 }
 
 async function listRequestedOrders(call: Call): Promise<object[]> {
@@ -124,14 +150,15 @@ export const orderCommands: Command[] = [
     arguments: [orderArgument],
     examples: [{ line: `orders show ${sampleId}`, description: 'the order and its history' }],
     changesData: false,
-    async run({ database, positionals: [orderId = ''] }) {
+    async run({ database, positionals: [orderId = ''], values }) {
       const story = await findOrderStory(database, orderId)
       if (!story) throw new Error(`There is no order ${orderId}.`)
+      const { paidWith } = story
       const operations = story.operations.map(({ refundRule, ...operation }) => ({
         ...operation,
         ...(refundRule && { refundRule: ruleInWords(refundRule) }),
       }))
-      return { ...story, operations }
+      return { ...story, paidWith: values.json ? paidWith : paidWith && paidInWords(paidWith), operations }
     },
   },
   {

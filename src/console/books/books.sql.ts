@@ -1,9 +1,10 @@
 // The statements of the pages of the books: reconciliation runs, the days that they cover, and the payments of a period. A list
 // continues after the key of a row.
-import { paidWithJson } from '../../credits/lots/paid-with.sql.ts'
+
+import type { PaidWith } from '../../core/paid-with.ts'
+import { paidWithJson } from '../../credits/lots/lots.sql.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso, sql } from '../../db/sql.ts'
-import type { PaidWith } from '../../gateway/gateway.ts'
 import { quotedEnd, subjectsInProgress } from '../../operators/action-log.sql.ts'
 import type { LinkedLine } from '../../payments/books/bridge.ts'
 import { isExplained } from '../../payments/books/reconcile.sql.ts'

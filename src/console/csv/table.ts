@@ -3,7 +3,7 @@
 
 import { type CsvValue, csvLine } from '../../core/csv.ts'
 import { koreanTimeOf } from '../../core/korean-days.ts'
-import type { PaidColumns } from '../../credits/lots/paid-with.ts'
+import type { PaidColumns } from '../../core/paid-with.ts'
 import { type CodeName, type ColumnName, headings, koreanCodes, type Language } from './headings.ts'
 
 export type CsvColumn<Row> = {

@@ -1,5 +1,5 @@
 // The orders of a list as a CSV file, newest first, stretch by stretch.
-import { type PaidColumns, paidColumnsOf } from '../../credits/lots/paid-with.ts'
+import { type PaidColumns, paidColumnsOf } from '../../core/paid-with.ts'
 import type { Database } from '../../db/database.ts'
 import type { ListedOrder, OrdersFilter } from '../../payments/order-list.sql.ts'
 import { readOrderPages } from '../../payments/order-list.ts'

@@ -1,6 +1,6 @@
 // How the order of a lot was paid, in answers, statements and events.
 import Type from 'typebox'
-import type { PaidWith } from '../../gateway/gateway.ts'
+import type { PaidWith } from '../../core/paid-with.ts'
 
 const KrwOrNull = Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, description: 'KRW' })
 
@@ -34,15 +34,4 @@ export const paidWithExample: PaidWith = {
   cardAmount: 15_000,
   walletAmount: 0,
   pointsAmount: 5_000,
-}
-
-/** As columns of a file and of a table. */
-export type PaidColumns = Omit<{ [Name in keyof PaidWith]: PaidWith[Name] | null }, 'method' | 'provider'> & {
-  paidMethod: PaidWith['method'] | null
-  paidProvider: string | null
-}
-
-export function paidColumnsOf(paidWith: PaidWith | null): PaidColumns {
-  const { method = null, provider = null, cardAmount = null, walletAmount = null, pointsAmount = null } = paidWith ?? {}
-  return { paidMethod: method, paidProvider: provider, cardAmount, walletAmount, pointsAmount }
 }

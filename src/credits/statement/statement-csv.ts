@@ -1,7 +1,7 @@
 // The statement of a customer as CSV, oldest first. It is written page by page, so memory does not grow with its length.
 import { csvLine } from '../../core/csv.ts'
+import { type PaidColumns, paidColumnsOf } from '../../core/paid-with.ts'
 import type { Database } from '../../db/database.ts'
-import { type PaidColumns, paidColumnsOf } from '../lots/paid-with.ts'
 import type { EntryKind } from '../movements.ts'
 import { listEntries, readAccount, type StatementEntry } from './statement.sql.ts'
 import { entriesScannedAtMost, findRange } from './statement.ts'

@@ -1,10 +1,10 @@
 // The statement of a customer: every movement of credits with its cause, read by entry number. A time is found by bisecting
 // the numbers, because entries are in the order of time: this needs no index by time.
 import { assert } from '../../core/assert.ts'
+import type { PaidWith } from '../../core/paid-with.ts'
 import { type Database, statement } from '../../db/database.ts'
 import { iso, sql } from '../../db/sql.ts'
-import type { PaidWith } from '../../gateway/gateway.ts'
-import { paidWithJson } from '../lots/paid-with.sql.ts'
+import { paidWithJson } from '../lots/lots.sql.ts'
 import type { EntryKind } from '../movements.ts'
 import { joinDetails } from '../use/details.sql.ts'
 

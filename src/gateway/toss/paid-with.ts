@@ -1,6 +1,7 @@
 // How a captured payment was paid: with a card, or with a wallet of the payment window, which charges a card or its own money,
 // and may take points. It decides nothing: the payment is taken by its total. Wallets and methods are added without notice.
-import type { PaidWith, PaymentDetail } from '../gateway.ts'
+import type { PaidWith } from '../../core/paid-with.ts'
+import type { PaymentDetail } from '../gateway.ts'
 import { isObject, membersOf } from './members.ts'
 
 const providerName = /^[\p{L}\p{N}\p{P}\p{S}][\p{L}\p{N}\p{P}\p{S} ]{0,49}$/u

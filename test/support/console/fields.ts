@@ -277,7 +277,7 @@ const fields: Record<EndpointName, Fields> = {
     '': 'nextCursor',
     'actions[].': 'actionId at actor command arguments[] subject subjectName reason outcome endedAt',
     'actions[].about.':
-      'customerId keyId suspendedKeyId orderId adjustmentId discrepancyId reconciliationId budgetId endpointId serviceId',
+      'customerId keyId suspendedKeyId orderId adjustmentId discrepancyId reconciliationId budgetId endpointId serviceId refusal',
   },
   operators: {
     'operators[].': 'operatorId name role status createdAt passwordSetAt lastSeenAt mustChangePassword',
@@ -287,17 +287,17 @@ const fields: Record<EndpointName, Fields> = {
 /** The columns of the exported files. */
 export const columnsOf: Record<keyof typeof files, string> = {
   orders:
-    'orderId,createdAtKst,createdAt,customerId,customerName,packageType,amount,credits,status,failure,gatewayCode,confirmedAtKst,confirmedAt,refundedAmount,openOperation',
+    'orderId,createdAtKst,createdAt,customerId,customerName,packageType,amount,credits,status,failure,gatewayCode,confirmedAtKst,confirmedAt,refundedAmount,openOperation,paidMethod,paidProvider,cardAmount,walletAmount,pointsAmount',
   days: 'day,state,movements,gatewayCaptured,gatewayCancelled,gatewayNet,booksCaptured,booksCancelled,booksNet,difference,comparedAtKst,comparedAt,reconciliationId,isOver',
   payments:
-    'timeKst,time,day,orderId,customerId,customerName,packageType,credits,kind,krw,supply,vat,status,operator,reason,paymentKey,transactionKey',
+    'timeKst,time,day,orderId,customerId,customerName,packageType,credits,kind,krw,supply,vat,status,operator,reason,paymentKey,transactionKey,paidMethod,paidProvider,cardAmount,walletAmount,pointsAmount',
   discrepancies:
     'discrepancyId,kind,subject,customerId,customerName,orderId,amount,foundAtKst,foundAt,lastSeenAtKst,lastSeenAt,resolvedAtKst,resolvedAt,resolution,detail',
   liability:
     'customerId,customerName,orderId,packageType,status,grantedAtKst,grantedAt,amount,credits,used,unspent,value,takenBack',
   use: 'day,service,credits,units,count',
   statement:
-    'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service,keyId,userId,label,units',
+    'entryNumber,createdAtKst,createdAt,kind,delta,heldDelta,balanceAfter,heldAfter,availableAfter,orderId,reference,holdId,service,keyId,userId,label,units,paidMethod,paidProvider,cardAmount,walletAmount,pointsAmount',
 }
 
 export const namedEndpoints = Object.keys(fields)

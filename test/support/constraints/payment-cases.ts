@@ -146,6 +146,31 @@ export const paymentCases: Record<string, Case[]> = {
       'slip_well_formed',
       confirmWithSlip({ receipt_url: 'https://pay.example/'.padEnd(501, 'x') }),
     ],
+    ['how an open confirm was paid', 'paid_with', operation({ order_id: 'failed', paid_method: 'CARD' })],
+    ['how a cancel was paid', 'paid_with', cancel({ ...closed('APPROVED'), paid_method: 'CARD' })],
+    ['parts without a method', 'paid_with', confirmWithSlip({ card_amount: 0, wallet_amount: 0, points_amount: 0 })],
+    ['an unknown method', 'paid_with', confirmWithSlip({ paid_method: 'CASH' })],
+    ['a wallet with a line break', 'paid_with', confirmWithSlip({ paid_method: 'EASY_PAY', paid_provider: 'a\nb' })],
+    [
+      'a wallet of 51 characters',
+      'paid_with',
+      confirmWithSlip({ paid_method: 'EASY_PAY', paid_provider: 'a'.repeat(51) }),
+    ],
+    [
+      'two parts of three',
+      'paid_with',
+      confirmWithSlip({ paid_method: 'CARD', card_amount: 20_000, wallet_amount: 0 }),
+    ],
+    [
+      'parts that are not the amount',
+      'paid_with',
+      confirmWithSlip({ paid_method: 'CARD', card_amount: 19_999, wallet_amount: 0, points_amount: 0 }),
+    ],
+    [
+      'a negative part',
+      'paid_with',
+      confirmWithSlip({ paid_method: 'CARD', card_amount: 20_001, wallet_amount: 0, points_amount: -1 }),
+    ],
   ],
   discrepancies: [
     ['a second discrepancy with an id', 'pkey', discrepancy({ discrepancy_id: uuid(1), kind: 'OTHER' })],

@@ -1,6 +1,7 @@
 // The names of all settings, as src/config.ts reads them, to check the documents against.
 import { readFileSync } from 'node:fs'
 import { readConfig } from '../../../src/config.ts'
+import { defaultFirstPasswordHours } from '../../../src/operators/passwords.ts'
 
 /** Reads the config in both modes, with all defaults and with all settings given. */
 export function readSettingNames(): string[] {
@@ -22,14 +23,14 @@ export function readSettingNames(): string[] {
   return [...names].sort()
 }
 
-const hour = 3_600_000
+const named: Record<string, number> = { hour: 3_600_000, defaultFirstPasswordHours }
 
 /** The defaults of numeric settings, as written in src/config.ts. */
 export function readNumberDefaults(): Map<string, number> {
   const text = readFileSync(new URL('../../../src/config.ts', import.meta.url), 'utf8')
   return new Map(
     [...text.matchAll(/read\.integer\('(\w+)', ([^,]+),/g)].map(([, name = '', value = '']) => {
-      const factors = value.split(' * ').map((each) => (each === 'hour' ? hour : Number(each.replaceAll('_', ''))))
+      const factors = value.split(' * ').map((each) => named[each] ?? Number(each.replaceAll('_', '')))
       return [name, factors.reduce((product, each) => product * each, 1)]
     }),
   )

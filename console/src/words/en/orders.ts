@@ -1,4 +1,5 @@
 // Texts of the pages of orders and of the search.
+import { wallets } from '../ko/wallets.ts'
 
 const creditsOf = (count: string) => `${count} ${count === '1' ? 'credit' : 'credits'}`
 
@@ -103,7 +104,7 @@ export const orders = {
     paidWith: 'Paid with',
     paid: {
       methods: { CARD: 'Card', EASY_PAY: 'Wallet', OTHER: 'Another method' },
-      wallets: { 토스페이: 'Toss Pay', 네이버페이: 'Naver Pay', 카카오페이: 'Kakao Pay', 페이코: 'PAYCO' },
+      wallet: (name: string) => (Object.hasOwn(wallets, name) ? (wallets[name] ?? name) : name),
       byCard: (amount: string) => `${amount} by card`,
       fromWallet: (amount: string) => `${amount} from its balance`,
       points: (amount: string) => `${amount} points`,

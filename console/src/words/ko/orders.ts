@@ -92,7 +92,7 @@ export const orders: typeof english = {
     paidWith: '결제 수단',
     paid: {
       methods: { CARD: '카드', EASY_PAY: '간편결제', OTHER: '기타' },
-      wallets: { 토스페이: '토스페이', 네이버페이: '네이버페이', 카카오페이: '카카오페이', 페이코: '페이코' },
+      wallet: (name: string) => name,
       byCard: (amount: string) => `카드 ${amount}`,
       fromWallet: (amount: string) => `잔액 ${amount}`,
       points: (amount: string) => `포인트 ${amount}`,
