@@ -34,7 +34,7 @@ export function operationsOf({ database }: Books, orderId: string): Promise<Oper
     `select kind, state, payment_key as "paymentKey", attempts, send_number as "sendNumber",
        credits_held as "creditsHeld", gateway_code as "gatewayCode", reason, lease_until > now() as leased,
        extract(epoch from settle_at - now())::float8 * 1000 as "settleInMs", answered_by is not null as answered
-     from payment_operations where order_id = $1 order by opened_at, closed_at`,
+     from payment_operations where order_id = $1 order by opened_at, kind`,
     [orderId],
   )
 }
