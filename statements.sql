@@ -4096,8 +4096,7 @@ with waiting as (
 
 -- operators.beginAction
 insert into operator_actions (action_id, step, actor, command, arguments, subject, reason)
-  select $1::uuid, 'BEGUN', $2::text, $3::text, $4::text[], $5::text, $6::text
-  from pg_advisory_xact_lock_shared(7205512)
+  values ($1, 'BEGUN', $2, $3, $4, $5, $6)
   on conflict do nothing;
 
 -- operators.changePassword

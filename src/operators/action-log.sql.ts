@@ -2,7 +2,6 @@
 // end. Until then it is open, with a lease: a trigger keeps `open_actions`. The worker ends an action whose lease is over, with a
 // row of its own kind (LOST, `unknown`), so that the end that its process may write later is neither refused nor hides the other.
 import { leastUuid } from '../core/ids.ts'
-import { actionsLock } from '../db/copy/actions-lock.ts'
 import { type Database, statement } from '../db/database.ts'
 
 export type NewAction = {
@@ -14,12 +13,10 @@ export type NewAction = {
   reason: string | null
 }
 
-// A backup waits for actions that are being written, and lets no other begin until it has all of its snapshots.
 const beginActionStatement = statement.global(
   'operators.beginAction',
   `insert into operator_actions (action_id, step, actor, command, arguments, subject, reason)
-  select $1::uuid, 'BEGUN', $2::text, $3::text, $4::text[], $5::text, $6::text
-  from pg_advisory_xact_lock_shared(${actionsLock})
+  values ($1, 'BEGUN', $2, $3, $4, $5, $6)
   on conflict do nothing`,
 )
 

@@ -3,12 +3,12 @@
 // are missing without an error. So each group of customers is read on its server, from its shards, in one transaction: all rows
 // of a customer are of one moment. Rows that refer to each other across servers are covered by the order of the snapshots:
 // 1. The coordinator. A row of it comes after the rows of customers that it is about: a discrepancy after its order, an audit
-//    after the rows that it counted, a notification is processed after its effect.
+//    after the rows that it counted, a notification is processed after its effect. (An operator's action is logged before its
+//    adjustment is made: of one in these milliseconds the log may be missing.)
 // 2. Each group.
 // 3. The days of adjustments, on the coordinator again: a day is charged before its adjustment is made in a group.
 // Tables with a copy on every server are written in one transaction over all of them, which also opens an account or marks it
-// as restricted. Such writes wait from before 1 until after 2, some milliseconds. So do actions of operators, each of which comes
-// before what it does in a group.
+// as restricted. Such writes wait from before 1 until after 2, some milliseconds.
 // No group may be moved between 1 and 3: otherwise all of this is repeated. Later moves do no harm: the shards that a move leaves
 // behind are not written any more, and are not dropped while they are locked.
 import type pg from 'pg'
@@ -16,7 +16,6 @@ import { sleep } from '../../core/clock.ts'
 import { derivedTables, distributedTables, referenceTables } from '../cluster/tables.ts'
 import { type Connection, connectionAt, withClient } from '../connect.ts'
 import { listApplied } from '../migrate.ts'
-import { actionsLock } from './actions-lock.ts'
 import { mergeByCustomer } from './merge.ts'
 import { beginSnapshot, countRows, rowsOf, type Source } from './source.ts'
 import { listTables, type Table } from './tables.ts'
@@ -48,8 +47,8 @@ export async function withClusterSnapshot<Value>(
     await sleep(pauseMs)
   }
   throw new Error(
-    'Groups of customers are being moved, or customers, keys, tokens, endpoints, budgets or actions of operators are written in a transaction ' +
-      'that does not end: see pg_prepared_xacts and pg_stat_activity on each server, and take the backup later.',
+    'Groups of customers are being moved, or customers, keys, tokens, endpoints or budgets are written in a transaction that ' +
+      'does not end: see pg_prepared_xacts and pg_stat_activity on each server, and take the backup later.',
   )
 }
 
@@ -107,7 +106,7 @@ type Opening = {
 async function openSource({ coordinator, later, groups, shards, names }: Opening): Promise<Source | undefined> {
   // Writes of copies that have begun are committed on every server when they release their lock.
   await later.query('begin')
-  if (!(await stopActions(later)) || !(await lock(later, quotedCopies, 'share'))) return undefined
+  if (!(await lock(later, quotedCopies, 'share'))) return undefined
   // Unless that server was unavailable: then they are still prepared there.
   const inDoubt = await Promise.all([coordinator, ...groups.map(({ client }) => client)].map(isInDoubt))
   if (inDoubt.includes(true)) return undefined
@@ -177,19 +176,14 @@ const lockTimeout = '55P03'
  * On this server alone: all writes of copies go through the coordinator, and a shard is on one server. False when it takes longer
  * than a writer should have to wait, and shorter than the server waits before it ends a deadlock.
  */
-function lock(client: pg.ClientBase, quotedNames: string, quotedMode: 'share' | 'access share'): Promise<boolean> {
-  return inTime(client, `lock table ${quotedNames} in ${quotedMode} mode`)
-}
-
-/** The serving role may not lock the table: it can only add to it. */
-function stopActions(client: pg.ClientBase): Promise<boolean> {
-  return inTime(client, `select pg_advisory_xact_lock(${actionsLock})`)
-}
-
-async function inTime(client: pg.ClientBase, quotedStatement: string): Promise<boolean> {
+async function lock(
+  client: pg.ClientBase,
+  quotedNames: string,
+  quotedMode: 'share' | 'access share',
+): Promise<boolean> {
   await client.query(`set local lock_timeout = '500ms'; set local citus.enable_ddl_propagation = off`)
   try {
-    await client.query(quotedStatement)
+    await client.query(`lock table ${quotedNames} in ${quotedMode} mode`)
     return true
   } catch (error) {
     if ((error as { code?: string }).code === lockTimeout) return false
