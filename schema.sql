@@ -851,6 +851,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.require_rule_of_later_orders()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if new.holds_from = '-infinity' or new.holds_from > (now() at time zone 'Asia/Seoul')::date then
+    return new;
+  end if;
+  if tg_table_name = 'refund_rules' then
+    lock table payment_operations in share mode;
+    if not exists (
+      select from payment_operations
+      where closed_at >= new.holds_from::timestamp at time zone 'Asia/Seoul' and kind = 'CONFIRM' and state = 'APPROVED'
+    ) then
+      return new;
+    end if;
+  end if;
+  raise exception 'orders were confirmed since %', new.holds_from
+    using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.require_runs_in_order()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1827,10 +1851,12 @@ create table refund_rules (
   share_percent   integer                  not null,
   stored_at       timestamp with time zone not null default now(),
   constraint refund_rules_pkey PRIMARY KEY (holds_from),
-  constraint refund_rules_numbers CHECK (full_price_days >= 0 AND smallest_amount >= 1 AND share_percent >= 1 AND share_percent <= 100)
+  constraint refund_rules_day CHECK (holds_from = '-infinity'::date OR holds_from >= make_date(2000, 1, 1) AND holds_from <= make_date(9999, 12, 31)),
+  constraint refund_rules_numbers CHECK (full_price_days >= 0 AND full_price_days <= 3650 AND smallest_amount >= 1 AND smallest_amount <= 100000 AND share_percent >= 1 AND share_percent <= 100)
 );
 
 CREATE TRIGGER refund_rules_never_deleted BEFORE DELETE OR TRUNCATE ON refund_rules FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER refund_rules_of_later_orders BEFORE INSERT ON refund_rules FOR EACH ROW EXECUTE FUNCTION require_rule_of_later_orders();
 CREATE TRIGGER refund_rules_stay BEFORE UPDATE ON refund_rules FOR EACH ROW WHEN (old.holds_from <= (now() AT TIME ZONE 'Asia/Seoul'::text)::date OR old.holds_from <> new.holds_from) EXECUTE FUNCTION refuse_write('a rule of refunds stays from its day on');
 
 create table service_tokens (

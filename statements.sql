@@ -5216,6 +5216,7 @@ with page as materialized (
              case when (p.refund_rule is null or p.state = 'REJECTED' or p.kind = 'REFUND' and p.refund_rule = rule.holds_from
       and (p.amount = (o.amount - parts.amount - (o.credits - parts.credits - p.credits_held) * 1000) * rule.share_percent / 100 and p.amount >= rule.smallest_amount
         or p.amount = (o.amount - parts.amount - (o.credits - parts.credits - p.credits_held) * 1000) and p.credits_held = o.credits - parts.credits
+          and rule.full_price_days > 0
           and p.opened_at < o.confirmed_at + rule.full_price_days * interval '1 day' + interval '1 hour')) is not true then 59 end,
              case when (p.kind <> 'PART' or p.state = 'APPROVED' and p.accepted and p.amount > 0 and parts.amount < o.amount
       and (o.credits - parts.credits) * 1000 >= o.amount - parts.amount and o.status in ('CONFIRMED', 'CANCELLED', 'REFUNDED')) is not true then 60 end,
@@ -6156,6 +6157,11 @@ select coalesce(min(j.written_at), '-infinity')::text as "since"
   from record_journal j
   join schema_migrations m on m.version = 54 and j.written_at < m.applied_at + interval '1 day'
   where j.table_name = 'schema_migrations' and j.row_key = '54' and j.content_hash = sha256('');
+
+-- payments.findBookedCancel
+select operation_id from payment_operations
+  where customer_id = $1 and order_id = $2 and state = 'APPROVED' and kind in ('CANCEL', 'REFUND', 'PART')
+    and transaction_key = $3 and payment_key = $4 and amount = $5;
 
 -- payments.findCancelSubject
 select

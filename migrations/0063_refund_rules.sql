@@ -7,8 +7,33 @@ create table refund_rules (
   share_percent   int         not null,
   stored_at       timestamptz not null default now(),
   constraint refund_rules_pkey primary key (holds_from),
-  constraint refund_rules_numbers check (full_price_days >= 0 and smallest_amount >= 1 and share_percent between 1 and 100)
+  constraint refund_rules_day check (holds_from = '-infinity' or holds_from between make_date(2000, 1, 1) and make_date(9999, 12, 31)),
+  constraint refund_rules_numbers check (
+    full_price_days between 0 and 3650 and smallest_amount between 1 and 100000 and share_percent between 1 and 100)
 );
+
+-- An order that is confirmed keeps its rule. A confirm that is under way is waited for. A copy on a server of a cluster cannot look at
+-- the orders of all groups: there a new rule always begins on a later day.
+create function require_rule_of_later_orders() returns trigger language plpgsql security definer as $$
+begin
+  if new.holds_from = '-infinity' or new.holds_from > (now() at time zone 'Asia/Seoul')::date then
+    return new;
+  end if;
+  if tg_table_name = 'refund_rules' then
+    lock table payment_operations in share mode;
+    if not exists (
+      select from payment_operations
+      where closed_at >= new.holds_from::timestamp at time zone 'Asia/Seoul' and kind = 'CONFIRM' and state = 'APPROVED'
+    ) then
+      return new;
+    end if;
+  end if;
+  raise exception 'orders were confirmed since %', new.holds_from
+    using errcode = 'restrict_violation', table = tg_table_name, constraint = tg_name;
+end
+$$;
+create trigger refund_rules_of_later_orders before insert on refund_rules
+  for each row execute function require_rule_of_later_orders();
 create trigger refund_rules_never_deleted before delete or truncate on refund_rules
   for each statement execute function refuse_change();
 create trigger refund_rules_stay before update on refund_rules
@@ -65,7 +90,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array array['refund_share(timestamptz)', 'require_credits()']
+  foreach name in array array['refund_share(timestamptz)', 'require_credits()', 'require_rule_of_later_orders()']
   loop
     execute format('alter function %s set search_path = pg_catalog, %I, pg_temp', name, current_schema());
   end loop;

@@ -180,6 +180,12 @@ const triggers: [what: string, trigger: string, sql: string, message: string][] 
     `update refund_rules ${change}`,
     'a rule of refunds stays from its day on: UPDATE is refused',
   ]),
+  [
+    'a rule of refunds of a day since which an order was confirmed',
+    'refund_rules_of_later_orders',
+    `insert into refund_rules (holds_from, full_price_days, smallest_amount, share_percent) values ('2000-01-01', 1, 1, 1)`,
+    'orders were confirmed since 2000-01-01',
+  ],
   ['holding credits without an entry', ofAccounts, 'update accounts set held = 1', unentered],
   ['taking credits without an entry', ofAccounts, 'update accounts set balance = 0', unentered],
   [

@@ -259,6 +259,26 @@ test('a new rule does not begin on a day since which an order was confirmed', as
   assert.deepEqual(await stored(database), rules)
 })
 
+test('the role of the service cannot write a rule of a day since which an order was confirmed, nor one out of bounds', async () => {
+  const { customerId, orderId } = await orderWith(5)
+  const quote = () => service.internal.refundQuote(customerId, orderId)
+  const before = (await quote()).body
+  const insert = (from: string, days = 1, least = 1, share = 100) =>
+    service.database.pool.query('insert into refund_rules values ($1, $2, $3, $4)', [from, days, least, share])
+  const yesterday = addDays(today, -1)
+  for (const past of [yesterday, '0044-03-15 BC']) await assert.rejects(insert(past), { code: '23001' })
+  for (const [from, ...numbers] of [
+    ['infinity'],
+    ['20000-01-01'],
+    [tomorrow, 3_651],
+    [tomorrow, 1, 100_001],
+    [tomorrow, 1, 1, 101],
+  ] as [string, ...number[]][]) {
+    await assert.rejects(insert(from, ...numbers), { code: '23514' }, from)
+  }
+  assert.deepEqual((await quote()).body, before)
+})
+
 test('a service stores the rules of its settings, and does not start with other ones for the past', async (t) => {
   const settings = { REFUND_FULL_PRICE_DAYS: '14', REFUND_RULES: JSON.stringify([ruleFrom(tomorrow)]) }
   const { database, dataDir, close } = await startWholeService(t, settings)

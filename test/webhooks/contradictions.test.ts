@@ -93,6 +93,21 @@ test('a part that was cancelled and restored leaves what the gateway shows, and 
   assert.deepEqual(await openOf(orderId), [])
 })
 
+test('a row of a cancel that our books do not have is a discrepancy, also of an order that disagrees', async () => {
+  const customer = await service.newCustomer()
+  const { orderId, paymentKey } = await customer.confirmedOrder()
+  await service.sandbox.cancel(paymentKey, 5_000)
+  await arrived(service, orderId, 2)
+  await outcomesOf(service, orderId)
+  await service.database.pool.query(
+    `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
+    values ($1, $2, $3, 'CANCEL', 777, now())`,
+    [`forged_${orderId}`, paymentKey, orderId],
+  )
+  await run()
+  assert.deepEqual((await openOf(orderId)).sort(), ['MOVEMENT_NOT_LISTED', 'PARTLY_CANCELLED_AT_GATEWAY'])
+})
+
 test('an accepted part that the gateway restores is one discrepancy', async () => {
   const customer = await service.newCustomer()
   const { orderId, paymentKey } = await customer.confirmedOrder()

@@ -154,6 +154,7 @@ export const operationRules: ScanRule[] = [
     holds: `p.refund_rule is null or p.state = 'REJECTED' or p.kind = 'REFUND' and p.refund_rule = rule.holds_from
       and (p.amount = ${valueTaken} * rule.share_percent / 100 and p.amount >= rule.smallest_amount
         or p.amount = ${valueTaken} and p.credits_held = o.credits - parts.credits
+          and rule.full_price_days > 0
           and p.opened_at < o.confirmed_at + rule.full_price_days * interval '1 day' + interval '1 hour')`,
   },
   {

@@ -18,6 +18,7 @@ import {
   findMovements,
   firstPlace,
   insertMovements,
+  isBookedCancel,
   listMovements,
   type StoredMovement,
   type TimeSpan,
@@ -182,12 +183,13 @@ async function report(work: ReconcileWork, { notListed, differing, rejectedKeys 
   await resolveMovementDiscrepancies(context.database, span, rejectedKeys)
 }
 
-/** A cancel that the gateway has taken back: the order whose books have it is the discrepancy. */
-async function isTakenBack({ context, checkLease }: ReconcileWork, { direction, orderId }: Movement): Promise<boolean> {
-  if (direction !== 'CANCEL') return false
-  const key = (await findOrderKeys(context.database, [orderId])).get(orderId)
+/** A cancel of ours that the gateway has taken back: the order is the discrepancy. */
+async function isTakenBack({ context, checkLease }: ReconcileWork, stored: Movement): Promise<boolean> {
+  if (stored.direction !== 'CANCEL') return false
+  const key = (await findOrderKeys(context.database, [stored.orderId])).get(stored.orderId)
   await checkLease()
-  return key !== undefined && (await review(context, key)) === 'disagrees'
+  if (!key || !(await isBookedCancel(context.database, key, stored))) return false
+  return (await review(context, key)) === 'disagrees'
 }
 
 function discrepancyOf(kind: string, stored: Movement, listed: Movement | null): Discrepancy {

@@ -6,6 +6,7 @@ import { inputs } from '../../db/inputs.ts'
 import { sql } from '../../db/sql.ts'
 import type { Movement } from '../../gateway/gateway.ts'
 import type { OperationKind } from '../kinds.ts'
+import type { OrderKey } from '../orders.sql.ts'
 
 /** `from` is included, `to` is not: consecutive spans leave nothing out. */
 export type TimeSpan = { from: Date; to: Date }
@@ -91,6 +92,23 @@ const finishRunStatement = statement.global(
 export async function finishRun(database: Database, run: Run, result: object): Promise<boolean> {
   const values = [run.reconciliationId, run.holderId, JSON.stringify(result)]
   return (await database.run(finishRunStatement, values)).length > 0
+}
+
+const findBookedCancelStatement = statement.ofCustomer(
+  'payments.findBookedCancel',
+  `select operation_id from payment_operations
+  where customer_id = $1 and order_id = $2 and state = 'APPROVED' and kind in ('CANCEL', 'REFUND', 'PART')
+    and transaction_key = $3 and payment_key = $4 and amount = $5`,
+)
+
+/** Whether a cancel of the gateway's list is one that our books have. */
+export async function isBookedCancel(
+  database: Database,
+  { customerId, orderId }: OrderKey,
+  { transactionKey, paymentKey, amount }: Movement,
+): Promise<boolean> {
+  const values = [customerId, orderId, transactionKey, paymentKey, amount]
+  return (await database.run(findBookedCancelStatement, values)).length > 0
 }
 
 const movementInputs = inputs<Movement>({

@@ -185,6 +185,8 @@ export async function approvePart(
       throw acceptRefusals.changed()
     }
   }
+  // Another operator may have decided it meanwhile.
+  await requireApprovable(context.database, requestId, actor)
   const { available } = await findAdjustmentState(context.database, { customerId, adjustmentId: null })
   return { adjustmentId: requestId, customerId, kind, credits, state: 'DONE', available }
 }

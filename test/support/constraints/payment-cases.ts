@@ -32,6 +32,7 @@ export const paymentCases: Record<string, Case[]> = {
     ['a second rule of a day', 'pkey', refundRule({ holds_from: '-infinity' })],
     ['fewer days than none', 'numbers', refundRule({ full_price_days: -1 })],
     ['a smallest amount of 0', 'numbers', refundRule({ smallest_amount: 0 })],
+    ['a rule of a day before 2000', 'day', refundRule({ holds_from: '1999-12-31' })],
     ['a share of 0', 'numbers', refundRule({ share_percent: 0 })],
     ['a share of more than all', 'numbers', refundRule({ share_percent: 101 })],
   ],

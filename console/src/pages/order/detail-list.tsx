@@ -36,6 +36,9 @@ const money = [
   'balance',
   'balanceAmount',
   'smallestAmount',
+  'cardAmount',
+  'walletAmount',
+  'pointsAmount',
 ]
 /** Order statuses. */
 const ofOrder = ['orderStatus']
