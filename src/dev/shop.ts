@@ -65,12 +65,21 @@ export async function issueDemoKey(database: Database, peppers: Peppers): Promis
   return (await countKeys(database)) > 1 ? undefined : issueKey(database, peppers, shopCustomer)
 }
 
-function shopInfo({ shopTexts, refundRules, gateway }: Config): ShopInfo {
-  const { smallestAmount, sharePercent } = ruleOn(koreanDayOf(new Date()), refundRules)
+/** The rule of refunds is that of an order that is bought now. */
+export function shopInfo({
+  shopTexts,
+  refundRules,
+  gateway,
+}: Pick<Config, 'shopTexts' | 'refundRules' | 'gateway'>): ShopInfo {
+  const rule = () => ruleOn(koreanDayOf(new Date()), refundRules)
   return {
     ...shopTexts,
-    smallestRefund: smallestAmount,
-    refundShare: sharePercent,
+    get smallestRefund() {
+      return rule().smallestAmount
+    },
+    get refundShare() {
+      return rule().sharePercent
+    },
     customer: shopCustomer,
     isTest: gateway.kind === 'sandbox' || gateway.clientKey.startsWith('test_'),
   }

@@ -5,9 +5,11 @@ import { after, before, test } from 'node:test'
 import { silentLog } from '../../harness/silent-log.ts'
 import type { Call } from '../../src/commands/command.ts'
 import { orderCommands } from '../../src/commands/nouns/order-commands.ts'
+import { readConfig } from '../../src/config.ts'
 import { addDays, koreanDayOf, startOfKoreanDay } from '../../src/core/korean-days.ts'
 import { createDatabase, type Database } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
+import { shopInfo } from '../../src/dev/shop.ts'
 import { audit } from '../../src/payments/audit/audit.ts'
 import { findOrderStory } from '../../src/payments/books/order-story.sql.ts'
 import { listRules, ruleOf, storeRules } from '../../src/payments/refunds/dated-rules.sql.ts'
@@ -187,6 +189,17 @@ test('every day has the rule that holds on it', async () => {
     { moment: '14:59:59', from: '-infinity' },
     { moment: '15:00:00', from: today },
   ])
+})
+
+test('the shop names the rule of the day, also after midnight', (t) => {
+  const rules: [RefundRule, RefundRule] = [first, ruleFrom('2026-12-01', { smallestAmount: 3_000 })]
+  const config = readConfig({ DATA_DIR: '/nowhere' })
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-11-30T23:59:59+09:00') })
+  const info = shopInfo({ ...config, refundRules: rules })
+  const shown = () => [info.smallestRefund, info.refundShare]
+  assert.deepEqual(shown(), [first.smallestAmount, 100])
+  t.mock.timers.tick(1_000)
+  assert.deepEqual(shown(), [3_000, 80])
 })
 
 test('a rule is a sentence', () => {

@@ -193,6 +193,7 @@ export const securityCases: Record<string, SecurityCase[]> = {
     ),
     ...no(operationOf('confirmed', 'CONFIRM', `paid_method = 'EASY_PAY', paid_provider = 'another'`)),
   ],
+  'a refund rule of a day to come': no(`insert into refund_rules values ('9000-01-01', 1, 1, 1)`),
   'queues of events': [
     by('test/audit/audit.test.ts', 'every rule has a case that breaks it'),
     ...no('update event_queues set next_event = last_event + 1'),
