@@ -39,7 +39,7 @@ export type Outcome = {
   confirmedAt: string | null
   slip: CardSlip | null
   paidWith: KnownOrder['paidWith']
-  /** What went back to the card, oldest first. */
+  /** What went back, oldest first. */
   refunds: KnownOrder['refunds']
   /** Set when it is refused or expired. */
   failure: FailureReason | null

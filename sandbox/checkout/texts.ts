@@ -48,7 +48,7 @@ const en: Texts = {
   methods: {
     card: 'Card',
     'easy-card': 'Wallet: card',
-    'easy-points': 'Wallet: points',
+    'easy-points': 'Wallet: card and points',
     'easy-money': 'Wallet: money',
   },
   wallet: 'Wallet',

@@ -100,7 +100,7 @@ describe('the README', () => {
     const file = project.write('program.mjs', withTestAddresses(firstProgram()))
     assert.equal(
       await project.run(process.execPath, [file], { CREDITS_API_KEY: apiKey }),
-      '21 credits added, 21 in all, paid with 43301234****123*\n',
+      '21 credits added, 21 in all, paid with CARD\n',
     )
   })
 

@@ -103,7 +103,7 @@ test('a paid order shows the card, the approval number and a link to the receipt
   assert.equal((await fetch(receiptUrl)).status, 404)
   for (const path of [success, `/orders/${orderId}`]) {
     const { text, html } = await shop.get(path)
-    assert.match(text, /Credits 1 credit Amount ₩1,000 VAT included Paid \d+ \w+ 20\d\d, \d\d:\d\d Card /)
+    assert.match(text, /Credits 1 credit Amount ₩1,000 VAT included Paid \d+ \w+ 20\d\d, \d\d:\d\d Paid with Card /)
     assert.match(text, /Card 43301234\*{4}123\* Approval number \d{8} Receipt Open the receipt/)
     assert.ok(html.includes(`<a href="${receiptUrl}" target="_blank" rel="noreferrer noopener">`), html)
   }
@@ -134,7 +134,7 @@ test('an order can be paid at a second attempt, after the buyer cancelled the fi
 })
 
 for (const [card, why] of [
-  ['decline', 'The card company declined the payment.'],
+  ['decline', 'The payment was declined.'],
   ['insufficient', 'limit or balance is too low.'],
   ['limit', 'exceeds the card’s limit.'],
   ['expired-card', 'The card has expired or its details are not valid.'],

@@ -95,7 +95,7 @@ test('an order says when and how much went back: an accepted part, then the rest
   await service.sandbox.cancel(payment?.paymentKey ?? '', 5_000)
   await acceptPartOf(service.payments, { customerId: customer.customerId, orderId })
   const [today, todayInKorean] = (['en', 'ko'] as const).map((language) => dayOf(language, new Date().toISOString()))
-  const part = `Cancelled in part on ${today}: ₩5,000 goes back to the card.`
+  const part = `Cancelled in part on ${today}: ₩5,000 goes back to what you paid with.`
   const confirmed = await shop.get(`/orders/${orderId}`)
   assert.ok(confirmed.text.includes(`Payment complete ${part} ${texts.en.refunds.shown}`), confirmed.text)
 
@@ -103,15 +103,15 @@ test('an order says when and how much went back: an accepted part, then the rest
   await customer.confirmedOrder('STANDARD')
   const question = await shop.get(`/orders/${orderId}/cancel?reason=why`)
   for (const page of [await shop.get(`/orders/${orderId}`), question])
-    assert.ok(page.text.includes(`₩15,000 goes back to your card. ${texts.en.cancel.takenAll}`), page.text)
+    assert.ok(page.text.includes(`₩15,000 goes back to what you paid with. ${texts.en.cancel.takenAll}`), page.text)
 
   await refund(service.payments, { orderId, reason: 'the platform says so' })
   const refunded = await shop.get(`/orders/${orderId}`)
-  const rest = `Refunded on ${today}: ₩15,000 goes back to the card. ${texts.en.refunds.shown}`
+  const rest = `Refunded on ${today}: ₩15,000 goes back to what you paid with. ${texts.en.refunds.shown}`
   assert.ok(refunded.text.includes(`${part} ${rest}`), refunded.text)
   const inKorean = await shop.get(`/orders/${orderId}`, { 'accept-language': 'ko' })
   assert.ok(
-    inKorean.text.includes(`${todayInKorean}에 환불 처리되어 ₩15,000이 결제한 카드로 환불됩니다.`),
+    inKorean.text.includes(`${todayInKorean}에 환불 처리되어 ₩15,000이 결제하신 수단으로 환불됩니다.`),
     inKorean.text,
   )
   await recordPlayedActions(service.database)

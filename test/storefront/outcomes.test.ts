@@ -185,7 +185,10 @@ describe('cancelling', () => {
     const { orderId } = await confirmed()
     const { html, text } = await shop.get(`/orders/${orderId}`)
     assert.ok(html.includes('<details class="panel fold">'), html)
-    assert.ok(text.includes('₩20,000 goes back to your card. 21 credits are deducted from your balance.'), text)
+    assert.ok(
+      text.includes('₩20,000 goes back to what you paid with. 21 credits are deducted from your balance.'),
+      text,
+    )
     const question = pathOf(await shop.post(`/orders/${orderId}/cancel`, { reason: 'a & b' }))
     assert.equal(question, `/orders/${orderId}/cancel?reason=a+%26+b`)
     const page = await shop.get(question, { 'accept-language': 'ko' })

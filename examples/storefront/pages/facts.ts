@@ -40,7 +40,7 @@ const marks: Record<OutcomeKind, Html> = {
   refunded: back,
 }
 
-/** Mark, heading, sentence, and what goes back to the card. `isChecking`: the page checks the outcome again by itself. */
+/** Mark, heading, sentence, and what goes back. `isChecking`: the page checks the outcome again by itself. */
 export function outcomeHead(view: View, outcome: Outcome, isChecking = false): Html {
   const text = texts[view.language]
   const { kind, failure } = outcome

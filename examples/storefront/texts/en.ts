@@ -141,8 +141,7 @@ export const en = {
       'The card’s limit or balance is too low. Nothing was charged. Use another card, or check the limit and the balance.',
     'limit-exceeded':
       'The payment exceeds the card’s limit. Nothing was charged. Use another card, or ask your card company about the limit.',
-    'card-declined':
-      'The card company declined the payment. Nothing was charged. Use another card, or ask your card company.',
+    'card-declined': 'The payment was declined. Nothing was charged. Try another way to pay.',
     'card-expired': 'The card has expired or its details are not valid. Nothing was charged. Use another card.',
     'payment-expired': 'The payment was not completed in time. Nothing was charged. You can buy the package again.',
     'order-expired':
@@ -152,10 +151,10 @@ export const en = {
   } satisfies Record<FailureReason, string>,
   /** On which day, and how much. */
   refunds: {
-    cancelled: (day: string, amount: string) => `Cancelled on ${day}: ${amount} goes back to the card.`,
-    refunded: (day: string, amount: string) => `Refunded on ${day}: ${amount} goes back to the card.`,
-    part: (day: string, amount: string) => `Cancelled in part on ${day}: ${amount} goes back to the card.`,
-    shown: 'The card company shows it within 3 to 4 business days, at the latest with the next bill.',
+    cancelled: (day: string, amount: string) => `Cancelled on ${day}: ${amount} goes back to what you paid with.`,
+    refunded: (day: string, amount: string) => `Refunded on ${day}: ${amount} goes back to what you paid with.`,
+    part: (day: string, amount: string) => `Cancelled in part on ${day}: ${amount} goes back to what you paid with.`,
+    shown: 'A card shows it within 3 to 4 business days.',
   },
   added: (count: number) => `+${credits(count)}`,
   balanceChange: (before: number, after: number) => `Balance ${before.toLocaleString('en-US')} → ${credits(after)}`,
@@ -173,7 +172,7 @@ export const en = {
   windowMessage: 'Message of the payment window',
   cancel: {
     heading: 'Cancel this order',
-    back: (amount: string) => `${amount} goes back to your card.`,
+    back: (amount: string) => `${amount} goes back to what you paid with.`,
     taken: (count: number) => `${credits(count)} ${count === 1 ? 'is' : 'are'} deducted from your balance.`,
     takenAll: 'The credits of this order are deducted from your balance.',
     reason: 'Reason',

@@ -124,8 +124,7 @@ export const ko: Texts = {
       '카드의 한도나 잔액이 부족합니다. 청구된 금액은 없습니다. 다른 카드를 사용하거나 한도와 잔액을 확인해 주세요.',
     'limit-exceeded':
       '카드의 이용 한도를 초과했습니다. 청구된 금액은 없습니다. 다른 카드를 사용하거나 카드사에 한도를 문의해 주세요.',
-    'card-declined':
-      '카드사에서 결제를 거절했습니다. 청구된 금액은 없습니다. 다른 카드를 사용하거나 카드사에 문의해 주세요.',
+    'card-declined': '결제가 거절되었습니다. 청구된 금액은 없습니다. 다른 결제 수단을 이용해 주세요.',
     'card-expired':
       '카드의 유효기간이 지났거나 카드 정보가 올바르지 않습니다. 청구된 금액은 없습니다. 다른 카드를 사용해 주세요.',
     'payment-expired': '제한 시간 안에 결제가 끝나지 않았습니다. 청구된 금액은 없습니다. 다시 구매하실 수 있습니다.',
@@ -135,10 +134,10 @@ export const ko: Texts = {
       '충전된 크레딧이 없습니다. 카드에 승인 내역이 있다면 자동으로 취소됩니다. 다시 결제하기 전에 고객센터로 문의해 주세요.',
   },
   refunds: {
-    cancelled: (day, amount) => `${day}에 취소되어 ${amount}이 결제한 카드로 환불됩니다.`,
-    refunded: (day, amount) => `${day}에 환불 처리되어 ${amount}이 결제한 카드로 환불됩니다.`,
-    part: (day, amount) => `${day}에 일부 취소되어 ${amount}이 결제한 카드로 환불됩니다.`,
-    shown: '카드사에는 영업일 기준 3~4일 안에, 늦어도 다음 청구서에 반영됩니다.',
+    cancelled: (day, amount) => `${day}에 취소되어 ${amount}이 결제하신 수단으로 환불됩니다.`,
+    refunded: (day, amount) => `${day}에 환불 처리되어 ${amount}이 결제하신 수단으로 환불됩니다.`,
+    part: (day, amount) => `${day}에 일부 취소되어 ${amount}이 결제하신 수단으로 환불됩니다.`,
+    shown: '카드에는 영업일 기준 3~4일 안에 반영됩니다.',
   },
   added: (count) => `+${credits(count)}`,
   balanceChange: (before, after) => `잔액 ${before.toLocaleString('en-US')} → ${credits(after)}`,
@@ -156,7 +155,7 @@ export const ko: Texts = {
   windowMessage: '결제창 메시지',
   cancel: {
     heading: '주문 취소',
-    back: (amount) => `${amount}이 결제한 카드로 환불됩니다.`,
+    back: (amount) => `${amount}이 결제하신 수단으로 환불됩니다.`,
     taken: (count) => `잔액에서 ${credits(count)}이 차감됩니다.`,
     takenAll: '잔액에서 이 주문의 크레딧이 차감됩니다.',
     reason: '취소 사유',

@@ -40,7 +40,16 @@ export const OwnOrderData = Type.Object(
       description: 'KRW that went back in all; null when nothing did',
     }),
     refunds: Type.Array(
-      Type.Object({ amount: Won, refundedAt: Type.String({ format: 'date-time' }) }, { title: 'OrderRefund' }),
+      Type.Object(
+        {
+          amount: Won,
+          refundedAt: Type.String({
+            format: 'date-time',
+            description: 'when our books recorded it; a part that was cancelled at the gateway went back earlier',
+          }),
+        },
+        { title: 'OrderRefund' },
+      ),
       {
         description:
           'each amount that went back, oldest first: of a cancel, of a refund, of a part that was cancelled at the gateway',

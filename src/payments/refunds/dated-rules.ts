@@ -55,9 +55,9 @@ export function ruleOn(day: string, [first, ...later]: [RefundRule, ...RefundRul
 
 export function ruleInWords({ from, fullPriceDays, smallestAmount, sharePercent }: RefundRule): string {
   const since = from === null ? 'rule from the beginning' : `rule since ${from}`
-  const days = `${fullPriceDays} ${fullPriceDays === 1 ? 'day' : 'days'}`
+  const days = `full price within ${fullPriceDays} ${fullPriceDays === 1 ? 'day' : 'days'}, then `
   const least = `₩${smallestAmount.toLocaleString('en-US')}`
-  return `${since}: full price within ${days}, then ${sharePercent} % of the unused value, at least ${least}`
+  return `${since}: ${fullPriceDays === 0 ? '' : days}${sharePercent} % of the unused value, at least ${least}`
 }
 
 export function isSameRule(one: RefundRule, other: RefundRule): boolean {

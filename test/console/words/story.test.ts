@@ -136,12 +136,14 @@ const written: Record<(typeof momentKinds)[number], Detail[]> = {
     kind: 'OPERATION_STUCK',
     resolution,
   })),
-  OPERATOR: ['ok', 'failed', null, 'SVC001: Not known yet.', 'PAYMENT_CANCEL_FAILED: Not refunded.'].map((outcome) => ({
-    actor: 'kim in the console from 127.0.0.1',
-    command: 'orders settle',
-    reason: 'asked',
-    outcome,
-  })),
+  OPERATOR: ['ok', 'requested', 'failed', null, 'SVC001: Not known yet.', 'PAYMENT_CANCEL_FAILED: Not refunded.'].map(
+    (outcome) => ({
+      actor: 'kim in the console from 127.0.0.1',
+      command: 'orders settle',
+      reason: 'asked',
+      outcome,
+    }),
+  ),
 }
 
 test('a refund of the unused part names its rule in both languages', () => {
@@ -154,6 +156,16 @@ test('a refund of the unused part names its rule in both languages', () => {
   assert.match(`${notesOf(null, 'en')}`, /^Rule from the beginning: /)
   assert.match(`${notesOf('2026-12-01', 'ko')}`, /^2026-12-01부터의 환불 규정: .*80%, 최소 ₩1000/)
   assert.match(`${notesOf(null, 'ko')}`, /^최초 환불 규정: /)
+
+  const withoutDays = { ...refundRule, from: '2026-12-01', fullPriceDays: 0 }
+  const sentences = (['en', 'ko'] as const).map(
+    (language) =>
+      described('OPERATION_BEGUN', { kind: 'REFUND', amount: 12_000, refundRule: withoutDays }, language).notes[0],
+  )
+  assert.deepEqual(sentences, [
+    'Rule since 2026-12-01: 80% of the unused value, at least ₩1000.',
+    '2026-12-01부터의 환불 규정: 미사용 금액의 80%, 최소 ₩1000.',
+  ])
 })
 
 for (const kind of momentKinds) {

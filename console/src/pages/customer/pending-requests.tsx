@@ -28,7 +28,7 @@ function requestText(
 }
 
 /** With the sign of the change that it asks for. */
-export const changeOf = ({ kind, credits }: PendingRequest) => (kind === 'PART' ? -credits : credits)
+export const changeOf = ({ kind, credits }: PendingRequest) => (kind === 'PART' ? 0 - credits : credits)
 
 export function PendingRequests({ pending, onDone }: { pending: PendingRequest[]; onDone(text: string): void }) {
   const { adjustments: words } = useWords().customers

@@ -115,8 +115,9 @@ function useDifference({ proposed, limits }: Quote, credits: number | null): { i
   const { perDay, usedToday, approvalAbove } = limits
   const text = credits !== null && credits < proposed ? accept.fewer : accept.more
   const isRequest = perDay > 0 && difference > approvalAbove
+  const limit = isRequest ? accept.usesLimitOfApprover : accept.usesOwnLimit(number(usedToday), number(perDay))
   const texts = [
-    text(number(difference), number(usedToday), number(perDay)),
+    `${text(number(difference))} ${limit}`,
     ...(isRequest ? [accept.needsApproval(number(approvalAbove))] : []),
   ]
   return { isRequest, texts }

@@ -57,7 +57,7 @@ export const books = {
   days: {
     caption: 'Days in Korea, newest first',
     intro:
-      'The transactions of the gateway per day in Korea, compared with our own records. The worker reconciles each day after it has ended. A day is that of the transaction at the gateway.',
+      'The transactions of the gateway per day in Korea, compared with our own records. The worker reconciles each day half an hour after its end, and missed days for a week; reconcile older ones here. A day is that of the transaction at the gateway.',
     day: 'Day',
     state: 'Status',
     gateway: 'Gateway, net',
@@ -241,7 +241,7 @@ export const books = {
       PARTLY_CANCELLED_AT_GATEWAY: {
         name: 'Partially cancelled at the gateway',
         meaning: 'A part of the payment was cancelled at the gateway, but not by this service.',
-        next: 'Check in the dashboard of the gateway who cancelled it. Then accept the partial cancellation: what is left of the order keeps its value.',
+        next: 'Check in the dashboard of the gateway who cancelled it. Then accept the partial cancellation. The order stays confirmed.',
       },
       REFUNDED_MORE_AT_GATEWAY: {
         name: 'More refunded at the gateway',

@@ -59,7 +59,7 @@ export const customers = {
     unavailableHint: 'Cannot be used while the customer is suspended.',
     netPaid: 'Net payments',
     netPaidHint: 'Paid less refunded.',
-    orders: 'Paid orders',
+    orders: 'Orders paid',
     lastPurchase: 'Last purchase',
     noPurchase: 'None yet',
     since: 'Created',
@@ -161,7 +161,7 @@ export const customers = {
     correctBalance: 'Correct balance',
     texts: {
       grantGoodwill: 'The credits have no cash value: they are used last and are not part of a refund.',
-      correctBalance: 'Adds credits without cash value, or takes available ones. The customer sees it at once.',
+      correctBalance: 'Adds credits without cash value, or takes available ones. The customer sees it once it is done.',
     },
     actions: { grantGoodwill: 'Grant', correctBalance: 'Correct' },
     mayAdjustNothing: 'Your role has no limit for adjustments: it adjusts nothing.',

@@ -25,7 +25,7 @@ export const discrepancy = {
   accept: {
     action: 'Accept partial cancellation',
     title: 'Accept partial cancellation',
-    text: 'No money moves: the gateway has already returned it. The order stays confirmed, and the rest of it keeps its value and can still be refunded. The discrepancy is resolved for good.',
+    text: 'No money moves: the gateway has already returned it. The order stays confirmed; what is then left of it is shown below. The discrepancy is resolved for good.',
     quoteTitle: 'Preview',
     returned: 'Returned by the gateway',
     unusedNow: 'Unused credits now',
@@ -37,10 +37,11 @@ export const discrepancy = {
     creditsWrong: 'Enter a whole number of credits, or 0.',
     tooMany: (most: string) =>
       `At most ${most}: what all that was returned stands for and the bonus of the order, as far as they are unused and not deducted yet.`,
-    fewer: (count: string, used: string, perDay: string) =>
-      `${creditsOf(count)} fewer than the amount stands for. This counts in your daily limit of adjustments: ${used} of ${perDay} used today.`,
-    more: (count: string, used: string, perDay: string) =>
-      `${creditsOf(count)} more than the amount stands for. This counts in your daily limit of adjustments: ${used} of ${perDay} used today.`,
+    fewer: (count: string) => `${creditsOf(count)} fewer than the amount stands for.`,
+    more: (count: string) => `${creditsOf(count)} more than the amount stands for.`,
+    usesOwnLimit: (used: string, perDay: string) =>
+      `This counts in your daily limit of adjustments: ${used} of ${perDay} used today.`,
+    usesLimitOfApprover: 'It becomes a request, and uses the limit of the operator who approves it.',
     needsApproval: (most: string) =>
       `A difference of more than ${creditsOf(most)} becomes a request: nothing is deducted until another operator approves it.`,
     sureTitle: 'Accept this partial cancellation?',

@@ -17,7 +17,7 @@ export const operators = {
   may: 'Yes',
   mayNot: 'No',
   permissions: {
-    read: 'View everything',
+    read: 'View orders, customers and books',
     settle: 'Sync an order with the gateway',
     'resend events': 'Resend and retry events',
     'write notes': 'Write notes on orders and customers',

@@ -3,6 +3,10 @@ import { wallets } from '../ko/wallets.ts'
 
 const creditsOf = (count: string) => `${count} ${count === '1' ? 'credit' : 'credits'}`
 
+/** When the full price of a used order is refunded, and what is taken then. */
+const ofFullPrice =
+  "as a gesture, or when the service was at fault. Credits of this order that are used are taken from the customer's other orders, as far as there are any."
+
 export const orders = {
   title: 'Orders',
   caption: { newest: 'Orders, newest first', highest: 'Orders, highest amount first' },
@@ -54,7 +58,10 @@ export const orders = {
       meaning: 'Declined: insufficient funds, or the card limit is exceeded.',
     },
     'limit-exceeded': { label: 'Limit exceeded', meaning: 'Declined: a limit of the card or account is exceeded.' },
-    'card-declined': { label: 'Card declined', meaning: 'Declined: the card company does not accept the payment.' },
+    'card-declined': {
+      label: 'Card declined',
+      meaning: 'Declined: the payment was not accepted. The customer can try another way to pay.',
+    },
     'card-expired': {
       label: 'Card expired',
       meaning: 'Declined: the card has expired, or the expiry date is wrong.',
@@ -168,7 +175,7 @@ export const orders = {
       CONFIRMED: (won: string, credits: string) =>
         `${won} of it was cancelled at the gateway, ${creditsOf(credits)} deducted. The rest can be refunded.`,
       nothingLeft: (won: string, credits: string) =>
-        `${won} of it was cancelled at the gateway, ${creditsOf(credits)} deducted. Nothing is left to refund.`,
+        `${won} of it was cancelled at the gateway, ${creditsOf(credits)} deducted. No unused part is left to refund.`,
       before: (won: string, credits: string) =>
         `Before: ${won} cancelled at the gateway, ${creditsOf(credits)} deducted.`,
     },
@@ -276,7 +283,7 @@ export const orders = {
     of: (won: string, customer: string) => `Order of ${won} by ${customer}`,
     paid: 'Paid',
     alreadyReturned: 'Already returned at the gateway',
-    backToCard: 'Refund to card',
+    backToCard: 'Refund',
     backUnknown: 'Not known',
     creditsOfOrder: 'Credits of the order',
     takenBefore: 'Credits deducted before',
@@ -285,12 +292,14 @@ export const orders = {
     kept: { unused: 'Credits used', full: 'Credits not deducted (already used or held)' },
     /** `from`: its day; null: it is the first one. */
     rule: (from: string | null, days: string, share: string, smallest: string) =>
-      `${from ? `Rule since ${from}` : 'Rule from the beginning'}: full price within ${days} ${days === '1' ? 'day' : 'days'} if unused, then ${share}% of the unused value, at least ${smallest}.`,
+      `${from ? `Rule since ${from}` : 'Rule from the beginning'}: ${days === '0' ? '' : `full price within ${days} ${days === '1' ? 'day' : 'days'} if unused, then `}${share}% of the unused value, at least ${smallest}.`,
     valueUnused: 'Value of the unused credits',
     extent: 'What to refund',
     extents: { unused: 'Unused part', full: 'Full price' },
-    fullHint:
-      "Also for credits that were used: as a gesture, or when the service was at fault. Credits of this order that are used are taken from the customer's other orders, as far as there are any.",
+    unusedHint: 'The share of what is unused that the rule of the order returns.',
+    fullHint: `Also for credits that were used: ${ofFullPrice}`,
+    /** When the unused part cannot be refunded. */
+    onlyFull: `Only the full price can be refunded: ${ofFullPrice}`,
     nothingUsed: 'No credit of this order was used: all that is left of the price is refunded.',
     partRefused: 'The unused part cannot be refunded',
     moving: 'If the customer uses credits in the meantime, only the remaining credits are deducted.',

@@ -125,6 +125,7 @@ export const timeline = {
   /** By outcome, or by the code of a refusal. */
   outcomes: {
     ok: 'Done',
+    requested: 'Requested: waits for another operator',
     failed: 'Not completed',
     'under way': 'In progress',
     unknown: 'The outcome is unknown: its process was interrupted',

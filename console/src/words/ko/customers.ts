@@ -57,7 +57,7 @@ export const customers: typeof english = {
     unavailableHint: '고객이 정지되어 있는 동안에는 사용할 수 없습니다.',
     netPaid: '순 결제액',
     netPaidHint: '결제 금액에서 취소·환불 금액을 뺀 값입니다.',
-    orders: '결제 완료 주문',
+    orders: '결제된 주문',
     lastPurchase: '최근 구매',
     noPurchase: '구매 내역 없음',
     since: '등록 시각',
@@ -155,7 +155,7 @@ export const customers: typeof english = {
     texts: {
       grantGoodwill: '현금 가치가 없는 크레딧입니다. 마지막에 사용되며 환불 대상이 아닙니다.',
       correctBalance:
-        '현금 가치가 없는 크레딧을 더하거나, 사용 가능한 크레딧을 차감합니다. 고객 잔액에 바로 반영됩니다.',
+        '현금 가치가 없는 크레딧을 더하거나, 사용 가능한 크레딧을 차감합니다. 처리되면 고객 잔액에 바로 반영됩니다.',
     },
     actions: { grantGoodwill: '지급', correctBalance: '정정' },
     mayAdjustNothing: '조정 한도가 없는 역할이어서 조정할 수 없습니다.',

@@ -24,7 +24,7 @@ export const discrepancy: typeof english = {
   accept: {
     action: '부분 취소 반영',
     title: '부분 취소 반영',
-    text: 'PG사에서 이미 환불한 금액이므로 실제 금액 이동은 없습니다. 주문은 결제 완료 상태로 남고, 나머지 금액은 그대로 유지되어 나중에 환불할 수 있습니다. 불일치는 해결되어 다시 발견되지 않습니다.',
+    text: 'PG사에서 이미 환불한 금액이므로 실제 금액 이동은 없습니다. 주문은 결제 완료로 남으며, 반영 후 남는 금액은 아래와 같습니다. 불일치는 해결되어 다시 발견되지 않습니다.',
     quoteTitle: '미리보기',
     returned: 'PG사에서 환불한 금액',
     unusedNow: '현재 미사용 크레딧',
@@ -35,10 +35,10 @@ export const discrepancy: typeof english = {
     creditsWrong: '0 이상의 정수를 입력해 주세요.',
     tooMany: (most) =>
       `최대 ${most}개까지 회수할 수 있습니다. 지금까지 환불된 금액 전체에 해당하는 크레딧과 주문의 보너스 중, 아직 회수하지 않은 미사용분까지입니다.`,
-    fewer: (count, used, perDay) =>
-      `환불 금액에 해당하는 크레딧보다 ${count}개 적습니다. 차이는 오늘의 조정 한도에 포함됩니다(${perDay}개 중 ${used}개 사용).`,
-    more: (count, used, perDay) =>
-      `환불 금액에 해당하는 크레딧보다 ${count}개 많습니다. 차이는 오늘의 조정 한도에 포함됩니다(${perDay}개 중 ${used}개 사용).`,
+    fewer: (count) => `환불 금액에 해당하는 크레딧보다 ${count}개 적습니다.`,
+    more: (count) => `환불 금액에 해당하는 크레딧보다 ${count}개 많습니다.`,
+    usesOwnLimit: (used, perDay) => `차이는 오늘의 조정 한도에 포함됩니다(${perDay}개 중 ${used}개 사용).`,
+    usesLimitOfApprover: '승인 요청으로 저장되며, 승인하는 운영자의 한도를 사용합니다.',
     needsApproval: (most) =>
       `차이가 ${most}개를 넘으면 승인 요청으로 저장되며, 다른 운영자가 승인할 때까지 크레딧을 회수하지 않습니다.`,
     sureTitle: '부분 취소를 반영하시겠습니까?',

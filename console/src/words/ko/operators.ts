@@ -18,7 +18,7 @@ export const operators: typeof english = {
   may: '가능',
   mayNot: '불가',
   permissions: {
-    read: '전체 조회',
+    read: '주문·고객·장부 조회',
     settle: '주문을 PG사와 동기화',
     'resend events': '이벤트 재전송·재시도',
     'write notes': '주문·고객 메모 작성',

@@ -1,6 +1,9 @@
 // Texts of the pages of orders and of the search, in Korean.
 import type { orders as english } from '../en/orders.ts'
 
+const ofFullPrice =
+  '서비스 장애 등 예외적인 경우에 선택해 주세요. 이 주문에서 사용한 만큼의 크레딧은 고객의 다른 주문에서 회수됩니다(남아 있는 경우).'
+
 export const orders: typeof english = {
   title: '주문',
   caption: { newest: '주문 목록, 최신순', highest: '주문 목록, 금액 높은 순' },
@@ -48,7 +51,10 @@ export const orders: typeof english = {
       meaning: '잔액이 부족하거나 카드 한도를 초과해 거절되었습니다.',
     },
     'limit-exceeded': { label: '한도 초과', meaning: '카드 또는 계좌의 한도를 초과해 거절되었습니다.' },
-    'card-declined': { label: '카드 거절', meaning: '카드사에서 결제를 거절했습니다.' },
+    'card-declined': {
+      label: '카드 거절',
+      meaning: '결제가 거절되었습니다. 고객은 다른 결제 수단을 이용할 수 있습니다.',
+    },
     'card-expired': {
       label: '카드 유효 기간 만료·오류',
       meaning: '카드 유효 기간이 지났거나 잘못 입력되어 거절되었습니다.',
@@ -148,7 +154,7 @@ export const orders: typeof english = {
       CONFIRMED: (won, credits) =>
         `이 중 ${won}이 PG사에서 취소되어 크레딧 ${credits}개를 회수했습니다. 나머지는 환불할 수 있습니다.`,
       nothingLeft: (won, credits) =>
-        `이 중 ${won}이 PG사에서 취소되어 크레딧 ${credits}개를 회수했습니다. 환불할 금액이 남아 있지 않습니다.`,
+        `이 중 ${won}이 PG사에서 취소되어 크레딧 ${credits}개를 회수했습니다. 환불할 미사용분이 남아 있지 않습니다.`,
       before: (won, credits) => `앞서 PG사에서 ${won}이 취소되어 크레딧 ${credits}개를 회수했습니다.`,
     },
     ended: {
@@ -249,19 +255,20 @@ export const orders: typeof english = {
     of: (won, customer) => `${customer} · ${won} 주문`,
     paid: '결제 금액',
     alreadyReturned: 'PG사에서 이미 환불된 금액',
-    backToCard: '카드 환불 금액',
+    backToCard: '환불 금액',
     backUnknown: '확인 불가',
     creditsOfOrder: '주문 크레딧',
     takenBefore: '이미 회수한 크레딧',
     takenBack: '회수할 크레딧',
     kept: { unused: '사용한 크레딧', full: '회수하지 않는 크레딧 (이미 사용했거나 보류 중)' },
     rule: (from, days, share, smallest) =>
-      `${from ? `${from}부터의 환불 규정` : '최초 환불 규정'}: 결제 후 ${days}일 이내 미사용 시 전액, 이후 미사용 금액의 ${share}%, 최소 ${smallest}.`,
+      `${from ? `${from}부터의 환불 규정` : '최초 환불 규정'}: ${days === '0' ? '' : `결제 후 ${days}일 이내 미사용 시 전액, 이후 `}미사용 금액의 ${share}%, 최소 ${smallest}.`,
     valueUnused: '미사용 크레딧의 금액',
     extent: '환불 범위',
     extents: { unused: '미사용분 환불', full: '전액 환불' },
-    fullHint:
-      '이미 사용한 크레딧까지 환불합니다. 서비스 장애 등 예외적인 경우에 선택해 주세요. 이 주문에서 사용한 만큼의 크레딧은 고객의 다른 주문에서 회수됩니다(남아 있는 경우).',
+    unusedHint: '미사용 금액 중 주문의 환불 규정에 따른 비율만큼 환불합니다.',
+    fullHint: `이미 사용한 크레딧까지 환불합니다. ${ofFullPrice}`,
+    onlyFull: `전액 환불만 가능합니다: ${ofFullPrice}`,
     nothingUsed: '이 주문의 크레딧을 전혀 사용하지 않아 남은 결제 금액이 모두 환불됩니다.',
     partRefused: '미사용분만 환불할 수는 없습니다',
     moving: '그사이 고객이 크레딧을 사용하면 그 시점에 남은 만큼만 회수합니다.',

@@ -112,6 +112,7 @@ export const timeline: typeof english = {
   },
   outcomes: {
     ok: '완료',
+    requested: '승인 요청됨: 다른 운영자의 승인 대기',
     failed: '완료되지 않음',
     'under way': '진행 중',
     unknown: '알 수 없음: 프로세스가 중단됨',

@@ -220,14 +220,16 @@ function ExtentChoice({ quote, extent, onExtent }: ChoiceProps) {
   const formats = useFormats()
   const { orders, problems } = words
   const { refund } = orders
-  const { unused, unusedRefusal, paid, backToTheCard } = quote
-  const { valueHint, valueHintOfRest } = orders.order
-  const hints = { unused: backToTheCard === paid ? valueHint : valueHintOfRest, full: refund.fullHint }
+  const { unused, unusedRefusal } = quote
+  const hints = { unused: refund.unusedHint, full: refund.fullHint }
   if (!unused) {
     const { title, hint } = (problems.reasons as Record<string, ProblemText>)[unusedRefusal ?? ''] ?? problems.other
     return (
       <Notice tone="waiting" title={refund.partRefused}>
-        <Text size="sm">{[title, hint, refund.fullHint].join(' ')}</Text>
+        <Text size="sm">{[title, hint].join(' ')}</Text>
+        <Text size="sm" mt="xs">
+          {refund.onlyFull}
+        </Text>
       </Notice>
     )
   }
