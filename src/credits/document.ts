@@ -120,6 +120,7 @@ const statementAnswer = {
           userId: null,
           label: 'summary',
           units: 1_250,
+          paidWith: null,
           createdAt: '2026-11-15T11:05:45.863Z',
         },
       ],

@@ -102,6 +102,7 @@ test('C-18: a grant is noticed whose confirm was approved by a payment that had 
       status: 'REFUNDED',
       amount: 3_000,
       refundedAmount: 3_000,
+      paidWith: null,
       partsAmount: 0,
       transactionKey,
     }

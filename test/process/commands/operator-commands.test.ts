@@ -71,7 +71,7 @@ test('orders show prints all data of an order, as JSON and as text', async (t) =
   const names = ['orderId', 'customerId', 'status', 'packageType', 'amount', 'credits', 'createdAt', 'confirmedAt']
   const lists = ['operations', 'attempts', 'entries', 'discrepancies', 'notifications', 'actions']
   const refund = ['refundShortfall', 'refundedAmount']
-  const slip = ['receiptUrl', 'cardNumber', 'approvalNumber']
+  const slip = ['receiptUrl', 'cardNumber', 'approvalNumber', 'paidWith']
   assert.deepEqual(Object.keys(story), [...names, ...refund, ...slip, ...lists])
   assert.deepEqual([story.status, story.amount, story.credits, story.refundShortfall], ['CONFIRMED', 20_000, 21, null])
   const [operation, ...others] = story.operations ?? []
@@ -118,7 +118,7 @@ test('orders settle completes a confirm whose answer was lost', async (t) => {
 test('orders refund refunds the order, returns the same answer again, and the customer sees the refund', async (t) => {
   const { orderId } = await confirmedOrder()
   const credits = await caller.credits()
-  const answer = { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 21, creditsNotTakenBack: 0 }
+  const answer = { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 21, shortfall: 0 }
   for (const reason of ['goodwill', 'once more']) {
     assert.deepEqual(await run(t, ['orders', 'refund', orderId, '--reason', reason]), answer)
   }
@@ -258,7 +258,7 @@ test('without a service the commands work on its data directory, the sandbox inc
   assertNothingRuns(dataDir)
   assert.equal((await run(t, ['orders', 'settle', orderId])).result, 'agrees')
   assert.equal((await run(t, ['orders', 'settle', partly.orderId], 1)).result, 'disagrees')
-  const answer = { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 21, creditsNotTakenBack: 0 }
+  const answer = { orderId, status: 'REFUNDED', refundedAmount: 20_000, creditsTakenBack: 21, shortfall: 0 }
   assert.deepEqual(await run(t, ['orders', 'refund', orderId, '--reason', 'goodwill']), answer)
   assert.equal((await run(t, ['orders', 'settle', orderId])).result, 'agrees')
   assert.equal((await run<Result[]>(t, ['discrepancies', 'list'])).length, 1)
