@@ -2,6 +2,7 @@
 // the files. Parts that do not add up to the amount are a discrepancy, and the order counts with the amount.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { saveDiscrepancy } from '../../src/payments/recovery/discrepancies.sql.ts'
 import { recover } from '../../src/payments/recovery/recover.ts'
 import { review } from '../../src/payments/recovery/review.ts'
 import { makeDue, settleAll } from '../support/service/recovery.ts'
@@ -101,15 +102,24 @@ test('parts that do not add up are one discrepancy: the order counts with its am
   const kept = { method: 'EASY_PAY', provider: '토스페이', ...unknownParts }
   assert.deepEqual(await shownBy(customer, orderId), [kept, kept, kept])
   const key = { customerId: customer.customerId, orderId }
+  // One that is settled meanwhile.
+  await saveDiscrepancy(service.payments.database, {
+    kind: 'PAYMENT_DIFFERS',
+    subject: orderId,
+    order: key,
+    detail: {},
+  })
   assert.equal(await review(service.payments, key), 'disagrees')
-  const [found, ...more] = await discrepanciesOf(orderId)
+  const all = await discrepanciesOf(orderId)
+  const [found, ...more] = all.filter(({ isOpen }) => isOpen)
   assert.ok(found)
+  assert.equal(all.length, 2)
   assert.deepEqual([found.kind, found.isOpen, more], ['PAYMENT_PARTS_DIFFER', true, []])
   assert.equal(Object.values(found.detail.gateway).length, 4)
   assertSuccess(await customer.cancel(paymentKey), 200)
   assert.equal(await review(service.payments, key), 'agrees')
   assert.deepEqual(
     (await discrepanciesOf(orderId)).map(({ isOpen }) => isOpen),
-    [false],
+    [false, false],
   )
 })

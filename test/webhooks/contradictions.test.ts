@@ -101,7 +101,7 @@ test('a row of a cancel that our books do not have is a discrepancy, also of an 
   await outcomesOf(service, orderId)
   await service.database.pool.query(
     `insert into gateway_movements (transaction_key, payment_key, order_id, direction, amount, moved_at)
-    values ($1, $2, $3, 'CANCEL', 777, now())`,
+    values ($1, $2, $3, 'CANCEL', 777, now() - interval '1 minute')`,
     [`forged_${orderId}`, paymentKey, orderId],
   )
   await run()

@@ -232,12 +232,12 @@ export async function freezeGateway({ world, random, count }: FaultContext<World
   })
 }
 
+/** Parts that do not add up leave a discrepancy at each order, for a person: they would hide another one. */
+const { easyPayParts: _, ...drawn } = behaviours
+
 /** Behaviours that the real gateway does not document, set at random; a restart resets them. */
 export async function changeBehaviour({ world, random, count }: FaultContext<World>): Promise<void> {
-  const chosen = Object.entries(behaviours).map(([name, values]) => [
-    name,
-    values[random.integer(0, values.length - 1)],
-  ])
+  const chosen = Object.entries(drawn).map(([name, values]) => [name, values[random.integer(0, values.length - 1)]])
   const changed = await world.gateway.control('PUT', '/sandbox/behaviour', Object.fromEntries(chosen))
   if (changed) count('gateway: behaviour changed')
 }

@@ -12,7 +12,7 @@ import { type Sql, sql } from '../../db/sql.ts'
 import type { CardSlip } from '../../gateway/gateway.ts'
 import type { FailedConfirm } from '../failure-reasons.ts'
 import { failedConfirmColumn, type Order, type OrderKey, orderColumns } from '../orders.sql.ts'
-import { findDoubtsOfOrder } from '../recovery/discrepancies.sql.ts'
+import { type Doubt, findDoubtsOfOrder } from '../recovery/discrepancies.sql.ts'
 import { ruleJson, ruleOf } from '../refunds/dated-rules.sql.ts'
 import type { RefundRule } from '../refunds/dated-rules.ts'
 import { cardSlipMembers } from '../slip.sql.ts'
@@ -149,7 +149,7 @@ export type OrderForReview = {
   /** The key of the last rejected confirm. */
   rejectedKey: string | null
   /** The open ones of the order. */
-  discrepancyIds: string[]
+  doubts: Doubt[]
   /** The payments that the open discrepancies of the order are about. */
   doubtedKeys: string[]
 }
@@ -189,7 +189,6 @@ export async function findOrderForReview(database: Database, key: OrderKey): Pro
   const [row] = await database.run<Row>(findReviewSubjectStatement, [customerId, orderId])
   if (!row) return null
   const { open: openOperation, paymentKey, refusedKey: rejectedKey } = row
-  const discrepancyIds = doubts.map((doubt) => doubt.discrepancyId)
   const doubtedKeys = [...new Set(doubts.flatMap((doubt) => doubt.paymentKey ?? []))]
-  return { order: row, customerId, openOperation, paymentKey, rejectedKey, discrepancyIds, doubtedKeys }
+  return { order: row, customerId, openOperation, paymentKey, rejectedKey, doubts, doubtedKeys }
 }

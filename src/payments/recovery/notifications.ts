@@ -57,9 +57,9 @@ const agreeingStatuses: ReadonlyMap<string, OrderStatus[]> = new Map<string, Ord
 async function isNothingNew(context: PaymentContext, key: OrderKey, due: DueNotification): Promise<boolean> {
   const found = await findOrderForReview(context.database, key)
   if (!found || found.openOperation) return false
-  const { order, paymentKey, discrepancyIds } = found
+  const { order, paymentKey, doubts } = found
   const agrees = agreeingStatuses.get(due.status ?? '')?.includes(order.status) ?? false
-  return agrees && discrepancyIds.length === 0 && (paymentKey === null || paymentKey === due.paymentKey)
+  return agrees && doubts.length === 0 && (paymentKey === null || paymentKey === due.paymentKey)
 }
 
 /** Uses only the payment key of the notification. */

@@ -17,8 +17,8 @@ import { claimReturn, newOperation, type Operation } from '../operations/begin.s
 import { findOrderForReview, type OrderForReview } from '../operations/read.sql.ts'
 import { finish, recoveryModes, runOrResume, takeOver } from '../operations/run.ts'
 import type { Order, OrderKey } from '../orders.sql.ts'
-import { resolveDiscrepancies, saveDiscrepancy } from './discrepancies.sql.ts'
-import { reportWrongParts } from './wrong-parts.ts'
+import { type Doubt, resolveDiscrepancies, saveDiscrepancy } from './discrepancies.sql.ts'
+import { reportWrongParts, wrongPartsKind } from './wrong-parts.ts'
 
 /** `under way`: another process is working on it. `unknown`: the gateway gave no answer. In both cases review again later. */
 export type Review = 'agrees' | 'repaired' | 'disagrees' | 'under way' | 'unknown'
@@ -102,19 +102,24 @@ async function finishOpen(context: PaymentContext, operation: Operation): Promis
 /** Another process has claimed or made the repair since we read the order: compare once more. */
 const overtaken = 'repaired'
 
+/** `parts differ`: that is all that differs. */
+type Compared = Review | 'parts differ'
+
 /** Fetches every payment that is known, doubted or named. `repaired`: compare once more. */
 async function compare(context: PaymentContext, found: OrderForReview, named: string | null): Promise<Review> {
   const known = [found.paymentKey, found.rejectedKey, ...found.doubtedKeys, named]
   const keys = new Set(known.filter((each) => each !== null))
-  let result: Review = 'agrees'
+  let result: Compared = 'agrees'
   for (const paymentKey of keys) {
     const fetched = await context.gateway.fetchPayment(paymentKey)
     const one = await comparePayment(context, found, paymentKey, fetched)
     if (one === 'repaired' || one === 'under way' || one === 'unknown') return one
-    if (one === 'disagrees') result = one
+    if (one !== 'agrees' && result !== 'disagrees') result = one
   }
-  if (result === 'agrees' && found.discrepancyIds.length > 0) await resolveSeen(context, found)
-  return result
+  if (result === 'disagrees') return result
+  const isSettled = ({ kind }: Doubt) => result === 'agrees' || kind !== wrongPartsKind
+  await resolveSeen(context, found, found.doubts.filter(isSettled))
+  return result === 'agrees' ? result : 'disagrees'
 }
 
 /** An answer that we cannot read is never taken for agreement, nor for a missing payment. */
@@ -123,7 +128,7 @@ async function comparePayment(
   found: OrderForReview,
   paymentKey: string,
   fetched: FetchedPayment,
-): Promise<Review> {
+): Promise<Compared> {
   if (fetched.kind === 'payment') return applyRule(context, found, paymentKey, fetched)
   if (fetched.kind === 'absent') return applyRule(context, found, paymentKey, null)
   if (!fetched.discrepancy) return 'unknown'
@@ -161,7 +166,7 @@ async function applyRule(
   found: OrderForReview,
   paymentKey: string,
   payment: PaymentSnapshot | null,
-): Promise<Review> {
+): Promise<Compared> {
   const rule = ruleFor(found, paymentKey, payment)
   switch (rule) {
     case 'agrees':
@@ -181,10 +186,10 @@ async function compareParts(
   context: PaymentContext,
   { customerId, order: { orderId, status }, paymentKey: own }: OrderForReview,
   payment: PaymentSnapshot | null,
-): Promise<Review> {
+): Promise<Compared> {
   if (!payment?.wrongParts || payment.paymentKey !== own || status !== 'CONFIRMED') return 'agrees'
   await reportWrongParts(context, { customerId, orderId }, payment, payment.wrongParts)
-  return 'disagrees'
+  return 'parts differ'
 }
 
 /** Captured for a PENDING order without an operation of ours: a confirm begins and finishes with that outcome. */
@@ -293,8 +298,11 @@ async function disagree(
 /** Those that were open when the review began: later ones were found by another process, which saw something else. */
 async function resolveSeen(
   context: PaymentContext,
-  { customerId, order, discrepancyIds }: OrderForReview,
+  { customerId, order }: OrderForReview,
+  doubts: Doubt[],
 ): Promise<void> {
-  const kinds = await resolveDiscrepancies(context.database, discrepancyIds, 'the gateway and our books agree')
+  if (doubts.length === 0) return
+  const seen = doubts.map(({ discrepancyId }) => discrepancyId)
+  const kinds = await resolveDiscrepancies(context.database, seen, 'the gateway and our books agree')
   context.log.warn({ customerId, orderId: order.orderId, discrepancies: kinds }, 'a discrepancy has resolved itself')
 }

@@ -5,7 +5,7 @@ import type { PaymentContext } from '../context.ts'
 import type { OrderKey } from '../orders.sql.ts'
 import { saveDiscrepancy } from './discrepancies.sql.ts'
 
-const kind = 'PAYMENT_PARTS_DIFFER'
+export const wrongPartsKind = 'PAYMENT_PARTS_DIFFER'
 
 type Capture = { paymentKey: string; amount: number }
 
@@ -17,6 +17,6 @@ export async function reportWrongParts(
 ): Promise<void> {
   const key = { customerId, orderId }
   const detail = { paymentKey, gateway: { totalAmount, ...parts } }
-  const isNew = await saveDiscrepancy(database, { kind, subject: orderId, order: key, detail })
-  if (isNew) log.error({ ...key, discrepancy: kind }, 'the gateway and our books disagree')
+  const isNew = await saveDiscrepancy(database, { kind: wrongPartsKind, subject: orderId, order: key, detail })
+  if (isNew) log.error({ ...key, discrepancy: wrongPartsKind }, 'the gateway and our books disagree')
 }
